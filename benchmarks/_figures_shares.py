@@ -9,7 +9,7 @@ import numpy as np
 from _figures_data import measures
 
 from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
-from evenhand.learn.fermi.steps import Clipped, rows_of, train
+from evenhand.learn.fermi.steps import Clipped, sparse_rows, train
 from evenhand.learn.fermi.training import budget_of
 from evenhand.learn.training.descent import batches, plan
 from evenhand.privacy.randomness import SeededSource
@@ -85,7 +85,7 @@ def trained(made, data, rows, model, *, seed):
     shares = np.bincount(codes)[None] / len(y)
     source = SeededSource(seed)
     return train(
-        rows_of(wide, y, codes),
+        sparse_rows(wide, y, codes),
         shares,
         batches(schedule, len(y), source=source),
         draws,

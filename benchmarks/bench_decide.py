@@ -23,8 +23,7 @@ import mpmath
 import numpy as np
 
 from evenhand.datasets import load
-from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.awards import award_cents
+from evenhand.decide.allotment.allotment import Allotment, award_cents
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio

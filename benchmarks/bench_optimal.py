@@ -17,8 +17,7 @@ import time
 import numpy as np
 from scipy.optimize import linprog
 
-from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
+from evenhand.collect.fairest.optimum import clear_channels, error_range, fairest_channel
 
 EPSILON = 2.0
 SIZES = (2, 5, 10, 20, 50, 100)

@@ -20,7 +20,7 @@ import numpy as np
 from _admm import ROUNDS, constraint_matrix, rounds
 
 from evenhand.learn.projection.curve import Judge
-from evenhand.learn.projection.problem import Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import Problem, ScoredRows, marginals_of
 from evenhand.learn.projection.solver import solve
 
 SIZES = (3_694, 32_512, 100_000)
@@ -40,7 +40,7 @@ def _problem(scores, groups, labels, kind, divergence):
     shares = marginals_of(np.eye(2)[labels], groups, 2)
     if kind == "parity":
         shares = np.broadcast_to(shares.sum(axis=0), shares.shape)
-    rows = Rows(scores, groups, 2, kind)
+    rows = ScoredRows(scores, groups, 2, kind)
     return Problem.of(rows, divergence, marginals=shares), Judge(rows, labels, groups, kind)
 
 

@@ -19,7 +19,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # befo
 import numpy as np
 from scipy.optimize import minimize
 
-from evenhand.learn.projection.problem import Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import Problem, ScoredRows, marginals_of
 from evenhand.learn.projection.solver import _Dual, _residual, solve
 
 SHAPES = (
@@ -54,7 +54,7 @@ def _problems(seed):
             shares = marginals_of(scores, members, k)
             if kind == "parity":
                 shares = np.tile(shares.sum(axis=0), (classes, 1))
-            yield Problem.of(Rows(scores, members, k, kind), divergence, marginals=shares)
+            yield Problem.of(ScoredRows(scores, members, k, kind), divergence, marginals=shares)
 
 
 def _scipy(method, problem, tolerance):

@@ -19,11 +19,8 @@ import time
 import numba
 import numpy as np
 
-from evenhand.release.mechanisms.quasi_cells import filled_cells
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
-from evenhand.release.mechanisms.swap_pairs import SwapDistance
-from evenhand.release.mechanisms.swapping import Swapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
+from evenhand.release.mechanisms.swapping import Swapping, swap_costs
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 
@@ -106,9 +103,9 @@ def seconds(action):
 
 def plain_seconds(histogram, people):
     """Return the CPU time of the plain search, and whether it was worked out from its first pairs."""
-    cells, counts = filled_cells(histogram)
+    cells, counts = histogram.filled_cells()
     codes = np.column_stack(np.unravel_index(np.repeat(cells, counts), histogram.shape)).astype(np.int64)
-    costs = SwapDistance.of(histogram.schema).costs
+    costs = swap_costs(histogram.schema)
     pairs = people // 2
     if people <= WHOLE_SEARCH:
         return seconds(lambda: compare_with_everybody(codes, costs, pairs, 1)), False

@@ -21,8 +21,8 @@ from evenhand.decide import Allotment, Entities, award_cents, bias, guarantee_of
 from evenhand.errors import EvenhandError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release import Laplace
+from evenhand.release.postprocess.noise_bias import optimal_temperature
 from evenhand.release.postprocess.steps import Nonnegative, Shrink
-from evenhand.release.postprocess.temperature import optimal_temperature
 
 if TYPE_CHECKING:
     from evenhand.decide import Decided

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.optimum import error_range, fairest_channel
 from evenhand.collect.protocols.grr import GRR
+from evenhand.report.theme import DARK, GROUPS, LIGHT
 
 WEIGHTS = (0.855, 0.096, 0.031, 0.010, 0.008)
 RATES = (0.26, 0.13, 0.27, 0.12, 0.11)
@@ -144,16 +144,20 @@ STYLE = """<style>
 .eh-frontier .here { fill: var(--eh-ink); stroke: var(--eh-card); stroke-width: 2; }
 .eh-frontier .grr { fill: var(--eh-card); stroke: var(--eh-ink); stroke-width: 2; }
 .eh-frontier .private-line { stroke: var(--eh-violet); stroke-width: 1.5; stroke-dasharray: 5 4; }
-.eh-frontier .g0 { fill: #d55e00; } .eh-frontier .g1 { fill: #0072b2; } .eh-frontier .g2 { fill: #00805d; }
-.eh-frontier .g3 { fill: #a8518a; } .eh-frontier .g4 { fill: #5a3c00; }
-html[data-theme="dark"] .eh-frontier .g0 { fill: #ff9450; }
-html[data-theme="dark"] .eh-frontier .g1 { fill: #56b4e9; }
-html[data-theme="dark"] .eh-frontier .g2 { fill: #2cc29a; }
-html[data-theme="dark"] .eh-frontier .g3 { fill: #e39cc8; }
-html[data-theme="dark"] .eh-frontier .g4 { fill: #f0e442; }
+GROUP_COLOURS
 .eh-frontier circle { stroke: var(--eh-card); stroke-width: 1; }
 .eh-frontier figcaption { min-height: 0; }
 </style>"""
+
+
+def group_colours() -> str:
+    """Return a rule for the colour of each group by light and by dark, as every report has them."""
+    themes = ((".eh-frontier", LIGHT), ('html[data-theme="dark"] .eh-frontier', DARK))
+    return "\n".join(
+        f"{place} .g{group} {{ fill: {tokens[look.fill].lower()}; }}"
+        for place, tokens in themes
+        for group, look in enumerate(GROUPS)
+    )
 
 
 def interactive(curves: list[dict[str, Any]]) -> str:
@@ -180,8 +184,10 @@ def interactive(curves: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Solve and write both parts."""
     curves = [frontier(epsilon) for epsilon in EPSILONS]
+    style = STYLE.replace("GROUP_COLOURS", group_colours())
     (STATIC / "optimal-picture.html").write_text(
-        f'{STYLE}\n<div class="eh-picture eh-frontier">{picture()}</div>\n', encoding="utf-8"
+        f'{style}\n<div class="eh-picture eh-frontier">{picture()}</div>\n',
+        encoding="utf-8",
     )
     (STATIC / "optimal-frontier.html").write_text(
         f'<div class="eh-picture eh-frontier">{interactive(curves)}</div>\n', encoding="utf-8"

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["lazy"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["lazy", "lazy_names"]
 
 
 class _LazyModule:
@@ -42,3 +45,30 @@ def lazy(name: str) -> Any:
     0.0
     """
     return _LazyModule(name)
+
+
+def lazy_names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose names are imported when they are first used.
+
+    Parameters
+    ----------
+    package : str
+        The package's own ``__name__``.
+    homes : mapping
+        For each module inside the package, the names that are taken from it; without any, the module itself.
+
+    Examples
+    --------
+    >>> lazy_names("collections", {"abc": ["Mapping"]})("Mapping").__name__
+    'Mapping'
+    """
+    home_of = {name: home for home, names in homes.items() for name in names or [home]}
+
+    def __getattr__(name: str) -> Any:  # noqa: N807 - it becomes the package's own
+        if name not in home_of:
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        home = importlib.import_module(f"{package}.{home_of[name]}")
+        return home if home_of[name] == name else getattr(home, name)
+
+    return __getattr__

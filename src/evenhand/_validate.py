@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["boolean", "integer", "one_of"]
+__all__ = ["boolean", "integer", "kind_of", "one_of", "refuse"]
 
 Choice = TypeVar("Choice", bound=str)
+
+
+def refuse(name: str, owner: str, must_be: str, got: object, *, hint: str = "") -> NoReturn:
+    """Refuse the value of a parameter; `got` is shown, so it is never private data."""
+    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)
+
+
+def kind_of(value: object) -> str:
+    """Return what kind of thing `value` is, in words.
+
+    >>> kind_of([1, 2])
+    'a value of type list'
+    """
+    return f"a value of type {type(value).__name__}"
 
 
 def boolean(name: str, value: object, *, owner: str) -> bool:

@@ -75,8 +75,8 @@ class InvalidParameterError(EvenhandError, ValueError):
         self.parameter = parameter
         self.owner = owner
         self.must_be = must_be
-        message = f"The '{parameter}' parameter of {owner} must be {must_be}. Got {_shorten(got)} instead."
-        super().__init__(f"{message} Hint: {hint}" if hint else message)
+        self.complaint = f"must be {must_be}. Got {_shorten(got)} instead.{f' Hint: {hint}' if hint else ''}"
+        super().__init__(f"The '{parameter}' parameter of {owner} {self.complaint}")
 
 
 class UnknownNameError(EvenhandError, KeyError):

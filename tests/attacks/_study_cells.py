@@ -20,7 +20,7 @@ from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.events import CellDone, CellFailed
-from evenhand.study.run.steps import Runner
+from evenhand.study.run.whole import Runner
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask
@@ -33,7 +33,7 @@ WORKERS = "EVENHAND_TEST_WORKERS"
 def small_plan(epsilons=(1, 2), *, repeats=2, protocols=("grr",), seed=7, **more):
     """Return a plan of ``(1 + protocols x epsilons) x repeats`` cells on a few rows."""
     data = DataSource(dataset="causal", options={"n": 60})
-    task = more.pop("task", CollectTask(model="logistic"))
+    task = more.pop("task", CollectTask("grr", model="logistic", splits="uniform"))
     task = replace(task, protocols=list(protocols), epsilons=list(epsilons))
     return Plan(data=data, task=task, repeats=repeats, seed=seed, **more)
 

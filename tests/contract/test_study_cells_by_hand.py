@@ -20,7 +20,7 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.report_settings import report_setting as reports

@@ -12,13 +12,12 @@ import pytest
 
 from attacks import _study_cells as cells
 from attacks._study_cells import LightRunner, cheap, picky, small_plan
+from evenhand.study.plan.facts import versions
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.plan.versions import versions
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.steps import Runner
-from evenhand.study.run.whole import run
+from evenhand.study.run.whole import Runner, run
 from evenhand.study.store.canonical import canonical_table, table_hash
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask

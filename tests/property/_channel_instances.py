@@ -50,6 +50,12 @@ def groups(seed, *, most=10, least=2):
     return Groups(weights, rates, epsilon, draw.random(), draw.choice(["grr", "minimum", "", ""]))
 
 
+def grr_matrix(people):
+    """Randomized response, entry by entry."""
+    false = 1 / (np.exp(people.epsilon) + people.k - 1)
+    return np.full((people.k, people.k), false) + (1 - people.k * false) * np.eye(people.k)
+
+
 def slow_unfairness(matrix, weights, rates, kind="ratio"):
     """The definition, report by report."""
     k, mean = len(weights), sum(p * r for p, r in zip(weights, rates, strict=True))

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Sampled
 from evenhand.privacy.rational import exp_bounds
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Sampled
 from property._joint_law import combinations, joint_law
 from statistical._exact import ALPHA, exact_events_pvalue
 

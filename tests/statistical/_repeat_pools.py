@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from evenhand.study import CollectTask, DataSource, Plan
-from evenhand.study.results.intervals import means
-from evenhand.study.results.spreads import FEWEST_REPEATS
+from evenhand.study.results.intervals import FEWEST_REPEATS, means
 from evenhand.study.run.whole import run
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 
@@ -24,7 +23,7 @@ def run_pool(folder, learner, size, file):
     if not path.exists():
         plan = Plan(
             data=DataSource(dataset="causal", options={"n": size, "seed": file}),
-            task=CollectTask("grr", [1], model=learner, parameters=LEARNERS[learner]),
+            task=CollectTask("grr", [1], model=learner, parameters=LEARNERS[learner], splits="uniform"),
             repeats=REPEATS[learner],
             seed=1000 * file,
         )

@@ -75,7 +75,7 @@ def study(values, *, repeats=None, **plan):
     lengths = {len(runs) for measures in values.values() for runs in measures.values()}
     made = Plan(
         **{
-            "task": CollectTask(["grr"], epsilons or [1]),
+            "task": CollectTask(["grr"], epsilons or [1], splits="uniform"),
             "repeats": repeats or max(lengths),
             **plan,
         }

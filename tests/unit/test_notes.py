@@ -9,9 +9,8 @@ from evenhand._notes import KINDS, Note
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
-from evenhand.study.store.facts_json import facts_from, facts_text
+from evenhand.study.store.canonical import facts_from, facts_text, outcome_from, result_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.store.outcome_json import outcome_from, result_text
 from unit.study._page_studies import schema_of
 
 LEAK = Note("privacy", "The domains were read from the rows.")

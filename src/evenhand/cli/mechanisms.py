@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from evenhand.cli import options as shared
 from evenhand.cli.options import protection_option
 from evenhand.cli.terminal.console import wrong_use
-from evenhand.release.mechanisms.named import TableMechanism
-from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

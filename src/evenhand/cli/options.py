@@ -159,11 +159,14 @@ Protected = Annotated[str | None, role_option("COLUMN", "The column whose groups
 Privileged = Annotated[str | None, role_option("VALUE", "The group that others are compared with.")]
 Sensitive = Annotated[list[str] | None, role_option("COLUMNS", "What people randomise, with commas.")]
 Drop = Annotated[list[str] | None, role_option("COLUMNS", "Columns to leave out.")]
+MissingGroup = Annotated[
+    bool, role_option("", "Compare people whose --protected is missing, as a group.", "--missing-group")
+]
 GuessRoles = Annotated[bool, role_option("", "Guess the roles that are missing, with reasons.", "--guess")]
 Quasi = Annotated[list[str] | None, role_option("COLUMNS", "What others may know. [the schema's]")]
 ROLE_OPTIONS: Mapping[str, Any] = {
     "target": Target, "positive": Positive, "protected": Protected, "privileged": Privileged,
-    "sensitive": Sensitive, "drop": Drop, "guess": GuessRoles,
+    "sensitive": Sensitive, "drop": Drop, "missing_group": MissingGroup, "guess": GuessRoles,
 }  # fmt: skip
 """The roles of a study of people."""
 

@@ -45,6 +45,7 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
         privileged=typed.get("privileged"),
         sensitive=split_list(typed.get("sensitive"), opened.names),
         drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
+        missing_group=bool(typed.get("missing_group")),
     )
 
 

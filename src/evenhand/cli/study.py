@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import Note
 from evenhand._validate import integer
 from evenhand.cli.options import is_typed
 from evenhand.cli.roles import report_reading
@@ -153,6 +154,9 @@ def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
     terminal, plan = run.terminal, run.plan
     prepared = prepared or prepare(plan, frame=run.frame)
     facts = prepared.facts
+    for note in facts.notes:
+        if note not in plan.notes:
+            terminal.say("Warning" if Note.of(note).kind == "privacy" else "Note", note)
     if facts.rows > MANY_ROWS:
         terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
     expected = duration(plan, prepared, workers=run.workers)

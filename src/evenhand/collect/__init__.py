@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.build import optimal_strategy, strategy_for
     from evenhand.collect.joint.combined import Combined, CombinedOptimal
     from evenhand.collect.joint.estimate import JointFrequencies
-    from evenhand.collect.joint.independent import Independent, Single
-    from evenhand.collect.joint.sampled import Sampled
+    from evenhand.collect.joint.independent import Independent, Sampled, Single
     from evenhand.collect.joint.split import sampling_cost, split_budget, split_cost
     from evenhand.collect.joint.split_fair import fair_epsilon, reported_unfairness
     from evenhand.collect.joint.strategy import JointReports, Strategy
@@ -80,8 +79,7 @@ _NAMES = {
     "joint.build": ("optimal_strategy", "strategy_for"),
     "joint.combined": ("Combined", "CombinedOptimal"),
     "joint.estimate": ("JointFrequencies",),
-    "joint.independent": ("Independent", "Single"),
-    "joint.sampled": ("Sampled",),
+    "joint.independent": ("Independent", "Sampled", "Single"),
     "joint.split": ("sampling_cost", "split_budget", "split_cost"),
     "joint.split_fair": ("fair_epsilon", "reported_unfairness"),
     "joint.strategy": ("JointReports", "Strategy"),
@@ -104,9 +102,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         message = f"module 'evenhand.collect' has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    loaded = getattr(import_module(f"evenhand.collect.{_HOMES[name]}"), name)
+    globals()[name] = loaded
+    return loaded
 
 
 def __dir__() -> list[str]:

@@ -1,22 +1,31 @@
-"""What a file of `entries` declares about its data set: options, files, and how it is cleaned."""
+"""What the files of `entries` declare about a data set: options, files, schemas, and how it is cleaned.
+
+What a data set is stands in `<name>.toml`; what is done to its files stands in `<name>.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.datasets.download.files import Download, SourceFile
+from evenhand.datasets.download.parsing import as_it_stands, line_feeds
 from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evenhand.datasets.download.files import Reader, SourceFile
-    from evenhand.schema import Schema
+    from evenhand.datasets.download.files import Reader
 
-__all__ = ["Cleaned", "Description", "Entry", "Option", "choose_options"]
+__all__ = ["Cleaned", "Description", "Entry", "Option", "choose_options", "read_entry"]
+
+_ENTRIES = Path(__file__).parent / "entries"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +58,20 @@ class Cleaned:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A data set: what it is, its options, its files, and how it is cleaned."""
+    """A data set: what it is, its options, its files, and how it is cleaned.
+
+    Attributes
+    ----------
+    about, citation, options, files, departures, built_in
+        As in :class:`Description`.
+    build : callable
+        From the reader of its files and the chosen options to the cleaned columns.
+    codes : mapping
+        Published code lists by name, or what each code stands for.
+    schemas : mapping
+        Roles and columns of each schema by name; a column has the arguments of its domain, whose values may
+        be the name of a code list.
+    """
 
     about: str
     citation: str
@@ -58,6 +80,59 @@ class Entry:
     files: tuple[SourceFile, ...] = ()
     departures: tuple[str, ...] = ()
     built_in: bool = False
+    codes: Mapping[str, Any] = field(default_factory=dict)
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+
+    def schema(self, name: str, *, values: Mapping[str, Any] | None = None, **roles: Any) -> Schema:
+        """Return a declared schema; `values` and `roles` take the place of what is declared."""
+        declared = {**self.schemas[name], **roles}
+        changed = {column: {"values": codes} for column, codes in (values or {}).items()}
+        columns = {**declared.pop("columns"), **changed}
+        return Schema(
+            tuple(Column(name, self._domain(**given)) for name, given in columns.items()), **declared
+        )
+
+    def _domain(self, **given: Any) -> Domain:
+        if "values" not in given:
+            return Domain.integers(**given)
+        values = given.pop("values")
+        return Domain.categorical(list(self.codes[values] if isinstance(values, str) else values), **given)
+
+
+def read_entry(
+    name: str,
+    *,
+    build: Callable[[Reader, Mapping[str, Any]], Cleaned],
+    converters: tuple[Callable[..., bytes], ...] = (),
+) -> Entry:
+    """Return the data set that the file `<name>.toml` declares.
+
+    Parameters
+    ----------
+    name : str
+    build : callable
+        As in :class:`Entry`.
+    converters : tuple of callable
+        The functions that make our files of what is downloaded; a file names its own by ``convert``.
+    """
+    declared = tomllib.loads((_ENTRIES / f"{name}.toml").read_text("utf-8"))
+    functions = {function.__name__: function for function in (as_it_stands, line_feeds, *converters)}
+    declared["options"] = tuple(_option(**table) for table in declared["options"])
+    declared["files"] = tuple(_source_file(functions, **table) for table in declared.get("files", ()))
+    declared["departures"] = tuple(declared.get("departures", ()))
+    return Entry(build=build, **declared)
+
+
+def _option(*, choices: Any = (), only_with: Any = None, **given: Any) -> Option:
+    scope = None if only_with is None else (only_with[0], tuple(only_with[1]))
+    return Option(choices=tuple(choices), only_with=scope, **given)
+
+
+def _source_file(
+    functions: Mapping[str, Callable[..., bytes]], *, urls: Any = (), convert: str = "", **given: Any
+) -> SourceFile:
+    download = Download(urls=tuple(urls), convert=functions[convert]) if urls else None
+    return SourceFile(download=download, **given)
 
 
 @dataclass(frozen=True, kw_only=True)

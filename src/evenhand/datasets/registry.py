@@ -1,6 +1,6 @@
 """The names of the data sets, and the one door to them.
 
-A data set is one file in `entries` and one line here; everything else asks this registry.
+A data set is what `entries` has under its name and one line here; everything else asks this registry.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TITLES = {
     "title1": "School districts for the Title I allotment",
 }
 DATASETS: Mapping[str, str] = MappingProxyType(_TITLES)
-"""Every data set with its title. The file of the same name in `entries` holds the rest."""
+"""Every data set with its title. The files of the same name in `entries` hold the rest."""
 
 
 def names() -> tuple[str, ...]:
@@ -73,16 +73,8 @@ def describe(name: str) -> Description:
     n = 3000 (10 to 1000000): How many counties.
     """
     entry = _entry(name)
-    return Description(
-        name=name,
-        title=DATASETS[name],
-        about=entry.about,
-        citation=entry.citation,
-        options=entry.options,
-        files=entry.files,
-        departures=entry.departures,
-        built_in=entry.built_in,
-    )
+    parts = ("about", "citation", "options", "files", "departures", "built_in")
+    return Description(name=name, title=DATASETS[name], **{part: getattr(entry, part) for part in parts})
 
 
 def load(

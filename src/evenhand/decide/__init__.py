@@ -1,8 +1,7 @@
 """Deciding: who gains and who loses when money and rights follow private data."""
 
 from evenhand.decide import bounds, bounds_curvature, mitigate  # noqa: F401 - modules that people reach by name
-from evenhand.decide.allotment.allotment import Allotment, Formula
-from evenhand.decide.allotment.awards import award_cents
+from evenhand.decide.allotment.allotment import Allotment, Formula, award_cents
 from evenhand.decide.exact.noise import guarantee_of, noise_of
 from evenhand.decide.exact.rule_probability import exactly_solvable, rule_probability
 from evenhand.decide.language.parse import parse

@@ -20,7 +20,6 @@ References
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -85,7 +84,8 @@ class ErrorRange:
     def __post_init__(self) -> None:
         for name in ("least", "greatest"):
             value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value <= _HALF:
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not number or not 0 <= value <= _HALF:
                 must_be = "a probability of at most 1/2, as the bounds on compositions need"
                 raise InvalidParameterError(name, owner="ErrorRange", must_be=must_be, got=value)
             object.__setattr__(self, name, float(value))
@@ -165,15 +165,11 @@ def composed_error(
     >>> composed_error("and", [0.1, 0.1], [0.2, 0.2], first_true=[True, False], second_true=[True, True])
     array([0.28, 0.08])
     """
-    chosen = one_of("operator", operator, OPERATORS, owner="composed_error")
-    a, b, first_holds, second_holds = _inputs(first, second, first_true, second_true, owner="composed_error")
-    if chosen == "xor":
+    a, b, first_holds, second_holds = _inputs(
+        operator, first, second, first_true, second_true, owner="composed_error"
+    )
+    if operator == "xor":
         return (a + b - 2 * a * b)[()]
-    if chosen == "or":
-        first_holds, second_holds = (
-            ~first_holds,
-            ~second_holds,
-        )  # not (not A and not B), and to err on A is to err on not A
     cases = [(1 - a) * b, a * (1 - b), a * b]
     errors: Values = np.select(
         [first_holds & ~second_holds, second_holds & ~first_holds, ~first_holds & ~second_holds],
@@ -202,20 +198,16 @@ def error_limits(
     >>> f"{low:.2f} {high:.2f}"
     '0.20 0.30'
     """
-    chosen = one_of("operator", operator, OPERATORS, owner="error_limits")
-    a, b, first_holds, second_holds = _inputs(first, second, first_true, second_true, owner="error_limits")
-    if chosen == "xor":
+    a, b, first_holds, second_holds = _inputs(
+        operator, first, second, first_true, second_true, owner="error_limits"
+    )
+    if operator == "xor":
         return np.abs(a - b)[()], np.minimum(a + b, 2 - a - b)[()]
-    if chosen == "or":
-        first_holds, second_holds = ~first_holds, ~second_holds
     # The joined answer errs if the first event and the second happen, or for two true ones if either does.
     left, right = np.where(first_holds, 1 - a, a), np.where(second_holds, 1 - b, b)  # each comes out true
     both_low, both_high = np.maximum(0.0, left + right - 1), np.minimum(left, right)
-    low, high = (
-        np.where(first_holds & second_holds, 1 - both_high, both_low),
-        np.where(first_holds & second_holds, 1 - both_low, both_high),
-    )
-    return low[()], high[()]
+    both = first_holds & second_holds
+    return np.where(both, 1 - both_high, both_low)[()], np.where(both, 1 - both_low, both_high)[()]
 
 
 def alpha_bound(operator: Operator, first: ErrorRange, second: ErrorRange) -> float:
@@ -372,23 +364,31 @@ def _ranges(first: object, second: object, *, owner: str) -> None:
 
 
 def _inputs(
-    first: ArrayLike, second: ArrayLike, first_true: ArrayLike, second_true: ArrayLike, *, owner: str
+    operator: Operator,
+    first: ArrayLike,
+    second: ArrayLike,
+    first_true: ArrayLike,
+    second_true: ArrayLike,
+    *,
+    owner: str,
 ) -> tuple[Values, Values, Flags, Flags]:
-    a = _probabilities("first", first, owner=owner)
-    b = _probabilities("second", second, owner=owner)
+    """Return errors and true answers of one shape; for "or" the answers of the predicates turned round.
+
+    A or B is not (not A and not B), and to err on A is to err on not A.
+    """
+    chosen = one_of("operator", operator, OPERATORS, owner=owner)
+    a, b = _probabilities("first", first, owner=owner), _probabilities("second", second, owner=owner)
     flags = []
     for name, value in (("first_true", first_true), ("second_true", second_true)):
         array = np.asarray(value)
         if array.dtype != np.bool_:
             raise InvalidParameterError(name, owner=owner, must_be="true or false", got="something else")
-        flags.append(array)
+        flags.append(~array if chosen == "or" else array)
     try:
-        shape = np.broadcast_shapes(a.shape, b.shape, flags[0].shape, flags[1].shape)
+        return tuple(np.broadcast_arrays(a, b, *flags))  # type: ignore[return-value]
     except ValueError as error:
         must_be = "as long as the other arguments"
         raise InvalidParameterError("first", owner=owner, must_be=must_be, got="another length") from error
-    holds = (np.broadcast_to(flag, shape) for flag in flags)
-    return np.broadcast_to(a, shape), np.broadcast_to(b, shape), *holds  # type: ignore[return-value]
 
 
 def _probabilities(name: str, values: ArrayLike, *, owner: str, most: float = 1.0) -> Values:
@@ -398,8 +398,3 @@ def _probabilities(name: str, values: ArrayLike, *, owner: str, most: float = 1.
         must_be = "probabilities" if most == 1 else "probabilities of at most 1/2, as the bounds need"
         raise InvalidParameterError(name, owner=owner, must_be=must_be, got="something else")
     return array.astype(np.float64)
-
-
-def _is_number(value: object) -> bool:
-    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return plain and math.isfinite(value)  # type: ignore[arg-type]

@@ -10,16 +10,15 @@ from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, refuse_single_values, strategy_for
 from evenhand.collect.joint.split import SPLITS
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
+from evenhand.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.collect.joint.strategy import Strategy
-    from evenhand.schema import Schema
-
-__all__ = ["Choice", "choose_columns", "strategy_of"]
 
 _OWNER = "privatize_file"
 _OPTIMAL = "optimal"
@@ -67,7 +66,12 @@ def choose_columns(
     ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
     the sensitive ones: those are in the clear only by name.
     """
+    raw: object = schema
+    if not isinstance(raw, Schema):
+        got = f"a value of type {type(raw).__name__}"
+        raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
     reported = _reported_columns(names, schema, columns, strategy)
+    refuse_dropping(schema[name] for name in reported)
     if keep is None:
         hidden = {*reported, *schema.sensitive}
         in_clear = tuple(name for name in names if name not in hidden)
@@ -153,10 +157,10 @@ def strategy_of(
             hint="protocol=GroupOutcomes.public(weights, rates, source='...'); on the command line "
             "--outcomes FILE, or --weights and --rates.",
         )
-    given = {"split": split} if strategy == "independent" and len(sizes) > 1 else {}
+    shared = {"split": split} if strategy == "independent" and len(sizes) > 1 else {}
     protected = reported[0] if strategy == "single" else None
     return strategy_for(
-        sizes, epsilon=epsilon, protocol=protocol, strategy=strategy, protected=protected, **given
+        sizes, epsilon=epsilon, protocol=protocol, strategy=strategy, protected=protected, **shared
     )
 
 

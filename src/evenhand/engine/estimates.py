@@ -1,4 +1,4 @@
-"""Shares and rates from a file of reports, counted a batch at a time."""
+"""Shares and rates from a file of reports, counted a batch at a time, beside an outcome in the clear."""
 
 from __future__ import annotations
 
@@ -6,37 +6,59 @@ import hashlib
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from evenhand._validate import one_of
+from evenhand.collect.estimates.frequencies import Frequencies
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.outcome_counts import impossible_groups, impossible_groups_text
+from evenhand.collect.estimates.outcome_counts import (
+    MOST_GROUPS,
+    OutcomeCounts,
+    count_outcomes,
+    impossible_groups,
+    impossible_groups_text,
+)
 from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
-from evenhand.engine.counters import Counter, Outcome
+from evenhand.collect.reports.reports import Reports
 from evenhand.engine.record import MOST_BYTES, Record
-from evenhand.errors import ColumnNotFoundError, GuaranteeError, IndependenceWarning, InvalidParameterError
+from evenhand.engine.text_forms import TextForm
+from evenhand.engine.writers import as_text, part_names
+from evenhand.errors import (
+    ColumnNotFoundError,
+    GuaranteeError,
+    IndependenceWarning,
+    InvalidParameterError,
+    LimitExceededError,
+)
 from evenhand.measure.intervals import check_level
+from evenhand.privacy.guarantees.units import ROW_ORDER
 from evenhand.schema import Schema
-from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_form, open_batches
+from evenhand.table.csv.cells import converter
+from evenhand.table.encode import Table
+from evenhand.table.limits import STREAM_LIMITS, Limits
+from evenhand.table.read import BATCH_ROWS, file_form, open_batches
 from evenhand.table.side_files import record_path, schema_path
-from evenhand.table.source import Limits, blocks, open_source, own_name, refuse
+from evenhand.table.source import blocks, open_source, own_name, refuse
+from evenhand.table.write import inert_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from evenhand.collect.estimates.frequencies import Frequencies
+    import numpy.typing as npt
 
     Progress = Callable[[int, float], None]
 
-__all__ = ["FileEstimates", "estimate_file"]
-
 _OWNER = "estimate_file"
 _MOST_NAMED = 3
+_PIECE_BYTES = 32 << 20
+_LEFT_OUT = -1  # stands for a row that the schema's rules leave out
+_ONES, _ZEROS = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
 
 
 @dataclass(frozen=True)
@@ -52,7 +74,7 @@ class FileEstimates:
     shares : dict of str to Frequencies
         For each column, the estimated share of people with each value.
     rates : dict of str to GroupRates
-        For each column, the outcome's rates in its true groups; nothing if no outcome was named.
+        For each column, the outcome's rates in its true groups; empty if no outcome was named.
     outcome : str, optional
         The column of the outcome.
     level : float
@@ -75,23 +97,28 @@ class FileEstimates:
 
     def table(self) -> pa.Table:
         """Return one row for each column and value: share, standard error, limits, and consistent share."""
-        parts = []
+        frames = {}
         for name, shares in self.shares.items():
-            frame = shares.to_frame(
-                [str(label) for label in self.labels(name)], level=self.level, backend="pyarrow"
-            )
+            labels = [str(label) for label in self.labels(name)]
+            frame = shares.to_frame(labels, level=self.level, backend="pyarrow")
             consistent = pa.array(np.array(shares.consistent().values))
-            named = frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string()))
-            parts.append(named.append_column("consistent_share", consistent))
-        return pa.concat_tables(parts) if parts else pa.table({})
+            frames[name] = frame.append_column("consistent_share", consistent)
+        return _stack_frames(frames)
 
     def rates_table(self) -> pa.Table:
         """Return one row for each column and group: share, rate, gap, their limits, and a note."""
-        parts = []
-        for name, rates in self.rates.items():
-            frame = rates.to_frame(level=self.level, backend="pyarrow")
-            parts.append(frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string())))
-        return pa.concat_tables(parts) if parts else pa.table({})
+        return _stack_frames(
+            {name: rates.to_frame(level=self.level, backend="pyarrow") for name, rates in self.rates.items()}
+        )
+
+
+def _stack_frames(frames: Mapping[str, pa.Table]) -> pa.Table:
+    """Return the rows of all columns, with the name of the column first."""
+    parts = [
+        frame.add_column(0, "column", pa.array([name] * frame.num_rows, pa.string()))
+        for name, frame in frames.items()
+    ]
+    return pa.concat_tables(parts) if parts else pa.table({})
 
 
 def estimate_file(  # noqa: PLR0913 - one keyword for each choice
@@ -265,3 +292,196 @@ def _rates(counter: Counter, schema: Schema, privileged: str | None, level: floa
     if (impossible := impossible_groups(counts, channel)).size:
         warnings.warn(impossible_groups_text(labels, impossible), IndependenceWarning, stacklevel=3)
     return GroupRates(counts, channel, labels, privileged, level, counter.protocol)
+
+
+# --- counting ------------------------------------------------------------------------------------
+
+
+class Counter:
+    """How many reports of a column support each value, in all and, if asked, for each outcome.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    record : Record
+        How the reports were made.
+    schema : Schema
+        What their values are called.
+    outcomes : bool
+        Whether they are counted by outcome as well.
+    """
+
+    def __init__(self, name: str, record: Record, schema: Schema, *, outcomes: bool) -> None:
+        self.name = name
+        self.protocol = record.strategy.protocols[name]
+        self._form = TextForm(schema[name], self.protocol.layout) if record.form == "csv" else None
+        self.parts = (
+            part_names(name, self.protocol.layout) if self._form is None else {"report": inert_text(name)}
+        )
+        self._may_be_missing = record.strategy.name == "sampled"
+        self._simulated = record.simulated
+        self._counts: npt.NDArray[np.int64] = np.zeros(self.protocol.k, np.int64)
+        self._n = 0
+        self._by_outcome: OutcomeCounts | None = None
+        if outcomes:
+            k = self.protocol.k
+            if k > MOST_GROUPS:
+                raise LimitExceededError(
+                    f"Rates of the {k:,} groups of column '{name}' need a table of every two of them; "
+                    f"{MOST_GROUPS:,} groups is the most. Hint: estimate another column, or no outcome.",
+                    limit="groups",
+                )
+            self._by_outcome = OutcomeCounts(np.zeros(2, np.int64), np.zeros((2, k, k), np.int64))
+
+    def add(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> None:
+        """Count the reports of a batch, or refuse the file if they are none."""
+        size = self.protocol.layout.bytes_per_report if self._form is None else self._form.bytes_per_report
+        step = max(1, _PIECE_BYTES // size)
+        for start in range(0, batch.num_rows, step):
+            part = None if outcome is None else outcome[start : start + step]
+            self._add(batch.slice(start, step), part, file)
+
+    def _add(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> None:
+        columns = {part: batch.column(name) for part, name in self.parts.items()}
+        if self._may_be_missing:
+            valid = [array.is_valid().to_numpy(zero_copy_only=False) for array in columns.values()]
+            asked = np.logical_and.reduce(valid)
+            columns = {part: array.filter(pa.array(asked)) for part, array in columns.items()}
+            outcome = None if outcome is None else outcome[asked]
+        try:
+            layout = self.protocol.layout
+            values = (
+                layout.from_columns(columns) if self._form is None else self._form.read(columns["report"])
+            )
+        except InvalidParameterError as error:
+            refuse(file, f"its reports of column '{self.name}' are not {error.must_be}.")
+        reports = Reports._drawn(values, self.protocol, simulated=self._simulated)  # noqa: SLF001 - they were checked
+        self._counts += self.protocol.counts(reports)
+        self._n += len(reports)
+        if outcome is not None and self._by_outcome is not None:
+            known = outcome >= 0
+            more = count_outcomes(outcome[known].astype(np.uint8), reports[known], self.protocol)
+            before = self._by_outcome
+            self._by_outcome = OutcomeCounts(before.people + more.people, before.together + more.together)
+
+    def shares(self) -> Frequencies:
+        """Return the estimated share of people with each value."""
+        return Frequencies(self._counts.copy(), n=self._n, protocol=self.protocol)
+
+    def outcome_counts(self) -> OutcomeCounts:
+        """Return the counts by outcome."""
+        if self._by_outcome is None:
+            raise InvalidParameterError("outcomes", owner="Counter", must_be="asked for", got=False)
+        return self._by_outcome
+
+
+class Outcome:
+    """A column in the clear and the value of it that counts.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    record : Record
+        What says which columns are in the clear.
+    schema : Schema
+        It may declare the column; then its domain and rules hold.
+    positive : str, optional
+        The label of the value that counts; by default that of the schema, else 1 or true.
+    """
+
+    def __init__(self, name: str, record: Record, schema: Schema, positive: str | None) -> None:
+        if name not in record.in_clear:
+            known = [column for column in record.in_clear if not column.startswith(ROW_ORDER)]
+            raise ColumnNotFoundError(name, known, place="among the columns in the clear")
+        self.name = name
+        self.written = inert_text(name) if record.form == "csv" else name
+        self._is_text = record.form == "csv"
+        self._schema = schema.select([name]) if name in schema else None
+        if positive is None and schema.target == name and schema.positive is not None:
+            positive = str(schema.positive)
+        self._positive = positive
+        self._seen = False
+        self._code = None if self._schema is None else self._positive_code(self._schema)
+
+    def _positive_code(self, schema: Schema) -> int:
+        labels = list(schema[self.name].labels)
+        if self._positive is None:
+            positive = [label for label in labels if label in _ONES]
+            if len(labels) == 2 and len(positive) == 1:
+                return labels.index(positive[0])
+            raise self._unclear()
+        if self._positive not in labels:
+            must_be = f"a value of column '{self.name}': {schema[self.name].domain.describe()}"
+            raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
+        return labels.index(self._positive)
+
+    def read(self, batch: pa.RecordBatch) -> npt.NDArray[np.int8]:
+        """Return 1, 0 or -1, which is left out by the schema's rules, for each row of a batch.
+
+        Raises
+        ------
+        InvalidParameterError
+            If an outcome is missing, or it is not clear which one counts. No value is told.
+        OutsideDomainError
+            If the schema's rules say so.
+        """
+        column = batch.column(self.written)
+        if self._is_text:
+            column = _unescape_formula(column)
+        return self._by_schema(column, self._schema) if self._schema is not None else self._by_text(column)
+
+    def _by_schema(self, column: Any, schema: Schema) -> npt.NDArray[np.int8]:
+        if self._is_text:
+            column = converter(schema[self.name].domain)(column)
+        table = Table.encode(pa.table({self.name: column}), schema)
+        outcome: npt.NDArray[np.int8] = np.asarray(table[self.name] == self._code, np.int8)
+        if table.kept is None:
+            return outcome
+        out = np.full(len(column), _LEFT_OUT, np.int8)
+        out[table.kept] = outcome
+        return out
+
+    def _by_text(self, column: Any) -> npt.NDArray[np.int8]:
+        cells = _unescape_formula(as_text(column, self.name))
+        cells = pc.if_else(pc.equal(cells, ""), None, cells)
+        if cells.null_count:
+            must_be, got = "an outcome that everybody has", f"column '{self.name}', in which some are missing"
+            hint = (
+                "declare this column, which is in the clear, with nulls='other' (a missing outcome is then "
+                "one that does not count) or nulls='drop' (rates are then of people whose outcome is known) "
+                "before the file is privatised; all reports stay in the file."
+            )
+            raise InvalidParameterError("by", owner=_OWNER, must_be=must_be, got=got, hint=hint)
+        if self._positive is not None:
+            counts = pc.equal(cells, self._positive)
+        else:
+            counts, other = (
+                pc.is_in(cells, value_set=pa.array(words, cells.type)) for words in (_ONES, _ZEROS)
+            )
+            if pc.any(pc.invert(pc.or_(counts, other))).as_py():
+                raise self._unclear()
+        outcome = np.asarray(counts.to_numpy(zero_copy_only=False), np.bool_)
+        self._seen = self._seen or bool(outcome.any())
+        return outcome.astype(np.int8)
+
+    def check_seen(self) -> None:
+        """Refuse a value to count that nobody has, which is a typing mistake unless a schema declares it."""
+        if self._schema is None and self._positive is not None and not self._seen:
+            must_be = f"a value of column '{self.name}'"
+            raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
+
+    def _unclear(self) -> InvalidParameterError:
+        return InvalidParameterError(
+            "positive",
+            owner=_OWNER,
+            must_be=f"the value of column '{self.name}' that counts, unless its values are 0 and 1",
+            got=None,
+            hint="such as positive='yes' (--positive yes).",
+        )
+
+
+def _unescape_formula(cells: Any) -> Any:
+    """Take the apostrophe off that keeps spreadsheets from running a text as a formula."""
+    return pc.replace_substring_regex(cells, r"^'([=+\-@\t\r])", r"\1")

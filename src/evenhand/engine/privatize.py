@@ -1,9 +1,11 @@
-"""Files of any length, privatised in batches of bounded memory."""
+"""Files of any length, privatised in batches of bounded memory; three files appear together or not at all."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,33 +18,34 @@ from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
-from evenhand.engine.places import Places
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 from evenhand.privacy.randomness import SecureSource, SeededSource
-from evenhand.schema import Schema
 from evenhand.table.encode import Table
-from evenhand.table.read import BATCH_ROWS, STREAM_LIMITS, file_columns, file_form, open_batches
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import BATCH_ROWS, file_columns, file_form, open_batches
+from evenhand.table.side_files import record_path, refuse_tables_beside, schema_path, side_files
+from evenhand.table.source import own_name
+from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import Source
-    from evenhand.table.source import Limits
+    from evenhand.schema import Schema
+    from evenhand.table.limits import Limits
 
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
-
-__all__ = ["Privatized", "privatize_file"]
 
 _OWNER = "privatize_file"
 _EXPANDED_BYTES = 32 << 20
@@ -96,11 +99,12 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     *,
     schema: Schema,
     epsilon: Any,
-    protocol: Any = "grr",
+    protocol: Any = AUTO,
     split: Any = "optimal",
     strategy: str = "independent",
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
+    keep_declared: bool = False,
     simulate: int | None = None,
     keep_order: bool = False,
     overwrite: bool = False,
@@ -134,6 +138,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         The columns to report; by default those that the schema calls sensitive.
     keep : sequence of str, optional
         The columns to pass on in the clear; by default all others but the sensitive ones.
+    keep_declared : bool, default False
+        Pass on the columns that the schema declares and that are not reported, beside those of `keep`.
     simulate : int, optional
         Draw with this seed instead. The output is then marked *simulated* and has no guarantee.
     keep_order : bool, default False
@@ -170,20 +176,27 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\n")
     >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
-    >>> made = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
-    >>> made.rows, made.record.in_clear, sorted(path.name for path in folder.iterdir())
+    >>> written = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
+    >>> written.rows, written.record.in_clear, sorted(path.name for path in folder.iterdir())
     (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
-    choice, made = _choose(path, schema, limits, columns, keep, epsilon, protocol, split, strategy)
+    names = file_columns(path, limits=limits, owner=_OWNER)
+    if keep_declared:
+        reported = choose_columns(names, schema, columns=columns, keep=(), strategy=strategy).reported
+        others = [name for name in names if name in schema and name not in reported]
+        keep = tuple(dict.fromkeys((*(keep or ()), *others)))
+    choice = choose_columns(names, schema, columns=columns, keep=keep, strategy=strategy)
+    options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
+    chosen = strategy_of(schema, choice.reported, **options)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
-    for column_protocol in made.protocols.values():
+    for column_protocol in chosen.protocols.values():
         if isinstance(column_protocol, Optimal):
             column_protocol.solve(solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
-    inferred = tuple(name for name in made.columns if schema[name].inferred)
-    promise = None if source.simulated else _state_guarantee(made, choice, protocol, inferred)
+    inferred = tuple(name for name in chosen.columns if schema[name].inferred)
+    promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
     declared = schema.select([name for name in schema.names if name in choice.kept])
     reading = open_batches(
         path,
@@ -193,18 +206,18 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         limits=limits,
         owner=_OWNER,
     )
-    kind = CsvOutput if form == "csv" else ParquetOutput
+    output_kind = CsvOutput if form == "csv" else ParquetOutput
     order = RowOrder(() if keep_order else choice.in_clear)
     with (
         reading as batches,
-        places.opened() as opened,
-        kind(opened.file, batches.schema, schema, made, packed=places.packed) as output,
+        places.open_files() as (file, schema_file, record_file),
+        output_kind(file, batches.schema, schema, chosen, packed=places.packed) as output,
         Shuffle(resolve_folder(places.out), source) as shuffle,
     ):
         take = output.append if keep_order else shuffle.add
         rows = 0
         for piece in _follow_pieces(batches, order, progress, output.most_rows, choice.in_clear):
-            ready = _make_reports(piece, output, schema, made, source)
+            ready = _make_reports(piece, output, schema, chosen, source)
             rows += ready.num_rows
             take(ready)
         for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
@@ -212,38 +225,14 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         order_words = describe_row_order(order.following, is_kept=keep_order)
         clear = (*choice.in_clear, *order_words)
         promise = None if promise is None else _add_in_clear(promise, order_words)
-        record = Record(made, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
+        record = Record(chosen, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
         text = record.to_json().encode("utf-8")
-        output.close(
-            {"format": FORMAT, "rng": source.kind, "guarantee_sha256": hashlib.sha256(text).hexdigest()}
-        )
-        opened.record = text
-        opened.schema = _schema_text(declared, simulated=source.simulated, inferred=inferred)
+        digest = hashlib.sha256(text).hexdigest()
+        output.close({"format": FORMAT, "rng": source.kind, "guarantee_sha256": digest})
+        schema_file.write(_schema_text(declared, simulated=source.simulated, inferred=inferred))
+        record_file.write(text)
     return Privatized(
         places, record, declared, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
-    )
-
-
-def _choose(
-    path: str | os.PathLike[str],
-    schema: Schema,
-    limits: Limits,
-    columns: Sequence[str] | None,
-    keep: Sequence[str] | None,
-    epsilon: Any,
-    protocol: Any,
-    split: Any,
-    strategy: str,
-) -> tuple[Choice, Strategy]:
-    given: object = schema
-    if not isinstance(given, Schema):
-        got = f"a value of type {type(schema).__name__}"
-        raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
-    names = file_columns(path, limits=limits, owner=_OWNER)
-    choice = choose_columns(names, schema, columns=columns, keep=keep, strategy=strategy)
-    refuse_dropping(schema[name] for name in choice.reported)
-    return choice, strategy_of(
-        schema, choice.reported, epsilon=epsilon, protocol=protocol, split=split, strategy=strategy
     )
 
 
@@ -322,3 +311,69 @@ def _schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) ->
     note = "# Beside simulated reports, which were drawn with a seed: no guarantee holds for them.\n"
     leak = f"# A warning: {leak_of_domains(inferred)}.\n" if inferred else ""
     return ((note if simulated else "") + leak + schema.to_toml()).encode("utf-8")
+
+
+# --- where the three files go ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Places:
+    """The file of reports, its schema and its guarantee."""
+
+    out: Path
+    schema: Path
+    record: Path
+
+    @classmethod
+    def of(cls, out: str | os.PathLike[str], *, taken_by: str | os.PathLike[str], overwrite: bool) -> Places:
+        """Return where the files go, or refuse to write over the input or, unless told, over anything.
+
+        What another writer of ours left beside the output counts like a file that is written: it is replaced
+        or removed.
+
+        Raises
+        ------
+        InvalidParameterError
+            If one of the files is the input.
+        UnwritableFileError
+            If one is there already, or its folder is not.
+        """
+        places = cls(Path(out), schema_path(out), record_path(out))
+        written = (places.out, places.schema, places.record)
+        for place in dict.fromkeys((*written, *side_files(out))):
+            if os.path.realpath(place) == os.path.realpath(taken_by) or _is_one_file(place, taken_by):
+                must_be, got = "another file than the input", own_name(place)
+                raise InvalidParameterError("out", owner=_OWNER, must_be=must_be, got=got)
+            if place.is_dir():
+                raise UnwritableFileError(f"{own_name(place)} was not written: it is a folder.")
+            if not overwrite and os.path.lexists(place):  # a link that leads nowhere too
+                why = "there is a file of that name"
+                if place not in written:
+                    why = f"{own_name(place)} is there and belongs to another table"
+                raise UnwritableFileError(
+                    f"{own_name(place if place in written else out)} was not written: {why}. "
+                    "Hint: choose another name, or allow it with overwrite=True (--overwrite)."
+                )
+        refuse_tables_beside(out)
+        if not places.out.parent.is_dir():
+            raise UnwritableFileError(f"{own_name(out)} was not written: its folder is not there.")
+        return places
+
+    @property
+    def packed(self) -> bool:
+        """Whether the file of reports is to be gzipped."""
+        return self.out.name.lower().endswith(".gz")
+
+    def open_files(self) -> AbstractContextManager[tuple[Any, ...]]:
+        """Open new files for the reports, the schema and the guarantee, which take their places together.
+
+        See :func:`evenhand.table.write.replacing_together` for the order.
+        """
+        return replacing_together(self.out, self.schema, self.record, remove=side_files(self.out))
+
+
+def _is_one_file(place: Path, other: str | os.PathLike[str]) -> bool:
+    try:
+        return place.samefile(other)
+    except (OSError, ValueError):
+        return False

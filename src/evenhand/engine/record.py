@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_from
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.collect.protocols.base import Protocol
-
-__all__ = ["FORMAT", "MOST_BYTES", "Record"]
 
 FORMAT_NAME = "evenhand privatized"
 FORMAT = f"{FORMAT_NAME} 2"
@@ -200,8 +197,8 @@ def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
     record = Record(
         strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
-    made = record._as_dict()  # noqa: SLF001 - of this module
-    if any(made[name] != fields[name] for name in ("epsilon", "columns")):
+    computed = record._as_dict()  # noqa: SLF001 - of this module
+    if any(computed[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
 

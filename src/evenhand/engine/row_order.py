@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["RowOrder", "describe_row_order"]
-
 _DEVIATIONS = 6.0
 _LEAST_SHARE = 0.1
 _LEAST_PAIRS = 16  # of which at most a tenth in one direction: a random order has that below 1e-8

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["Shuffle", "regroup"]
-
 BUCKETS = 64
 """Buckets that rows go to when they are too many for memory; at most 256."""
 
@@ -83,7 +81,7 @@ class Shuffle:
         """Yield all rows in a uniform order, some at a time; there are none to add afterwards."""
         if self._writer is None:
             if self._rows:
-                rows = self._joined()
+                rows = self._take_waiting()
                 yield rows.take(pa.array(permutation(rows.num_rows, source=self._source)))
             return
         if self._rows:
@@ -97,14 +95,14 @@ class Shuffle:
                     part.add(spilled.get_batch(spill * BUCKETS + bucket))
                 yield from part.shuffled()
 
-    def _joined(self) -> pa.RecordBatch:
+    def _take_waiting(self) -> pa.RecordBatch:
         joined = pa.concat_batches(self._waiting) if len(self._waiting) > 1 else self._waiting[0]
         self._waiting, self._rows, self._bytes = [], 0, 0
         return joined
 
     def _spill(self) -> None:
         """Send the rows that wait to their buckets: one batch for each bucket, which may be empty."""
-        rows = self._joined()
+        rows = self._take_waiting()
         if self._writer is None:
             self._file = tempfile.TemporaryFile(  # noqa: SIM115 - closed on leaving
                 dir=self._target.parent, prefix=f".{self._target.name}.", suffix=ENDING

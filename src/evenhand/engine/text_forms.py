@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Column
 
-__all__ = ["TextForm", "escape_formula", "may_be_formula"]
-
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FORMULA = r"^[=+\-@\t\r\x00]"
 
@@ -54,10 +52,18 @@ class TextForm:
         The column, whose labels are written.
     layout : Layout
         How its reports look in memory.
+
+    Attributes
+    ----------
+    bytes_per_report : int
+        About how many bytes of memory a report takes on its way into text.
+    longest : int
+        Most bytes of a report as text, but for a label.
     """
 
     def __init__(self, column: Column, layout: Layout) -> None:
         self._column, self._layout = column, layout
+        self.bytes_per_report, self.longest, self._must_be = _describe_layout(layout)
         self._labels: Any = None
         if isinstance(layout, IntegerLayout) and column.domain.kind != "integers":
             written = [escape_formula(label) for label in column.labels]
@@ -70,33 +76,6 @@ class TextForm:
                     hint="write a Parquet file, which holds codes.",
                 )
             self._labels = pa.array(written, pa.string())
-
-    @property
-    def name(self) -> str:
-        """The form's name in the record beside the file."""
-        if isinstance(self._layout, BitsLayout):
-            return "bits"
-        if isinstance(self._layout, SetLayout):
-            return "codes"
-        return "hash" if isinstance(self._layout, HashedLayout) else "label"
-
-    @property
-    def bytes_per_report(self) -> int:
-        """About how many bytes of memory a report takes on its way into text."""
-        if isinstance(self._layout, BitsLayout):
-            return 3 * self._layout.k
-        if isinstance(self._layout, SetLayout):
-            return 24 * self._layout.size
-        return 128
-
-    @property
-    def longest(self) -> int:
-        """Most bytes of a report as text, but for a label."""
-        if isinstance(self._layout, BitsLayout):
-            return self._layout.k
-        if isinstance(self._layout, SetLayout):
-            return self._layout.size * (len(str(self._layout.k - 1)) + 1)
-        return 0
 
     # --- to text ----------------------------------------------------------------------------------
 
@@ -134,14 +113,14 @@ class TextForm:
             If a text is missing or is no report. No text is told.
         """
         if text.null_count:
-            raise self._refused()
+            raise self._refusal()
         layout = self._layout
         if isinstance(layout, BitsLayout):
             return layout.checked(self._bits(text))
         if isinstance(layout, SetLayout):
             words = pc.split_pattern(text, " ")
             if pc.any(pc.not_equal(pc.list_value_length(words), layout.size)).as_py():
-                raise self._refused()
+                raise self._refusal()
             numbers = self._numbers(words.flatten(), layout.k)
             return layout.checked(numbers.astype(layout.dtype).reshape(-1, layout.size))
         if isinstance(layout, HashedLayout):
@@ -151,18 +130,18 @@ class TextForm:
     def _bits(self, text: Any) -> npt.NDArray[np.uint8]:
         k = self._column.size
         if pc.any(pc.not_equal(pc.binary_length(text), k)).as_py():
-            raise self._refused()
-        letters = np.frombuffer(_joined_bytes(text), np.uint8).reshape(-1, k)
+            raise self._refusal()
+        letters = np.frombuffer(join_bytes(text), np.uint8).reshape(-1, k)
         bits = letters - np.uint8(ord("0"))
         if bits.size and int(bits.max()) > 1:
-            raise self._refused()
+            raise self._refusal()
         return np.packbits(bits, axis=1, bitorder="little")
 
     def _hashed(self, text: Any, layout: HashedLayout) -> npt.NDArray[Any]:
         words = pc.split_pattern(text, ":")
         names = layout.dtype.names or ()
         if pc.any(pc.not_equal(pc.list_value_length(words), len(names))).as_py():
-            raise self._refused()
+            raise self._refusal()
         parts = words.flatten()
         out = np.empty(len(text), layout.dtype)
         for place, name in enumerate(names):
@@ -175,20 +154,20 @@ class TextForm:
         """Return whole numbers below `most`, written in decimal digits."""
         right = pc.match_substring_regex(words, r"^(0|[1-9][0-9]{0,19})$")
         if len(words) and not pc.all(right).as_py():
-            raise self._refused()
+            raise self._refusal()
         try:
             numbers = words.cast(pa.uint64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
-            raise self._refused() from None
+            raise self._refusal() from None
         if len(numbers) and int(numbers.max()) >= most:
-            raise self._refused()
+            raise self._refusal()
         return np.asarray(numbers, np.uint64)
 
     def _codes(self, text: Any) -> npt.NDArray[np.int64]:
         if self._labels is not None:
             places = pc.index_in(text, value_set=self._labels)
             if places.null_count:
-                raise self._refused()
+                raise self._refusal()
             return np.asarray(places.to_numpy(), np.int64)
         domain, other = self._column.domain, self._column.other_code
         is_other = np.zeros(len(text), np.bool_)
@@ -196,22 +175,30 @@ class TextForm:
             is_other = pc.equal(text, self._column.labels[-1]).to_numpy(zero_copy_only=False)
         numbers = converter(domain)(pc.if_else(pa.array(is_other), str(domain.low), text))
         if numbers.null_count or pc.any(pc.equal(numbers, no_whole_number(domain))).as_py():
-            raise self._refused()
+            raise self._refusal()
         values = numbers.to_numpy()
         if len(values) and not domain.low <= int(values.min()) <= int(values.max()) <= domain.high:
-            raise self._refused()
+            raise self._refusal()
         codes = np.asarray(values - domain.low, np.int64)
         codes[is_other] = 0 if other is None else other
         return codes
 
-    def _refused(self) -> InvalidParameterError:
-        described = {
-            "bits": f"texts of {self._column.size:,} zeros and ones",
-            "label": "labels of the schema",
-            "codes": "codes with blanks between them, as many as the protocol says",
-            "hash": "three whole numbers with colons between them",
-        }[self.name]
-        return InvalidParameterError("reports", owner="the protocol", must_be=described, got="something else")
+    def _refusal(self) -> InvalidParameterError:
+        return InvalidParameterError(
+            "reports", owner="the protocol", must_be=self._must_be, got="something else"
+        )
+
+
+def _describe_layout(layout: Layout) -> tuple[int, int, str]:
+    """Return the bytes of a report on its way into text, most bytes as text, and what the texts are."""
+    if isinstance(layout, BitsLayout):
+        return 3 * layout.k, layout.k, f"texts of {layout.k:,} zeros and ones"
+    if isinstance(layout, SetLayout):
+        longest = layout.size * (len(str(layout.k - 1)) + 1)
+        return 24 * layout.size, longest, "codes with blanks between them, as many as the protocol says"
+    if isinstance(layout, HashedLayout):
+        return 128, 0, "three whole numbers with colons between them"
+    return 128, 0, "labels of the schema"
 
 
 def _text_array(letters: npt.NDArray[np.uint8]) -> Any:
@@ -223,11 +210,8 @@ def _text_array(letters: npt.NDArray[np.uint8]) -> Any:
     )
 
 
-def _joined_bytes(text: Any) -> bytes:
+def join_bytes(text: Any) -> memoryview:
     """Return the bytes of all texts, one after the other."""
-    if not len(text):
-        return b""
     whole = text.cast(pa.large_binary())
-    offsets = np.frombuffer(whole.buffers()[1], np.int64)[whole.offset : whole.offset + len(whole) + 1]
-    data = whole.buffers()[2]
-    return b"" if data is None else data[int(offsets[0]) : int(offsets[-1])].to_pybytes()
+    offsets = np.frombuffer(whole.buffers()[1] or bytes(8), np.int64)[whole.offset :]
+    return memoryview(whole.buffers()[2] or b"")[int(offsets[0]) : int(offsets[len(whole)])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,9 +14,9 @@ import pyarrow.parquet as pq
 
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.reports.layouts import IntegerLayout
-from evenhand.engine.text_forms import TextForm, may_be_formula
+from evenhand.engine.text_forms import TextForm, join_bytes, may_be_formula
 from evenhand.errors import InvalidParameterError, LimitExceededError
-from evenhand.table.source import DEFAULT_LIMITS
+from evenhand.table.limits import DEFAULT_LIMITS
 from evenhand.table.write import inert_text
 
 if TYPE_CHECKING:
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import JointReports, Strategy
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Schema
-
-__all__ = [
-    "CsvOut",
-    "CsvOutput",
-    "ParquetOut",
-    "ParquetOutput",
-    "as_text",
-    "has_length",
-    "part_names",
-    "plain_values",
-]
 
 _QUOTED = '[",\r\n]|^$|^[ \t]|[ \t]$'
 _PLAIN_TYPES = (
@@ -49,7 +39,21 @@ _PLAIN_TYPES = (
 )
 
 
-class CsvOut:
+class _Out(ABC):
+    """A file that is written; left with an error, it lets go of its writer while the file is still open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.abandon()
+
+    @abstractmethod
+    def abandon(self) -> None: ...
+
+
+class CsvOut(_Out):
     """A CSV file: UTF-8, commas, LF, quotation marks where needed, an empty cell for a missing value.
 
     Parameters
@@ -85,13 +89,9 @@ class CsvOut:
 
     def write_lines(self, lines: Any) -> None:
         """Append lines that :meth:`lines_of` made."""
-        if len(lines):
-            offsets = np.frombuffer(lines.buffers()[1], np.int64)[
-                lines.offset : lines.offset + len(lines) + 1
-            ]
-            self._file.write(memoryview(lines.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
+        self._file.write(join_bytes(lines))
 
-    def close(self) -> None:
+    def close(self, metadata: Mapping[str, str] | None = None) -> None:  # noqa: ARG002 - it has no place for it
         """Finish the file, which stays open."""
         if self._packed:
             self._file.close()
@@ -102,7 +102,7 @@ class CsvOut:
             self.close()
 
 
-class ParquetOut:
+class ParquetOut(_Out):
     """A Parquet file; each batch is a group of rows.
 
     Parameters
@@ -214,23 +214,8 @@ def part_names(column: str, layout: Layout) -> dict[str, str]:
     return {"report": column} if parts is None else {part: f"{column}.{part}" for part in parts}
 
 
-class _Output:
-    """A file of reports; left with an error, it lets go of its writer while the file is still open."""
-
-    _out: CsvOut | ParquetOut
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._out.abandon()
-
-
-class CsvOutput(_Output):
+class CsvOutput(CsvOut):
     """A CSV file of reports and columns in the clear."""
-
-    _out: CsvOut
 
     def __init__(
         self, file: Any, given: pa.Schema, schema: Schema, strategy: Strategy, *, packed: bool
@@ -240,7 +225,7 @@ class CsvOutput(_Output):
         _refuse_long({name: form.longest for name, form in self._forms.items()})
         size = sum(form.bytes_per_report for form in self._forms.values())
         self.most_rows = max(1, _PIECE_BYTES // size)
-        self._out = CsvOut(file, self._names, packed=packed)
+        super().__init__(file, self._names, packed=packed)
 
     def prepare(self, rows: pa.RecordBatch, reports: JointReports) -> pa.RecordBatch:
         """Return the rows with their reports as lines of the file."""
@@ -251,21 +236,15 @@ class CsvOutput(_Output):
         cells = [
             cells_of[name] if name in cells_of else as_text(rows.column(name), name) for name in self._names
         ]
-        return pa.RecordBatch.from_arrays([self._out.lines_of(cells)], ["line"])
+        return pa.RecordBatch.from_arrays([self.lines_of(cells)], ["line"])
 
     def append(self, lines: pa.RecordBatch) -> None:
         """Append what :meth:`prepare` made."""
-        self._out.write_lines(lines.column(0))
-
-    def close(self, metadata: Mapping[str, str]) -> None:  # noqa: ARG002 - a CSV file has no place for it
-        """Finish the file."""
-        self._out.close()
+        self.write_lines(lines.column(0))
 
 
-class ParquetOutput(_Output):
+class ParquetOutput(ParquetOut):
     """A Parquet file of reports and columns in the clear."""
-
-    _out: ParquetOut
 
     def __init__(
         self, file: Any, given: pa.Schema, schema: Schema, strategy: Strategy, *, packed: bool = False
@@ -289,8 +268,7 @@ class ParquetOutput(_Output):
         _refuse_duplicate_names([field.name for field in fields])
         plain = {name for column in self._layouts for name in self._unlisted(column)}
         listed = [field.name for field in fields if field.name not in plain]
-        self._schema = pa.schema(fields)
-        self._out = ParquetOut(file, self._schema, listed=listed)
+        super().__init__(file, pa.schema(fields), listed=listed)
 
     def prepare(self, rows: pa.RecordBatch, reports: JointReports) -> pa.RecordBatch:
         """Return the rows with their reports as rows of the file."""
@@ -304,11 +282,7 @@ class ParquetOutput(_Output):
 
     def append(self, rows: pa.RecordBatch) -> None:
         """Append what :meth:`prepare` made."""
-        self._out.write(rows.columns)
-
-    def close(self, metadata: Mapping[str, str]) -> None:
-        """Finish the file."""
-        self._out.close(metadata)
+        self.write(rows.columns)
 
     def _parts(self, name: str, reports: JointReports) -> list[tuple[str, Any]]:
         layout = self._layouts[name]

@@ -10,10 +10,9 @@ if TYPE_CHECKING:
     from evenhand.learn.audit.canaries import CanaryAudit, audit_canaries
     from evenhand.learn.encoding.encoder import PublicEncoder
     from evenhand.learn.fermi.classifier import DPFermi
+    from evenhand.learn.parity.closest import closest_odds, closest_rates
     from evenhand.learn.parity.key import PersonKey
-    from evenhand.learn.parity.odds import closest_odds
     from evenhand.learn.parity.post_processor import ParityPostProcessor
-    from evenhand.learn.parity.rates import closest_rates
     from evenhand.learn.projection.classifier import FairProjection
     from evenhand.learn.training.logistic import DPLogisticRegression
     from evenhand.learn.training.private_training import PrivateTraining
@@ -42,8 +41,8 @@ _HOMES = {
     "PrivateTraining": "training.private_training",
     "PublicEncoder": "encoding.encoder",
     "audit_canaries": "audit.canaries",
-    "closest_odds": "parity.odds",
-    "closest_rates": "parity.rates",
+    "closest_odds": "parity.closest",
+    "closest_rates": "parity.closest",
 }
 
 

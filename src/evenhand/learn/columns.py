@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.columns import encode_labels, read_column
 
 if TYPE_CHECKING:
@@ -14,13 +14,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["places_among", "refuse", "require_length"]
+__all__ = ["copy_feature_names", "places_among", "require_length"]
 
 
 def places_among(
-    values: Any, known: Sequence[Any], *, name: str, owner: str, must_be: str, hint: str = ""
+    values: Any,
+    known: Sequence[Any],
+    *,
+    name: str,
+    owner: str,
+    must_be: str,
+    hint: str = "",
+    rows: int | None = None,
 ) -> NDArray[np.intp]:
-    """Return the place of each row's label among the known ones; refuse others.
+    """Return the place of each row's label among the known ones; refuse others, and another number of rows.
 
     >>> places_among(["b", "a", "b"], ["a", "b"], name="group", owner="fit", must_be="known").tolist()
     [1, 0, 1]
@@ -29,15 +36,19 @@ def places_among(
     where = {label: place for place, label in enumerate(known)}
     if any(label not in where for label in labels):
         refuse(name, owner, must_be, "others among them", hint=hint)
+    if rows is not None:
+        require_length(name, len(codes), rows, owner=owner)
     return np.array([where[label] for label in labels], dtype=np.intp)[codes]
+
+
+def copy_feature_names(trained: Any, model: Any) -> None:
+    """Give a model the number of features, and their names, that the one inside it was trained on."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(trained, name):
+            setattr(model, name, getattr(trained, name))
 
 
 def require_length(name: str, length: int, rows: int, *, owner: str) -> None:
     """Refuse a column of another length than X."""
     if length != rows:
         refuse(name, owner, "as long as 'X'", "another length")
-
-
-def refuse(name: str, owner: str, must_be: str, got: object, *, hint: str = "") -> NoReturn:
-    """Refuse the value of a parameter."""
-    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)

@@ -5,9 +5,9 @@ A disparity is computed the same way whatever protected the data.
 
 from evenhand.measure.alpha import BiasEstimate, alpha_fairness, bias_from_runs, l1_bias
 from evenhand.measure.bootstrap import bootstrap_interval
-from evenhand.measure.counts import CountTable, count_table
+from evenhand.measure.counts import RATES, CountTable, GroupRates, count_table
 from evenhand.measure.gaps import MEASURES, Measured
-from evenhand.measure.groups import GroupReport, group_report
+from evenhand.measure.groups import GroupReport, data_unfairness, group_report
 from evenhand.measure.intervals import (
     Interval,
     clopper_pearson,
@@ -16,9 +16,7 @@ from evenhand.measure.intervals import (
     share_ratio,
     wilson,
 )
-from evenhand.measure.rates import RATES, GroupRates
 from evenhand.measure.repeats import NoisePart, NoiseParts, noise_parts
-from evenhand.measure.unfairness import data_unfairness
 
 __all__ = [
     "MEASURES",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.columns import read_array
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def bias_from_runs(released: ArrayLike, true: ArrayLike) -> BiasEstimate:
     runs = read_array(released, name="released", owner="bias_from_runs", must_be=must_be)
     runs = runs[np.newaxis] if runs.ndim == 1 else runs
     if runs.ndim != 2 or not len(runs) or runs.shape[1:] != truth.shape:
-        raise InvalidParameterError("released", owner="bias_from_runs", must_be=must_be, got="another shape")
+        refuse("released", "bias_from_runs", must_be, "another shape")
     errors = runs.astype(float) - truth
     _check_finite("released", errors, "bias_from_runs")
     spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else np.full(len(truth), np.nan)
@@ -132,9 +132,7 @@ def _vector(name: str, values: ArrayLike | BiasEstimate, owner: str) -> NDArray[
     hint = "turn repeated releases into one vector with bias_from_runs(released, true)."
     array = read_array(values, name=name, owner=owner, must_be=must_be, hint=hint)
     if array.ndim != 1 or not array.size:
-        raise InvalidParameterError(
-            name, owner=owner, must_be=must_be, got="an empty or nested array", hint=hint
-        )
+        refuse(name, owner, must_be, "an empty or nested array", hint=hint)
     vector: NDArray[np.float64] = array.astype(float)
     _check_finite(name, vector, owner)
     return vector
@@ -142,6 +140,4 @@ def _vector(name: str, values: ArrayLike | BiasEstimate, owner: str) -> NDArray[
 
 def _check_finite(name: str, array: NDArray[np.float64], owner: str) -> None:
     if not np.isfinite(array).all():
-        raise InvalidParameterError(
-            name, owner=owner, must_be="finite numbers", got="missing or infinite ones"
-        )
+        refuse(name, owner, "finite numbers", "missing or infinite ones")

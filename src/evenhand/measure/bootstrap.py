@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, kind_of, one_of, refuse
 from evenhand.measure import gaps
-from evenhand.measure.columns import check_name, kind_of
+from evenhand.measure.columns import check_name
+from evenhand.measure.counts import Tables
 from evenhand.measure.groups import GroupReport
 from evenhand.measure.intervals import Interval, check_level
-from evenhand.measure.rates import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +82,10 @@ def bootstrap_interval(
     if callable(statistic):
         values = np.array([float(statistic(table)) for table in counts])
     else:
-        values = _measure(report, statistic, counts)
+        groups = report.table.groups
+        privileged = groups.index(report.privileged) if report.privileged in groups else None
+        cells = counts.reshape(repeats, len(groups), 4)
+        values = gaps.value(statistic, Tables(cells, None, privileged, report.table.labelled))
     defined = values[np.isfinite(values)]
     left_out = "" if len(defined) == repeats else f", {repeats - len(defined)} undefined ones left out"
     method = f"percentile bootstrap, {repeats} resamples{left_out}"
@@ -92,13 +94,6 @@ def bootstrap_interval(
         return Interval(np.nan, np.nan, level, method, exact=False, reason=reason)
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high), level, method, exact=False)
-
-
-def _measure(report: GroupReport, name: str, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    groups = report.table.groups
-    privileged = groups.index(report.privileged) if report.privileged in groups else None
-    cells = counts.reshape(len(counts), len(groups), 4)
-    return gaps.value(name, Tables(cells, None, privileged, report.table.labelled))
 
 
 def _resample(table: NDArray[Any], repeats: int, within: str, generator: Generator) -> NDArray[np.int64]:
@@ -114,23 +109,23 @@ def _resample(table: NDArray[Any], repeats: int, within: str, generator: Generat
 
 def _check(report: object, statistic: object, generator: object) -> None:
     if not isinstance(report, GroupReport):
-        raise InvalidParameterError("report", owner=_OWNER, must_be="a GroupReport", got=kind_of(report))
+        refuse("report", _OWNER, "a GroupReport", kind_of(report))
     if not hasattr(
         getattr(generator, "bit_generator", None), "random_raw"
     ):  # the module numpy.random has none
-        raise InvalidParameterError(
+        refuse(
             "generator",
-            owner=_OWNER,
-            must_be="a numpy random Generator",
-            got=f"a {type(generator).__name__}",
+            _OWNER,
+            "a numpy random Generator",
+            f"a {type(generator).__name__}",
             hint="pass numpy.random.default_rng(seed).",
         )
     if report.table.weighted:
-        raise InvalidParameterError(
+        refuse(
             "report",
-            owner=_OWNER,
-            must_be="a report without weights",
-            got="a weighted one, whose rows cannot be drawn again from their sums",
+            _OWNER,
+            "a report without weights",
+            "a weighted one, whose rows cannot be drawn again from their sums",
         )
     countable = [name for name in gaps.MEASURES if name != "auc"]
     if not callable(statistic):

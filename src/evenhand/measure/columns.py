@@ -14,7 +14,8 @@ import narwhals as nw
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand._validate import kind_of, refuse
+from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -28,7 +29,6 @@ __all__ = [
     "encode_labels",
     "has_masked",
     "is_label",
-    "kind_of",
     "narrow",
     "read_array",
     "read_binary",
@@ -56,7 +56,7 @@ def read_column(values: Any, *, name: str, owner: str) -> NDArray[Any]:
     """
     array = _as_array(values, name, owner)
     if array.ndim != 1:
-        _refuse(name, owner, "a column with one dimension", f"an array with {array.ndim} dimensions")
+        refuse(name, owner, "a column with one dimension", f"an array with {array.ndim} dimensions")
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.getmaskarray(array).any():
             _refuse_missing(name, owner)
@@ -70,9 +70,11 @@ def read_numbers(values: Any, *, name: str, owner: str) -> NDArray[np.float64]:
     """Return `values` as floats; infinities stay, missing values are refused."""
     array = read_column(values, name=name, owner=owner)
     if array.dtype.kind == "O" and array.size:  # a nullable column without a missing value, for example
-        array = _numbers_in_objects(array, name, owner)
+        encoded = _encode_objects(array, name, owner)
+        if encoded is not None and all(isinstance(label, int | float) for label in encoded[1]):
+            array = np.array(encoded[1], dtype=np.float64)[encoded[0]]
     if array.dtype.kind not in "biuf" and array.size:
-        _refuse(name, owner, "a column of numbers", "another kind of column")
+        refuse(name, owner, "a column of numbers", "another kind of column")
     return array.astype(np.float64)
 
 
@@ -80,7 +82,7 @@ def read_weights(values: Any, *, owner: str) -> NDArray[np.float64]:
     """Return `values` as floats that are not negative, and whose squares can be added."""
     weights = read_numbers(values, name="weights", owner=owner)
     if not ((weights >= 0) & (weights <= _LARGEST_WEIGHT)).all():
-        _refuse("weights", owner, "numbers from 0 to 1e100", "others, negative or infinite perhaps,")
+        refuse("weights", owner, "numbers from 0 to 1e100", "others, negative or infinite perhaps,")
     return weights
 
 
@@ -100,7 +102,7 @@ def read_binary(
         The public function that reads them, for messages.
     """
     check_label(positive, name="positive", owner=owner)
-    if positive is None or _is_one(positive):
+    if positive is None or (isinstance(positive, int | float | np.generic) and bool(positive == 1)):
         narrowed = {name: _narrow_binary(column) for name, column in columns.items()}
         taken = {name: column for name, column in narrowed.items() if column is not None}
         if len(taken) == len(columns):
@@ -108,7 +110,7 @@ def read_binary(
     encoded = {name: encode_labels(column, name=name, owner=owner) for name, column in columns.items()}
     for name, (_, labels) in encoded.items():
         if positive is None and any(label not in (0, 1) for label in labels):
-            _refuse(
+            refuse(
                 name,
                 owner,
                 "a column of 0 and 1 (or of booleans)",
@@ -153,7 +155,7 @@ def encode_labels(array: NDArray[Any], *, name: str, owner: str) -> tuple[NDArra
         return inverse.astype(np.intp), labels.tolist()
     encoded = _encode_objects(array, name, owner)
     if encoded is None:
-        _refuse(name, owner, "a column of labels of one kind", "labels of several or unknown kinds")
+        refuse(name, owner, "a column of labels of one kind", "labels of several or unknown kinds")
     return encoded
 
 
@@ -196,7 +198,7 @@ def same_index(columns: Iterable[tuple[str, Any]], *, owner: str) -> None:
         if index is None:
             first_name, index = name, native.index
         elif native.index is not index and not native.index.equals(index):
-            _refuse(
+            refuse(
                 name,
                 owner,
                 f"in the same order as '{first_name}', with an equal index",
@@ -213,7 +215,7 @@ def same_length(columns: Iterable[tuple[str, NDArray[Any]]], *, owner: str) -> N
         if length < 0:
             first_name, length = name, len(column)
         elif len(column) != length:
-            _refuse(name, owner, f"as long as '{first_name}'", "another length")
+            refuse(name, owner, f"as long as '{first_name}'", "another length")
 
 
 def _as_array(values: Any, name: str, owner: str) -> NDArray[Any]:
@@ -226,7 +228,7 @@ def _as_array(values: Any, name: str, owner: str) -> NDArray[Any]:
         return np.asarray(series.to_numpy())
     if hasattr(values, "__array__"):
         return np.asarray(values)
-    return _refuse(name, owner, "a column: an array, a list or a series", f"a {type(values).__name__}")
+    return refuse(name, owner, "a column: an array, a list or a series", f"a {type(values).__name__}")
 
 
 def _array_from_list(values: list[Any], name: str, owner: str) -> NDArray[Any]:
@@ -237,17 +239,10 @@ def _array_from_list(values: list[Any], name: str, owner: str) -> NDArray[Any]:
     except ValueError:  # rows of unequal length; refused outside, so that no traceback shows the cause
         array = np.empty((0, 0))
     if array.ndim != 1:
-        _refuse(name, owner, "a column with one dimension", "a nested list")
+        refuse(name, owner, "a column with one dimension", "a nested list")
     if array.dtype.kind in "US":  # numpy writes 1 and None as text beside text
         array = np.empty(len(values), dtype=object)
         array[:] = values
-    return array
-
-
-def _numbers_in_objects(array: NDArray[Any], name: str, owner: str) -> NDArray[Any]:
-    encoded = _encode_objects(array, name, owner)
-    if encoded is not None and all(isinstance(label, int | float) for label in encoded[1]):
-        return np.array(encoded[1], dtype=np.float64)[encoded[0]]
     return array
 
 
@@ -283,10 +278,10 @@ def _narrow_binary(column: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 def _check_two_labels(labels: list[list[Any]], positive: object, owner: str) -> None:
     together: list[Any] = []
-    for each in labels:
-        together += [label for label in each[:3] if label not in together]
+    for column in labels:
+        together += [label for label in column[:3] if label not in together]
     if len(together) > 2 or (len(together) == 2 and positive not in together):
-        _refuse(
+        refuse(
             "positive",
             owner,
             "one of the two labels of the outcome columns",
@@ -294,16 +289,8 @@ def _check_two_labels(labels: list[list[Any]], positive: object, owner: str) -> 
         )
 
 
-def _is_one(label: object) -> bool:
-    return isinstance(label, int | float | np.generic) and bool(label == 1)
-
-
 def _refuse_missing(name: str, owner: str) -> NoReturn:
-    _refuse(name, owner, "a column without missing values", "missing values")
-
-
-def _refuse(name: str, owner: str, must_be: str, got: str, *, hint: str = "") -> NoReturn:
-    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)
+    refuse(name, owner, "a column without missing values", "missing values")
 
 
 _MAY_BE_MASKED = (list, tuple, np.ma.MaskedArray)
@@ -319,15 +306,13 @@ def read_array(values: Any, *, name: str, owner: str, must_be: str, hint: str = 
     """
     got = "something else: text, objects or lists of unequal length"
     if has_masked(values):
-        raise InvalidParameterError(
-            name, owner=owner, must_be=must_be, got="an array with masked entries", hint=hint
-        )
+        refuse(name, owner, must_be, "an array with masked entries", hint=hint)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):  # refused outside, so that no traceback shows the cause
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "biuf":
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got, hint=hint)
+        refuse(name, owner, must_be, got, hint=hint)
     return array
 
 
@@ -357,23 +342,10 @@ def is_label(value: object) -> bool:
 def check_label(value: object, *, name: str, owner: str, must_be: str = "a single label") -> None:
     """Refuse what cannot be a label; the kind of the value is told and not the value."""
     if not is_label(value):
-        _refuse_kind(value, name, owner, must_be)
+        refuse(name, owner, must_be, kind_of(value))
 
 
 def check_name(kind: str, name: Any, known: Collection[str], *, place: str = "known") -> None:
     """Refuse a name that is not one of those known."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(kind, name if isinstance(name, str) else kind_of(name), known, place=place)
-
-
-def kind_of(value: object) -> str:
-    """Return what kind of thing `value` is, in words.
-
-    >>> kind_of([1, 2])
-    'a value of type list'
-    """
-    return f"a value of type {type(value).__name__}"
-
-
-def _refuse_kind(value: object, name: str, owner: str, must_be: str) -> NoReturn:
-    raise InvalidParameterError(name, owner=owner, must_be=must_be, got=kind_of(value))

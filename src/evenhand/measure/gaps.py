@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from evenhand.measure.counts import PLACE, RATES, GroupRates, why_undefined
 from evenhand.measure.intervals import (
     clopper_pearson,
     mean_of_shares,
@@ -27,16 +28,14 @@ from evenhand.measure.intervals import (
     score_limits,
     share_ratio,
 )
-from evenhand.measure.rates import PLACE, RATES, GroupRates, why_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from evenhand.measure.counts import CountTable
+    from evenhand.measure.counts import CountTable, Shares, Tables
     from evenhand.measure.intervals import Limits
-    from evenhand.measure.rates import Shares, Tables
 
 __all__ = [
     "COMPARED",
@@ -185,9 +184,12 @@ def pair_values(name: str, tables: Tables, pairs: Pairs) -> NDArray[np.float64]:
     first, second = pairs
     rates = [tables.groups.rate(rate) for rate in WORST_PAIR[name]]
     gaps = [np.abs(rate[..., first] - rate[..., second]) for rate in rates]
-    if name == "meo_gap":
-        return np.asarray((gaps[0] + gaps[1]) / 2)
-    return np.asarray(np.maximum.reduce(gaps))
+    return _join_rates(name, gaps)
+
+
+def _join_rates(name: str, gaps: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return one gap from those of its rates: their mean, or the larger."""
+    return np.asarray(sum(gaps) / len(gaps) if name == "meo_gap" else np.maximum.reduce(gaps))
 
 
 def worst_members(name: str, tables: Tables) -> tuple[int, int]:
@@ -227,12 +229,8 @@ def _block_limits(name: str, tables: Tables, pairs: Pairs, scores: list[Limits])
         difference_range(pair_differences(tables.groups, rate, pairs, score))
         for rate, score in zip(WORST_PAIR[name], scores, strict=True)
     ]
-    lows, highs = [low for low, _ in ranges], [high for _, high in ranges]
-    if name == "meo_gap":
-        low, high = (lows[0] + lows[1]) / 2, (highs[0] + highs[1]) / 2
-    else:
-        low, high = np.maximum.reduce(lows), np.maximum.reduce(highs)
-    return np.asarray(low.max(axis=-1)), np.asarray(high.max(axis=-1))
+    low, high = (_join_rates(name, list(ends)).max(axis=-1) for ends in zip(*ranges, strict=True))
+    return np.asarray(low), np.asarray(high)
 
 
 def _overall_value(name: str, tables: Tables) -> NDArray[np.float64]:
@@ -288,11 +286,8 @@ def measure_reason(name: str, table: CountTable, tables: Tables, privileged: obj
         return gap_reason(name, table, tables)
     if name in COMPARED:
         return _compared_reason(name, table, tables, privileged)
-    for rate in OVERALL[name]:
-        sentence = _why("There are", rate, tables.overall, table)
-        if sentence:
-            return sentence
-    return ""
+    sentences = (_why("There are", rate, tables.overall, table) for rate in OVERALL[name])
+    return next(filter(None, sentences), "")
 
 
 def gap_reason(name: str, table: CountTable, tables: Tables) -> str:

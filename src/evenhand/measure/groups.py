@@ -1,6 +1,6 @@
 r"""The group report: what each group gets, how far apart the groups are, and how sure that is.
 
-It is shown as text, as HTML and as frames.
+It is shown as text, as HTML and as frames. The labels of a data set are compared in the same way.
 """
 
 from __future__ import annotations
@@ -9,16 +9,25 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
-from evenhand.errors import InvalidParameterError
+import numpy as np
+
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.measure import gaps
-from evenhand.measure.columns import check_label, check_name, kind_of, read_numbers, same_index, same_length
-from evenhand.measure.counts import CountTable, tabulate
-from evenhand.measure.gaps import MEASURES, NO_DISPARITY, WORST_PAIR, Measured, group_rates, measure_reason
+from evenhand.measure.columns import check_label, check_name, read_numbers, same_index, same_length
+from evenhand.measure.counts import RATES, CountTable, GroupRates, RatesByGroup, Tables, tabulate
+from evenhand.measure.gaps import (
+    MEASURES,
+    NO_DISPARITY,
+    WORST_PAIR,
+    Measured,
+    gap_reason,
+    group_rates,
+    measure_reason,
+)
 from evenhand.measure.intervals import Interval, check_level, clopper_pearson
 from evenhand.measure.ranking import Ranking, rank_scores
-from evenhand.measure.rates import RATES, GroupRates, RatesByGroup, Tables
 from evenhand.measure.text_tables import aligned, html_table, number_text
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["GroupReport", "group_report"]
+__all__ = ["GroupReport", "data_unfairness", "group_report"]
 
 _METHODS = {
     **dict.fromkeys(gaps.DIFFERENCES, "Newcombe hybrid score"),
@@ -40,6 +49,26 @@ _METHODS = {
     "balanced_accuracy": "mean of shares from Wilson limits (MOVER)",
 }
 _EXACT = {"acc", "recall", "f1"}
+_LEVEL = 0.95
+_GROUPS_SHOWN = 30
+_GROUPS_PAIRED = 200  # with more groups, the intervals of all pairs would make printing slow
+
+
+class _MeasureByName:
+    """An attribute of a report that is the measure of the same name."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, report: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, report: GroupReport, owner: type) -> Measured: ...
+    def __get__(self, report: GroupReport | None, owner: type) -> Self | Measured:
+        return self if report is None else report.value(self._name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,17 +95,15 @@ class GroupReport:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, CountTable):
-            raise InvalidParameterError(
-                "table", owner="GroupReport", must_be="a CountTable", got=kind_of(self.table)
-            )
+            refuse("table", "GroupReport", "a CountTable", kind_of(self.table))
         groups, must_be = self.table.groups, "the label of one of the groups"
         check_label(self.privileged, name="privileged", owner="group_report", must_be=must_be)
         if self.privileged is not None and groups and self.privileged not in groups:
-            raise InvalidParameterError(
+            refuse(
                 "privileged",
-                owner="group_report",
-                must_be=must_be,
-                got=self.privileged,
+                "group_report",
+                must_be,
+                self.privileged,
                 hint="if this group may have no rows, declare all groups with groups=...",
             )
 
@@ -97,9 +124,10 @@ class GroupReport:
     def reason(self, measure: str) -> str:
         """Return why a measure is undefined; nothing if it has a value."""
         check_name("Measure", measure, gaps.MEASURES)
-        if measure == "auc":
-            return self._ranking_reason()
-        return measure_reason(measure, self.table, self._tables, self.privileged)
+        if measure == "auc" and self.ranking is None:
+            return "No scores were given; of 0/1 predictions this area would be balanced_accuracy."
+        counted = "balanced_accuracy" if measure == "auc" else measure
+        return measure_reason(counted, self.table, self._tables, self.privileged)
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -139,7 +167,7 @@ class GroupReport:
         owner, must_be = "GroupReport.rate_interval", "the label of one of the groups"
         check_label(group, name="group", owner=owner, must_be=must_be)
         if group not in self.table.groups:
-            raise InvalidParameterError("group", owner=owner, must_be=must_be, got=group)
+            refuse("group", owner, must_be, group)
         place = self.table.groups.index(group)
         reason = self.rates[group].reasons.get(rate, "")
         if reason:
@@ -165,89 +193,68 @@ class GroupReport:
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the rates as a frame with one row per group; undefined rates are NaN and noted."""
-        return _rates_frame(self, backend)
+        rows = self.rates
+        columns: dict[str, Any] = {"group": list(rows), "size": [row.size for row in rows.values()]}
+        for rate in RATES:
+            columns[rate] = [getattr(row, rate) for row in rows.values()]
+        columns["note"] = [
+            " ".join(f"{rate}: {why}" for rate, why in row.reasons.items()) for row in rows.values()
+        ]
+        return _make_frame(columns, backend)
 
     def summary_frame(self, level: float = 0.95, backend: Backend | None = None) -> Any:
         """Return the measures as a frame: value, limits, method, and why if undefined."""
-        return _summary_frame(self, level, backend)
+        intervals = [self.interval(name, level) for name in MEASURES]
+        return _make_frame(
+            {
+                "measure": list(MEASURES),
+                "value": [float(self.value(name)) for name in MEASURES],
+                "low": [interval.low for interval in intervals],
+                "high": [interval.high for interval in intervals],
+                "level": [interval.level for interval in intervals],
+                "method": [interval.method for interval in intervals],
+                "exact": [interval.exact for interval in intervals],
+                "no_disparity": [NO_DISPARITY.get(name, math.nan) for name in MEASURES],
+                "note": [interval.reason for interval in intervals],
+            },
+            backend,
+        )
 
     def __repr__(self) -> str:
-        return _as_text(self)
+        rates, measures = aligned(_rate_rows(self)), aligned(_measure_rows(self))
+        parts = [_title(self), *rates, *_more(self), "", *measures, *_not_paired(self)]
+        undefined = _undefined(self)
+        if undefined:
+            parts += ["", "Undefined:", *(f"  {names}: {why}" for names, why in undefined)]
+        return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        return _as_html(self)
+        tables = html_table(_rate_rows(self)) + "".join(f"<p>{line}</p>" for line in _more(self))
+        tables += html_table(_measure_rows(self)) + "".join(f"<p>{line}</p>" for line in _not_paired(self))
+        undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in _undefined(self))
+        notes = f"<p>Undefined:</p><ul>{undefined}</ul>" if undefined else ""
+        return f"<div><p>{escape(_title(self))}</p>{tables}{notes}</div>"
 
     # -- the measures ----------------------------------------------------------------------------
 
-    @property
-    def acc(self) -> Measured:
-        """Share of predictions that are right."""
-        return self.value("acc")
-
-    @property
-    def f1(self) -> Measured:
-        """Harmonic mean of precision and recall."""
-        return self.value("f1")
-
-    @property
-    def recall(self) -> Measured:
-        """Share of the truly positive that are predicted positive."""
-        return self.value("recall")
-
-    @property
-    def balanced_accuracy(self) -> Measured:
-        """Mean of the true positive and the true negative rate."""
-        return self.value("balanced_accuracy")
-
-    @property
-    def auc(self) -> Measured:
-        """Area under the ROC curve, from scores."""
-        return self.value("auc")
-
-    @property
-    def spd(self) -> Measured:
-        """Selection rate, privileged minus unprivileged; 0 means no disparity."""
-        return self.value("spd")
-
-    @property
-    def di(self) -> Measured:
-        """Selection rate, unprivileged divided by privileged; 1 means no disparity."""
-        return self.value("di")
-
-    @property
-    def eod(self) -> Measured:
-        """True positive rate, privileged minus unprivileged; 0 means no disparity."""
-        return self.value("eod")
-
-    @property
-    def ped(self) -> Measured:
-        """False positive rate, privileged minus unprivileged; 0 means no disparity."""
-        return self.value("ped")
-
-    @property
-    def oad(self) -> Measured:
-        """Accuracy, privileged minus unprivileged; 0 means no disparity."""
-        return self.value("oad")
-
-    @property
-    def prd(self) -> Measured:
-        """Precision, privileged minus unprivileged; 0 means no disparity."""
-        return self.value("prd")
-
-    @property
-    def sp_gap(self) -> Measured:
-        """Largest difference in selection rate between two groups; 0 means no disparity."""
-        return self.value("sp_gap")
-
-    @property
-    def eo_gap(self) -> Measured:
-        """Largest difference in true or false positive rate between two groups; 0 means no disparity."""
-        return self.value("eo_gap")
-
-    @property
-    def meo_gap(self) -> Measured:
-        """Mean difference in true and false positive rate, worst pair; 0 means no disparity."""
-        return self.value("meo_gap")
+    acc = _MeasureByName("Share of predictions that are right.")
+    f1 = _MeasureByName("Harmonic mean of precision and recall.")
+    recall = _MeasureByName("Share of the truly positive that are predicted positive.")
+    balanced_accuracy = _MeasureByName("Mean of the true positive and the true negative rate.")
+    auc = _MeasureByName("Area under the ROC curve, from scores.")
+    spd = _MeasureByName("Selection rate, privileged minus unprivileged; 0 means no disparity.")
+    di = _MeasureByName("Selection rate, unprivileged divided by privileged; 1 means no disparity.")
+    eod = _MeasureByName("True positive rate, privileged minus unprivileged; 0 means no disparity.")
+    ped = _MeasureByName("False positive rate, privileged minus unprivileged; 0 means no disparity.")
+    oad = _MeasureByName("Accuracy, privileged minus unprivileged; 0 means no disparity.")
+    prd = _MeasureByName("Precision, privileged minus unprivileged; 0 means no disparity.")
+    sp_gap = _MeasureByName("Largest difference in selection rate between two groups; 0 means no disparity.")
+    eo_gap = _MeasureByName(
+        "Largest difference in true or false positive rate between two groups; 0 means no disparity."
+    )
+    meo_gap = _MeasureByName(
+        "Mean difference in true and false positive rate, worst pair; 0 means no disparity."
+    )
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -255,11 +262,6 @@ class GroupReport:
     def _tables(self) -> Tables:
         groups = self.table.groups
         return Tables.of(self.table, groups.index(self.privileged) if self.privileged in groups else None)
-
-    def _ranking_reason(self) -> str:
-        if self.ranking is None:
-            return "No scores were given; of 0/1 predictions this area would be balanced_accuracy."
-        return measure_reason("balanced_accuracy", self.table, self._tables, self.privileged)
 
     def _interval(self, low: float, high: float, level: float, method: str, *, exact: bool) -> Interval:
         if self.table.weighted:
@@ -348,65 +350,10 @@ def group_report(
     return GroupReport(counted.table, privileged, ranking)
 
 
-_LEVEL = 0.95
-_GROUPS_SHOWN = 30
-_GROUPS_PAIRED = 200  # with more groups, the intervals of all pairs would make printing slow
-
-
-def _rates_frame(report: GroupReport, backend: Backend | None = None) -> Any:
-    """Return one row per group: size, rates, and a note on what is undefined."""
-    rows = report.rates
-    columns: dict[str, Any] = {"group": list(rows), "size": [row.size for row in rows.values()]}
-    for rate in RATES:
-        columns[rate] = [getattr(row, rate) for row in rows.values()]
-    columns["note"] = [
-        " ".join(f"{rate}: {why}" for rate, why in row.reasons.items()) for row in rows.values()
-    ]
-    return _make_frame(columns, backend)
-
-
-def _summary_frame(report: GroupReport, level: float = _LEVEL, backend: Backend | None = None) -> Any:
-    """Return one row per measure: value, limits, method, and a note if it is undefined."""
-    intervals = [report.interval(name, level) for name in MEASURES]
-    return _make_frame(
-        {
-            "measure": list(MEASURES),
-            "value": [float(report.value(name)) for name in MEASURES],
-            "low": [interval.low for interval in intervals],
-            "high": [interval.high for interval in intervals],
-            "level": [interval.level for interval in intervals],
-            "method": [interval.method for interval in intervals],
-            "exact": [interval.exact for interval in intervals],
-            "no_disparity": [NO_DISPARITY.get(name, math.nan) for name in MEASURES],
-            "note": [interval.reason for interval in intervals],
-        },
-        backend,
-    )
-
-
 def _make_frame(columns: Mapping[str, Any], backend: Backend | None) -> Any:
     from evenhand.table.frames import make_frame  # noqa: PLC0415 - brings pyarrow, which numbers do not need
 
     return make_frame(columns, backend=backend)
-
-
-def _as_text(report: GroupReport) -> str:
-    """Return the report as two aligned tables and the reasons of what is undefined."""
-    rates, measures = aligned(_rate_rows(report)), aligned(_measure_rows(report))
-    parts = [_title(report), *rates, *_more(report), "", *measures, *_not_paired(report)]
-    undefined = _undefined(report)
-    if undefined:
-        parts += ["", "Undefined:", *(f"  {names}: {why}" for names, why in undefined)]
-    return "\n".join(parts)
-
-
-def _as_html(report: GroupReport) -> str:
-    """Return the report as two small HTML tables; every text is escaped."""
-    tables = html_table(_rate_rows(report)) + "".join(f"<p>{line}</p>" for line in _more(report))
-    tables += html_table(_measure_rows(report)) + "".join(f"<p>{line}</p>" for line in _not_paired(report))
-    undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in _undefined(report))
-    notes = f"<p>Undefined:</p><ul>{undefined}</ul>" if undefined else ""
-    return f"<div><p>{escape(_title(report))}</p>{tables}{notes}</div>"
 
 
 def _undefined(report: GroupReport) -> list[tuple[str, str]]:
@@ -424,12 +371,11 @@ def _title(report: GroupReport) -> str:
 
 
 def _rate_rows(report: GroupReport) -> list[list[str]]:
-    header = ["group", "size", *(rate.replace("_", " ") for rate in RATES)]
-    shown = group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN)
-    return [header] + [
-        [str(label), _size(row.size), *(number_text(getattr(row, rate)) for rate in RATES)]
-        for label, row in shown.items()
-    ]
+    rows = [["group", "size", *(rate.replace("_", " ") for rate in RATES)]]
+    for label, row in group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN).items():
+        size = f"{row.size:,}" if isinstance(row.size, int) else f"{row.size:,.1f}"
+        rows.append([str(label), size, *(number_text(getattr(row, rate)) for rate in RATES)])
+    return rows
 
 
 def _more(report: GroupReport) -> list[str]:
@@ -452,17 +398,83 @@ def _measure_rows(report: GroupReport) -> list[list[str]]:
     for name in MEASURES:
         reason = report.reason(name)
         if not reason:
+            limits = "not computed"
+            if name not in WORST_PAIR or len(report.table.groups) <= _GROUPS_PAIRED:
+                limits = " to ".join(map(number_text, report.interval(name, _LEVEL)))
             none = f"{NO_DISPARITY[name]:g}" if name in NO_DISPARITY else ""
-            rows.append([name, number_text(report.value(name)), _limits(report, name), none])
+            rows.append([name, number_text(report.value(name)), limits, none])
     return rows
 
 
-def _limits(report: GroupReport, name: str) -> str:
-    if name in WORST_PAIR and len(report.table.groups) > _GROUPS_PAIRED:
-        return "not computed"
-    low, high = report.interval(name, _LEVEL)
-    return f"{number_text(low)} to {number_text(high)}"
+def data_unfairness(
+    y: Any,
+    group: Any,
+    *,
+    kind: Literal["ratio", "difference"] = "ratio",
+    groups: Sequence[Any] | None = None,
+    positive: object = None,
+    weights: Any = None,
+) -> Measured:
+    r"""Return how unequal the rates of positive labels are.
 
+    .. math:: \Delta = \max_a \left| \frac{P(Y=1 \mid A=a)}{P(Y=1)} - 1 \right|, \qquad
+              \Delta' = \max_a P(Y=1 \mid A=a) - \min_a P(Y=1 \mid A=a)
 
-def _size(size: float) -> str:
-    return f"{size:,}" if isinstance(size, int) else f"{size:,.1f}"
+    where :math:`Y` is the label `y` and :math:`A` is the `group`; `kind` ``"ratio"`` is
+    :math:`\Delta` and ``"difference"`` is :math:`\Delta'`. 0 means no disparity, for both.
+
+    Parameters
+    ----------
+    y, group : array, list or series
+        Labels and groups, one per row.
+    kind : {"ratio", "difference"}
+        Which of the two.
+    groups : sequence, optional
+        Every group, also those without rows. By default those that occur.
+    positive : object, optional
+        The label that counts as positive, by default 1 or ``True``.
+    weights : array, list or series, optional
+        One weight per row, at least 0.
+
+    Returns
+    -------
+    Measured
+        A float. It is NaN if a declared group has no rows, if there is only one group, or, for the
+        ratio, if nobody has a positive label; then its ``reason`` says which.
+
+    Notes
+    -----
+    The two are tied by :math:`\Delta \le \Delta' / P(Y=1)` and :math:`\Delta' \le 2 P(Y=1) \Delta`.
+
+    References
+    ----------
+    .. [1] Ghoukasian (2024). Classification algorithms with differential privacy and fairness
+           guarantees. Thesis, McMaster University, chapter 5.
+
+    Examples
+    --------
+    >>> y, group = [1, 0, 0, 0, 1, 1, 1, 0], ["a"] * 4 + ["b"] * 4
+    >>> data_unfairness(y, group)
+    0.5
+    >>> data_unfairness(y, group, kind="difference")
+    0.5
+    >>> data_unfairness([0, 0], ["a", "b"]).reason
+    'There are no rows with a positive label, and the ratio divides by their share.'
+    """
+    chosen = one_of("kind", kind, ("ratio", "difference"), owner="data_unfairness")
+    table = tabulate(
+        {"y": y}, group, groups=groups, positive=positive, weights=weights, owner="data_unfairness"
+    ).table
+    tables = Tables.of(table, None)
+    reason = gap_reason("sp_gap", table, tables)
+    if reason:
+        return Measured(math.nan, reason)
+    rates = tables.groups.rate("selection")
+    if chosen == "difference":
+        return Measured(rates.max() - rates.min())
+    overall = float(tables.overall.rate("selection"))
+    if overall <= 0:
+        return Measured(
+            math.nan, "There are no rows with a positive label, and the ratio divides by their share."
+        )
+    return Measured(np.abs(rates / overall - 1).max())

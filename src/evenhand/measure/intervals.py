@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand.errors import InvalidParameterError
-from evenhand.measure.columns import kind_of, read_array
+from evenhand._validate import kind_of, refuse
+from evenhand.measure.columns import read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,7 @@ __all__ = [
 special = lazy("scipy.special")
 
 _HIGHEST_LEVEL = 1 - 1e-12  # nearer to 1 the error left over is lost in rounding
+_OTHER = ("other", "other_trials")
 _ROUNDING = 1e-9  # by which a sum of weights may pass another that it is part of
 
 Limits = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
@@ -87,12 +88,9 @@ class Interval:
 def check_level(level: object, *, owner: str) -> float:
     """Return `level` if it is a number strictly between 0 and 1, else refuse it."""
     if not isinstance(level, int | float | np.floating):
-        raise InvalidParameterError(
-            "level", owner=owner, must_be="a number between 0 and 1", got=kind_of(level)
-        )
+        refuse("level", owner, "a number between 0 and 1", kind_of(level))
     if not 0 < level <= _HIGHEST_LEVEL:
-        must_be = "a number between 0 and 1, and at most 1 - 1e-12"
-        raise InvalidParameterError("level", owner=owner, must_be=must_be, got=level)
+        refuse("level", owner, "a number between 0 and 1, and at most 1 - 1e-12", level)
     return float(level)
 
 
@@ -162,8 +160,8 @@ def wilson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95) -> Limi
     >>> f"{low:.4f} {high:.4f}"
     '0.0000 0.2775'
     """
-    z = _quantile(level, "wilson")
-    return score_limits(*_counts(successes, trials, "wilson"), z)
+    x, n = _counts(successes, trials, "wilson")
+    return score_limits(x, n, normal_quantile(1 - check_level(level, owner="wilson")))
 
 
 def score_limits(x: NDArray[np.float64], n: NDArray[np.float64], z: float) -> Limits:
@@ -198,9 +196,9 @@ def newcombe(
     >>> f"{low:.4f} {high:.4f}"
     '0.0524 0.3339'
     """
-    z = _quantile(level, "newcombe")
-    first, limits = _score_share(successes, trials, z, "newcombe")
-    second, other_limits = _score_share(other, other_trials, z, "newcombe", _OTHER)
+    (first, limits), (second, other_limits) = _two_shares(
+        (successes, trials), (other, other_trials), level, "newcombe"
+    )
     return newcombe_limits(first, limits, second, other_limits)
 
 
@@ -246,9 +244,9 @@ def share_ratio(
     >>> f"{low:.3f} {high:.3f}"
     '0.355 0.696'
     """
-    z = _quantile(level, "share_ratio")
-    first, (low, high) = _score_share(successes, trials, z, "share_ratio")
-    second, (other_low, other_high) = _score_share(other, other_trials, z, "share_ratio", _OTHER)
+    (first, (low, high)), (second, (other_low, other_high)) = _two_shares(
+        (successes, trials), (other, other_trials), level, "share_ratio"
+    )
     second = np.where(second > 0, second, np.nan)
     product = first * second
     beneath, above = low * (2 * first - low), high * (2 * first - high)
@@ -281,21 +279,14 @@ def mean_of_shares(
     >>> f"{low:.3f} {high:.3f}"
     '0.639 0.879'
     """
-    z = _quantile(level, "mean_of_shares")
-    first, (low, high) = _score_share(successes, trials, z, "mean_of_shares")
-    second, (other_low, other_high) = _score_share(other, other_trials, z, "mean_of_shares", _OTHER)
+    (first, (low, high)), (second, (other_low, other_high)) = _two_shares(
+        (successes, trials), (other, other_trials), level, "mean_of_shares"
+    )
     total = first + second
     return (
         _plain((total - np.hypot(first - low, second - other_low)) / 2),
         _plain((total + np.hypot(high - first, other_high - second)) / 2),
     )
-
-
-def _quantile(level: float, owner: str) -> float:
-    return normal_quantile(1 - check_level(level, owner=owner))
-
-
-_OTHER = ("other", "other_trials")
 
 
 def _counts(
@@ -311,31 +302,24 @@ def _counts(
     else:
         fits = True
     if not fits:
-        raise InvalidParameterError(
-            names[0], owner=owner, must_be=f"of a shape that fits '{names[1]}'", got="another shape"
-        )
+        refuse(names[0], owner, f"of a shape that fits '{names[1]}'", "another shape")
     if not ((n >= 0) & np.isfinite(n)).all():
-        raise InvalidParameterError(
-            names[1], owner=owner, must_be="finite and not negative", got="other numbers"
-        )
+        refuse(names[1], owner, "finite and not negative", "other numbers")
     if not ((x >= 0) & (x <= n * (1 + _ROUNDING))).all():
-        raise InvalidParameterError(
-            names[0], owner=owner, must_be=f"from 0 to '{names[1]}'", got="other numbers"
-        )
+        refuse(names[0], owner, f"from 0 to '{names[1]}'", "other numbers")
     return np.minimum(x, n), n
 
 
-def _score_share(
-    successes: ArrayLike,
-    trials: ArrayLike,
-    z: float,
-    owner: str,
-    names: tuple[str, str] = ("successes", "trials"),
-) -> tuple[NDArray[np.float64], Limits]:
-    """Return a share and its Wilson limits."""
-    x, n = _counts(successes, trials, owner, names)
-    share = np.asarray(np.clip(x / np.where(n > 0, n, np.nan), 0, 1))
-    return share, score_limits(x, n, z)
+def _two_shares(
+    counts: tuple[ArrayLike, ArrayLike], others: tuple[ArrayLike, ArrayLike], level: float, owner: str
+) -> tuple[tuple[NDArray[np.float64], Limits], ...]:
+    """Return both shares, each with its Wilson limits."""
+    z = normal_quantile(1 - check_level(level, owner=owner))
+    first, second = _counts(*counts, owner), _counts(*others, owner, _OTHER)
+    return tuple(
+        (np.asarray(np.clip(x / np.where(n > 0, n, np.nan), 0, 1)), score_limits(x, n, z))
+        for x, n in (first, second)
+    )
 
 
 def _blank(limits: NDArray[Any], trials: NDArray[np.float64]) -> NDArray[np.float64]:

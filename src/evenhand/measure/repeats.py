@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.columns import encode_labels, read_column, read_numbers, same_index, same_length
 from evenhand.measure.intervals import Interval, check_level
 
@@ -167,10 +167,13 @@ def _cube(values: Any, split: Any, mechanism: Any, training: Any) -> NDArray[np.
     """Return the values by split, draw and seed; the order within a level has no meaning."""
     numbers = read_numbers(values, name="values", owner="noise_parts")
     if not len(numbers) or not np.isfinite(numbers).all():
-        raise InvalidParameterError(
-            "values", owner="noise_parts", must_be="finite numbers, at least one", got="something else",
+        refuse(
+            "values",
+            "noise_parts",
+            "finite numbers, at least one",
+            "something else",
             hint="leave out a whole split if the measure is undefined in one of its runs.",
-        )  # fmt: skip
+        )
     ids = []
     for name, column in (("split", split), ("mechanism", mechanism), ("training", training)):
         if column is None:
@@ -186,11 +189,11 @@ def _cube(values: Any, split: Any, mechanism: Any, training: Any) -> NDArray[np.
     draws, first, seeds = np.unique(draw, return_index=True, return_counts=True)
     splits, per_split = np.unique(ids[0][first], return_counts=True)
     if len(np.unique(run)) < len(run) or np.ptp(seeds) or np.ptp(per_split):
-        raise InvalidParameterError(
+        refuse(
             "values",
-            owner="noise_parts",
-            must_be="a balanced design: as many draws per split, as many seeds per draw, no run twice",
-            got="an unbalanced one",
+            "noise_parts",
+            "a balanced design: as many draws per split, as many seeds per draw, no run twice",
+            "an unbalanced one",
             hint="leave out incomplete splits.",
         )
     return numbers[np.argsort(run)].reshape(len(splits), len(draws) // len(splits), int(seeds[0]))

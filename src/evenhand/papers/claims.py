@@ -20,6 +20,7 @@ __all__ = [
     "Claim",
     "ClaimRow",
     "Evidence",
+    "agree_if",
     "cannot_check",
     "judge_claims",
 ]
@@ -65,13 +66,19 @@ class Checked:
         The paper's value as printed; nothing for a finding in words.
     paper_value : float, optional
         The same as a number, in full.
+    values : mapping of str to object
+        What the sentence of the claim is filled with; that sentence then takes the place of `why`.
+    case : str
+        Which of several sentences it is.
     """
 
     verdict: Verdict
-    why: str
+    why: str = ""
     ours: Estimated | None = None
     paper: str = ""
     paper_value: float | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    case: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,13 +169,24 @@ class Claim:
         )
 
 
-def cannot_check(why: str, *, ours: Estimated | None = None, paper: str = "") -> Checked:
+def agree_if(holds: Any, *, ours: Any = None, paper: Any = "", case: Any = "", **values: Any) -> Checked:
+    """Return that the paper agrees if something holds and differs otherwise, with what its sentence tells.
+
+    >>> agree_if(2 > 1, largest=2).verdict
+    'agrees'
+    """
+    return Checked(AGREES if holds else DIFFERS, "", ours, paper, values=values, case=case)
+
+
+def cannot_check(
+    why: Any = "", *, ours: Any = None, paper: Any = "", case: Any = "", **values: Any
+) -> Checked:
     """Return that there is no verdict, and why.
 
     >>> cannot_check("The authors' code is not there.").verdict
     'cannot be checked'
     """
-    return Checked(UNCHECKED, why, ours, paper)
+    return Checked(UNCHECKED, why, ours, paper, values=values, case=case)
 
 
 def judge_claims(claims: Sequence[Claim], evidence: Evidence) -> tuple[ClaimRow, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand.report.charts.measures import measures_chart
+from evenhand.papers.stored import fill
+from evenhand.report.charts import measures_chart
 from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens
@@ -14,63 +16,76 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.report.page import Chart, LegendKey
+    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["measures_figure", "svg_file"]
+__all__ = ["draw_measures", "epsilon_line", "measures_figure", "shown", "svg_file"]
 
 _GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
 _SIZE = re.compile(r'<svg width="([0-9.]+)" height="([0-9.]+)"')
 
 
-def measures_figure(
-    results: Results,
-    measures: Sequence[tuple[str, str]],
-    *,
-    name: str,
-    alt: str,
-    caption: str,
-    spotlight: str = "grr",
-    splits: Sequence[str] = ("uniform", "k-based"),
-) -> Chart:
-    """Return measures against epsilon, a row for each split and a line for each protocol.
+def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **values: Any) -> Chart:
+    """Return measures against epsilon, a row for each split and a line for each protocol, GRR's in ink.
 
     Parameters
     ----------
     results : Results
-    measures : sequence of (measure, title)
-    name, alt, caption : str
+    stored : mapping
+        Measures with their titles, alt and caption, as in ``figures.toml``.
+    name : str
         As in :class:`evenhand.report.Chart`.
-    spotlight : str
-        The protocol in ink.
-    splits : sequence of str
+    **values
+        What alt and caption are filled with.
     """
     panels = []
-    for split in splits:
+    for split in ("uniform", "k-based"):
         settings = [each for each in results.settings if each.option("split") == split]
         protocols = list(dict.fromkeys(each.mechanism for each in settings))
-        for measure, title in measures:
+        for measure, title in stored["measures"].items():
             lines = [
-                _line(results, [each for each in settings if each.mechanism == protocol], measure, spotlight)
+                _line(results, [each for each in settings if each.mechanism == protocol], measure)
                 for protocol in protocols
             ]
-            base = estimate(results, Setting(), measure, kind="student")
-            panels.append(
-                Panel(f"{split} split", Axis(title), lines, Estimate(base.value, base.low, base.high))
-            )
-    return measures_chart(panels, chosen_epsilon=None, name=name, alt=alt, caption=caption)
+            base = shown(estimate(results, Setting(), measure, kind="student"))
+            panels.append(Panel(f"{split} split", Axis(title), lines, base))
+    return draw_measures(stored, panels, name, **values)
 
 
-def _line(results: Results, settings: Sequence[Setting], measure: str, spotlight: str) -> Line:
+def draw_measures(
+    stored: Mapping[str, Any],
+    panels: Sequence[Panel],
+    name: str,
+    *,
+    columns: int | None = None,
+    **values: Any,
+) -> Chart:
+    """Return panels of measures against epsilon as a chart, its stored words filled."""
+    alt, caption = (fill(stored[key], **values) for key in ("alt", "caption"))
+    chart = measures_chart(panels, chosen_epsilon=None, name=name, alt=alt, caption=caption)
+    return chart if columns is None else replace(chart, columns=columns)
+
+
+def shown(each: Estimated) -> Estimate:
+    """Return an estimate as a mark."""
+    return Estimate(each.value, each.low, each.high)
+
+
+def epsilon_line(
+    label: str, settings: Sequence[Setting], found: Sequence[Estimated], *, spotlight: bool
+) -> Line:
+    """Return estimates of settings against their epsilons as a line."""
+    epsilons = [float(setting.epsilon or 0) for setting in settings]
+    return Line(label, epsilons, [shown(each) for each in found], spotlight=spotlight)
+
+
+def _line(results: Results, settings: Sequence[Setting], measure: str) -> Line:
     found = [estimate(results, setting, measure, kind="student") for setting in settings]
-    return Line(
-        settings[0].mechanism.upper(),
-        [float(setting.epsilon or 0) for setting in settings],
-        [Estimate(each.value, each.low, each.high) for each in found],
-        spotlight=settings[0].mechanism == spotlight,
-    )
+    mechanism = settings[0].mechanism
+    return epsilon_line(mechanism.upper(), settings, found, spotlight=mechanism == "grr")
 
 
 def svg_file(chart: Chart) -> str:

@@ -12,13 +12,15 @@ from evenhand.datasets.download.files import places
 from evenhand.datasets.download.parsing import parse_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["Published", "read_published_columns"]
+__all__ = ["Published", "load_runs", "read_published_columns"]
+
+_RUNS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,3 +68,43 @@ def read_published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, 
         if plain.is_file():
             return parse_csv(plain.read_bytes(), numbers=numbers)
     return None
+
+
+def load_runs(
+    stem: str,
+    keys: Sequence[str],
+    measures: Mapping[str, str],
+    place: Callable[..., tuple[str, Setting]],
+    *,
+    texts: Sequence[str],
+    same_seeds: bool,
+    source: str,
+) -> Published | None:
+    """Return the runs of a table that the authors published, or None if it is not on this machine.
+
+    Parameters
+    ----------
+    stem : str
+        As in :func:`read_published_columns`.
+    keys : sequence of str
+        Columns that tell what a run is of, its seed last.
+    measures : mapping of str to str
+        Our measures with the published columns.
+    place : callable
+        From the cells of `keys`, without the seed, to the study and the setting.
+    texts : sequence of str
+        Which of these columns are texts; the others are numbers.
+    same_seeds, source
+        As in :class:`Published`.
+    """
+    numbers = (*(key for key in keys if key not in texts), *measures.values())
+    columns = read_published_columns(stem, numbers=numbers)
+    if columns is None:
+        return None
+    runs: dict[tuple[str, str, str], Any] = {}
+    for row, (*cells, seed) in enumerate(zip(*(columns[key].tolist() for key in keys), strict=True)):
+        study, setting = place(*cells)
+        for measure, column in measures.items():
+            known = runs.setdefault((study, setting.id, measure), np.full(_RUNS, np.nan))
+            known[int(seed)] = columns[column][row]
+    return Published(runs, same_seeds=same_seeds, source=source)

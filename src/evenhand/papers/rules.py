@@ -38,7 +38,7 @@ import numpy as np
 from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEWEST",
     "MARGIN",
+    "RULES",
     "SHARE",
     "SLACK",
     "alike",
@@ -58,6 +59,7 @@ __all__ = [
     "quoted",
     "same",
     "share",
+    "shift_estimate",
 ]
 
 SLACK = 0.005
@@ -185,7 +187,7 @@ def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparison
     >>> below([small], limit=0.02).verdict, below([small], limit=0.001).verdict
     ('agrees', 'differs')
     """
-    found = mostly([_left(each, limit) for each in amounts], what=what)
+    found = mostly([shift_estimate(each, sign=-1, by=limit) for each in amounts], what=what)
     known = [each for each in amounts if each.runs and math.isfinite(each.value)]
     return replace(found, ours=_middle(known)) if known else found
 
@@ -218,6 +220,22 @@ def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str
     if 2 * beyond > number:
         return Checked(DIFFERS, f"{counts}.", _middle(known))
     return Checked(UNCHECKED, f"{counts}; the others are too wide to tell.", _middle(known))
+
+
+RULES: Mapping[str, Callable[..., Checked]] = {"mostly": mostly, "alike": alike, "below": below}
+"""The rules for comparisons, by name."""
+
+
+def shift_estimate(each: Estimated, *, sign: int = 1, by: float = 0.0) -> Estimated:
+    """Return an estimate times a sign, plus something, with its interval.
+
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> shift_estimate(Estimated(0.5, 0.25, 1.0), sign=-1, by=2.0)
+    Estimated(value=1.5, low=1.0, high=1.75, ...)
+    """
+    ends = [None if end is None else sign * end + by for end in (each.low, each.high)]
+    low, high = ends[::sign]
+    return replace(each, value=sign * each.value + by, low=low, high=high)
 
 
 def share(parts: Sequence[Checked], *, least: float = SHARE, what: str = "values") -> Checked:
@@ -274,13 +292,6 @@ def _within(ours: Estimated, paper: float, reach: float, text: str) -> Checked:
 
 def _off_text(value: float) -> str:
     return f"{value:.4f}" if value >= 0.00005 or value == 0 else "less than 0.0001"
-
-
-def _left(each: Estimated, limit: float) -> Estimated:
-    """Return what is left of a limit."""
-    low = None if each.high is None else limit - each.high
-    high = None if each.low is None else limit - each.low
-    return replace(each, value=limit - each.value, low=low, high=high)
 
 
 def _beyond(each: Estimated, margin: float) -> bool:

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from evenhand.papers.claims import UNCHECKED, Checked
 from evenhand.papers.rules import number_text, published_mean, same
-from evenhand.study.results.estimates import estimate
+from evenhand.study.results.estimates import estimate, group_estimate
 from evenhand.table.write import write_csv_into
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand.papers.claims import ClaimRow
     from evenhand.papers.published import Published
@@ -55,10 +55,11 @@ def checked_mean(
 ) -> Checked:
     """Return our mean checked against the published runs of the same study, setting and measure.
 
+    A measure such as ``tpr_1`` is a rate of a group, by its place among the groups.
     Where nothing is protected and the published runs have our seeds, nothing is left to chance, so that the
     two must be the same to three decimals.
     """
-    ours = estimate(results, setting, measure, kind="student")
+    ours = _estimate(results, setting, measure)
     theirs = None if published is None else published.runs(study, setting, measure)
     if published is None or theirs is None:
         return Checked(UNCHECKED, NO_PUBLISHED, ours)
@@ -68,14 +69,21 @@ def checked_mean(
     return published_mean(ours, theirs, same_seeds=published.same_seeds)
 
 
+def _estimate(results: Results, setting: Setting, measure: str) -> Estimated:
+    if measure in results.arrays.measures:
+        return estimate(results, setting, measure, kind="student")
+    rate, _, group = measure.rpartition("_")
+    return group_estimate(results, setting, results.facts.groups[int(group)], rate, kind="student")
+
+
 def means_table(
     name: str,
     results: Results,
-    measures: Sequence[str],
+    measures: Iterable[str],
     *,
     study: str,
     published: Published | None = None,
-    notes: dict[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> Columns:
     """Return one row for each setting and measure.
 
@@ -84,35 +92,37 @@ def means_table(
     name : str
         Of the table.
     results : Results
-    measures : sequence of str
+    measures : iterable of str
+        As in :func:`checked_mean`.
     study : str
         The name under which runs were published; also the data set's name in the table.
     published : Published, optional
     notes : mapping of str to str, optional
         What to note for a measure, such as the paper's name for it.
     """
-    columns: Columns = {column: [] for column in COLUMNS}
+    rows = []
     for setting in results.settings:
         for measure in measures:
             found = checked_mean(results, setting, measure, study=study, published=published)
             if not found.ours or not found.ours.runs:
                 continue
             told = [(notes or {}).get(measure, ""), found.why]
-            row = (name, study, *_setting_cells(setting), measure, *_value_cells(found.ours))
-            row += (_cell(found.paper_value), found.verdict, "; ".join(filter(None, told)))
-            for column, cell in zip(COLUMNS, row, strict=True):
-                columns[column].append(cell)
-    return columns
-
-
-def _setting_cells(setting: Setting) -> tuple[Any, ...]:
-    epsilon = None if setting.epsilon is None else float(setting.epsilon)
-    return setting.mechanism, setting.option("split"), setting.option("strategy"), epsilon
-
-
-def _value_cells(ours: Estimated) -> tuple[Any, ...]:
-    error = ours.standard_error
-    return round(ours.value, _DIGITS), None if error is None else round(error, _DIGITS), ours.runs
+            rows.append(
+                table_row(
+                    name,
+                    study,
+                    measure,
+                    found.ours,
+                    mechanism=setting.mechanism,
+                    split=setting.option("split"),
+                    strategy=setting.option("strategy"),
+                    epsilon=None if setting.epsilon is None else float(setting.epsilon),
+                    paper=_cell(found.paper_value),
+                    verdict=found.verdict,
+                    note="; ".join(filter(None, told)),
+                )
+            )
+    return columns_of(rows)
 
 
 def _six_decimals(value: float) -> float:

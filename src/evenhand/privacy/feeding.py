@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["feed"]
-
 MOST_WORDS = 3 << 14  # words asked for at a time: they stay in the cache, and few requests are quick
 FEWEST_WORDS = 64
 SEAM = 1 << 10  # units of two buffers that are joined

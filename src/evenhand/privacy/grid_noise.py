@@ -33,6 +33,7 @@ References
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -43,6 +44,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.accounting import (
     LARGEST_EPSILON,
     MOST_STEPS,
+    USUAL_DELTA,
     SampledGaussian,
     check_sampling,
     checked_delta,
@@ -56,7 +58,7 @@ from evenhand.privacy.sampling import discrete_gaussian
 from evenhand.privacy.scales import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -75,7 +77,6 @@ MOST_DRAWS = 10**12
 
 MOST_DIMENSIONS = 1 << 20
 
-_USUAL_DELTA = "1e-5, or a tenth of one over the number of people, is usual."
 _TAIL = 700  # the rare event has probability e**-700 at most, small beside any delta times e**-epsilon
 _DIGITS = 12
 _ROOT_BITS = 40
@@ -349,59 +350,36 @@ def training_guarantee(
             asked, allowed
         )
         if not left[0]:
-            raise _no_room(epsilon, owner)
-        _check_left(left[1], delta, steps=times, owner=owner)
-        found = _looked_for(epsilon, left, sampling=rate, steps=times, unit=checked, owner=owner)
-        return TrainingGuarantee(found, _grids(found, parts, times), asked, allowed, rate, times, checked)
-    found = checked_noise(noise, owner=owner)
-    grids = _grids(found, parts, times)
+            must_be = "above the cost of drawing so many numbers on a grid"
+            hint = "fewer steps or fewer coordinates make it cheaper."
+            raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=epsilon, hint=hint)
+        with _blaming("delta", delta, owner=owner, hint=USUAL_DELTA):
+            checked_delta(left[1] or _DUAL, steps=times, owner=owner)
+        with _blaming("epsilon", epsilon, owner=owner):
+            multiplier = Fraction(noise_for(*left, sampling=rate, steps=times, unit=checked))
+        grids = _grids(multiplier, parts, times)
+        return TrainingGuarantee(multiplier, grids, asked, allowed, rate, times, checked)
+    multiplier = checked_noise(noise, owner=owner)
+    grids = _grids(multiplier, parts, times)
     cost = _sum_of(grid.cost for grid in grids)
     _, reduced = cost.room(LARGEST_EPSILON + cost.epsilon, allowed)
-    _check_left(reduced, delta, steps=times, owner=owner)
-    continuous = SampledGaussian(found, rate, times).epsilon(reduced, unit=checked)
+    with _blaming("delta", delta, owner=owner, hint=USUAL_DELTA):
+        checked_delta(reduced or _DUAL, steps=times, owner=owner)
+    continuous = SampledGaussian(multiplier, rate, times).epsilon(reduced, unit=checked)
     if continuous > LARGEST_EPSILON:
         must_be = f"large enough for an epsilon of at most {LARGEST_EPSILON}"
         raise InvalidParameterError("noise", owner=owner, must_be=must_be, got=noise)
     stated = cost.total(continuous, reduced)[0]
-    return TrainingGuarantee(found, grids, stated, allowed, rate, times, checked)
+    return TrainingGuarantee(multiplier, grids, stated, allowed, rate, times, checked)
 
 
-def _check_left(left: Fraction, delta: Number, *, steps: int, owner: str) -> None:
-    """Refuse a delta of which too little is left, and show the one that the caller gave."""
+@contextmanager
+def _blaming(name: str, given: object, *, owner: str, hint: str = "") -> Iterator[None]:
+    """Refuse what the caller gave where a number that follows from it is refused."""
     try:
-        checked_delta(left or _DUAL, steps=steps, owner=owner)
+        yield
     except InvalidParameterError as error:
-        must_be = error.must_be
-    else:
-        return
-    raise InvalidParameterError("delta", owner=owner, must_be=must_be, got=delta, hint=_USUAL_DELTA)
-
-
-def _looked_for(
-    epsilon: object,
-    left: tuple[Fraction, Fraction],
-    *,
-    sampling: Fraction,
-    steps: int,
-    unit: Unit,
-    owner: str,
-) -> Fraction:
-    """Return the smallest multiplier, or refuse the epsilon that the caller gave, not what is left of it."""
-    try:
-        return Fraction(noise_for(*left, sampling=sampling, steps=steps, unit=unit))
-    except InvalidParameterError as error:
-        must_be = error.must_be
-    raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=epsilon)
-
-
-def _no_room(epsilon: object, owner: str) -> InvalidParameterError:
-    return InvalidParameterError(
-        "epsilon",
-        owner=owner,
-        must_be="above the cost of drawing so many numbers on a grid",
-        got=epsilon,
-        hint="fewer steps or fewer coordinates make it cheaper.",
-    )
+        raise InvalidParameterError(name, owner=owner, must_be=error.must_be, got=given, hint=hint) from None
 
 
 def _checked_blocks(

@@ -56,6 +56,7 @@ class Law(ABC):
 
     idealized: ClassVar[bool]
     support: ClassVar[Literal["integers", "reals"]]
+    _gap: ClassVar[int]  # from one value to the next
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -69,12 +70,12 @@ class Law(ABC):
     def cdf(self, x: npt.ArrayLike) -> Values:
         """Return the probability of noise of at most `x`."""
         place = self._lower_end(x)
-        return np.where(place < 0, self._beyond(-place), 1 - self._beyond(self._successor(place)))[()]
+        return np.where(place < 0, self._beyond(-place), 1 - self._beyond(place + self._gap))[()]
 
     def sf(self, x: npt.ArrayLike) -> Values:
         """Return the probability of noise above `x`, accurate where it is tiny."""
         place = self._lower_end(x)
-        return np.where(place < 0, 1 - self._beyond(-place), self._beyond(self._successor(place)))[()]
+        return np.where(place < 0, 1 - self._beyond(-place), self._beyond(place + self._gap))[()]
 
     @property
     @abstractmethod
@@ -94,16 +95,16 @@ class Law(ABC):
     def _beyond(self, x: Values) -> Values:
         """Return the probability of noise of at least `x`, for x > 0; any number for other x."""
 
-    @abstractmethod
-    def _lower_end(self, x: npt.ArrayLike) -> Values: ...
-
-    @abstractmethod
-    def _successor(self, x: Values) -> Values: ...
+    def _lower_end(self, x: npt.ArrayLike) -> Values:
+        """Return the largest value of at most `x` that noise can have."""
+        place = np.asarray(x, dtype=np.float64)
+        return np.floor(place) if self._gap else place
 
 
 class _IntegerLaw(Law):
     idealized = False
     support = "integers"
+    _gap = 1
 
     def pmf(self, k: npt.ArrayLike) -> Values:
         """Return the probability of noise equal to `k`, which is 0 unless `k` is whole."""
@@ -114,16 +115,11 @@ class _IntegerLaw(Law):
     @abstractmethod
     def _mass(self, size: Values) -> Values: ...
 
-    def _lower_end(self, x: npt.ArrayLike) -> Values:
-        return np.floor(np.asarray(x, dtype=np.float64))
-
-    def _successor(self, x: Values) -> Values:
-        return x + 1
-
 
 class _RealLaw(Law):
     idealized = True
     support = "reals"
+    _gap = 0
 
     def pdf(self, x: npt.ArrayLike) -> Values:
         """Return the density at `x`."""
@@ -131,12 +127,6 @@ class _RealLaw(Law):
 
     @abstractmethod
     def _density(self, size: Values) -> Values: ...
-
-    def _lower_end(self, x: npt.ArrayLike) -> Values:
-        return np.asarray(x, dtype=np.float64)
-
-    def _successor(self, x: Values) -> Values:
-        return x
 
     def _check_seeded(self, source: Source) -> SeededSource:
         if not isinstance(source, SeededSource):
@@ -177,7 +167,7 @@ class DiscreteLaplace(_IntegerLaw):
     @property
     def variance(self) -> float:
         """The variance of the noise."""
-        rate = 1 / _float(self.scale)
+        rate = 1 / float(self.scale)
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
     def draw(self, *, size: Size, source: Source) -> npt.NDArray[np.int64]:
@@ -185,10 +175,10 @@ class DiscreteLaplace(_IntegerLaw):
         return discrete_laplace(self.scale, size=size, source=source)
 
     def _mass(self, size: Values) -> Values:
-        return math.tanh(1 / (2 * _float(self.scale))) * _exponential(size, _float(self.scale))
+        return math.tanh(1 / (2 * float(self.scale))) * _exponential(size, float(self.scale))
 
     def _beyond(self, x: Values) -> Values:
-        return _exponential(x, _float(self.scale)) / (1 + math.exp(-1 / _float(self.scale)))
+        return _exponential(x, float(self.scale)) / (1 + math.exp(-1 / float(self.scale)))
 
 
 @dataclass(frozen=True)
@@ -219,7 +209,7 @@ class DiscreteGaussian(_IntegerLaw):
     @property
     def variance(self) -> float:
         """The variance of the noise, below the squared scale."""
-        squared = _float(self.squared_scale)
+        squared = float(self.squared_scale)
         total, second = _theta(squared)
         if squared < _SELF_DUAL:
             return second / total
@@ -230,10 +220,10 @@ class DiscreteGaussian(_IntegerLaw):
         return discrete_gaussian(self.squared_scale, size=size, source=source)
 
     def _mass(self, size: Values) -> Values:
-        return _bell(size, _float(self.squared_scale)) / _normaliser(_float(self.squared_scale))
+        return _bell(size, float(self.squared_scale)) / _normaliser(float(self.squared_scale))
 
     def _beyond(self, x: Values) -> Values:
-        squared = _float(self.squared_scale)
+        squared = float(self.squared_scale)
         if squared > _SUMMED_BELOW:
             return _tail_by_integral(x, math.sqrt(squared))
         tails = _tails(squared)
@@ -261,17 +251,17 @@ class Laplace(_RealLaw):
     @property
     def variance(self) -> float:
         """The variance of the noise."""
-        return 2 * _float(self.scale) ** 2
+        return 2 * float(self.scale) ** 2
 
     def draw(self, *, size: Size, source: Source) -> Values:
         """Draw noise for a simulation; refuses every source but a seeded one."""
-        return self._check_seeded(source).generator().laplace(0, _float(self.scale), size)
+        return self._check_seeded(source).generator().laplace(0, float(self.scale), size)
 
     def _density(self, size: Values) -> Values:
-        return _exponential(size, _float(self.scale)) / (2 * _float(self.scale))
+        return _exponential(size, float(self.scale)) / (2 * float(self.scale))
 
     def _beyond(self, x: Values) -> Values:
-        return _exponential(x, _float(self.scale)) / 2
+        return _exponential(x, float(self.scale)) / 2
 
 
 @dataclass(frozen=True)
@@ -294,7 +284,7 @@ class Gaussian(_RealLaw):
     @property
     def variance(self) -> float:
         """The variance of the noise."""
-        return _float(self.squared_scale)
+        return float(self.squared_scale)
 
     def draw(self, *, size: Size, source: Source) -> Values:
         """Draw noise for a simulation; refuses every source but a seeded one."""
@@ -305,11 +295,6 @@ class Gaussian(_RealLaw):
 
     def _beyond(self, x: Values) -> Values:
         return _normal_tail(np.clip(x, 0, 100 * self.standard_deviation) / self.standard_deviation)
-
-
-def _float(value: Number) -> float:
-    rational: Fraction = exact(value, name="value", owner="Law")
-    return float(rational)
 
 
 def _exponential(x: Values, scale: float) -> Values:

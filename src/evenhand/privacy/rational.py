@@ -14,24 +14,6 @@ from numbers import Rational, Real
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
-__all__ = [
-    "LARGEST_AMOUNT",
-    "SMALLEST_AMOUNT",
-    "Number",
-    "as_text",
-    "exact",
-    "exp_bounds",
-    "leading_zeros",
-    "log_above",
-    "log_below",
-    "log_bounds",
-    "longest_part",
-    "round_down",
-    "round_up",
-    "text_above",
-    "text_below",
-]
-
 Number = int | float | str | Fraction | Decimal
 """What may be given where a rational is wanted."""
 
@@ -118,7 +100,7 @@ def round_up(value: Fraction, *, digits: int) -> Fraction:
     >>> round_up(Fraction(1, 3), digits=2)
     Fraction(17, 50)
     """
-    return Fraction(_round_decimal(value, digits, decimal.ROUND_CEILING))
+    return Fraction(round_decimal(value, digits, decimal.ROUND_CEILING))
 
 
 def round_down(value: Fraction, *, digits: int) -> Fraction:
@@ -127,7 +109,7 @@ def round_down(value: Fraction, *, digits: int) -> Fraction:
     >>> round_down(Fraction(2, 3), digits=2)
     Fraction(33, 50)
     """
-    return Fraction(_round_decimal(value, digits, decimal.ROUND_FLOOR))
+    return Fraction(round_decimal(value, digits, decimal.ROUND_FLOOR))
 
 
 def text_above(value: Fraction, *, digits: int = 6) -> str:
@@ -136,7 +118,7 @@ def text_above(value: Fraction, *, digits: int = 6) -> str:
     >>> text_above(Fraction(1, 3)), text_above(Fraction(1, 2)), text_above(Fraction(1_000_001, 1_000_000))
     ('0.333334', '0.5', '1.00001')
     """
-    return _short(_round_decimal(value, digits, decimal.ROUND_CEILING), digits)
+    return _short(round_decimal(value, digits, decimal.ROUND_CEILING), digits)
 
 
 def text_below(value: Fraction, *, digits: int = 6) -> str:
@@ -145,7 +127,7 @@ def text_below(value: Fraction, *, digits: int = 6) -> str:
     >>> text_below(Fraction(2, 3)), text_below(Fraction(1, 2))
     ('0.666666', '0.5')
     """
-    return _short(_round_decimal(value, digits, decimal.ROUND_FLOOR), digits)
+    return _short(round_decimal(value, digits, decimal.ROUND_FLOOR), digits)
 
 
 def exp_bounds(exponent: Fraction, *, digits: int = 40) -> tuple[Fraction, Fraction]:
@@ -214,7 +196,8 @@ def decimal_context(precision: int, rounding: str = decimal.ROUND_HALF_EVEN) -> 
     )
 
 
-def _round_decimal(value: Fraction, digits: int, rounding: str) -> Decimal:
+def round_decimal(value: Fraction, digits: int, rounding: str) -> Decimal:
+    """Return the decimal of so many significant digits on the side that `rounding` names."""
     return decimal_context(digits, rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 

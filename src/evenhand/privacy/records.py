@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
-__all__ = ["build_from_record", "find_class"]
-
 _LONGEST_NAME = 40
 
 

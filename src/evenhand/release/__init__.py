@@ -3,8 +3,9 @@
 Names are loaded when they are first used, so that the registry of mechanisms can be read at next to no cost.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evenhand._lazy import lazy_names
 
 if TYPE_CHECKING:
     from evenhand.release import alpha_bounds, postprocess  # noqa: F401 - modules that people reach by name
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
     from evenhand.release.mechanisms.noise import DiscreteGaussian, Laplace
-    from evenhand.release.mechanisms.random_swapping import RandomSwapping
-    from evenhand.release.mechanisms.record_swapping import RecordSwapping, SwapEstimate
+    from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping, SwapEstimate
     from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_from, mechanism_named
     from evenhand.release.mechanisms.suppression import NoisySuppression, Suppression
     from evenhand.release.mechanisms.swapping import Swapping
@@ -51,41 +51,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "MECHANISMS": "mechanisms.registry",
-    "Bias": "mechanisms.bias",
-    "DiscreteGaussian": "mechanisms.noise",
-    "GeneralizedSampling": "mechanisms.generalized_sampling",
-    "GeneralizedTable": "kanonymity.generalized",
-    "Histogram": "table.histogram",
-    "KAnonymity": "kanonymity.mechanisms",
-    "Laplace": "mechanisms.noise",
-    "NoisySuppression": "mechanisms.suppression",
-    "RandomSwapping": "mechanisms.random_swapping",
-    "RecordSwapping": "mechanisms.record_swapping",
-    "Release": "table.released",
-    "ReleaseAudit": "audit.audit",
-    "ReleaseMechanism": "mechanisms.mechanism",
-    "SampledKAnonymity": "kanonymity.mechanisms",
-    "Suppression": "mechanisms.suppression",
-    "SwapEstimate": "mechanisms.record_swapping",
-    "Swapping": "mechanisms.swapping",
-    "ThresholdedLaplace": "mechanisms.thresholded",
-    "Variance": "mechanisms.bias",
-    "audit_release": "audit.audit",
-    "mechanism_from": "mechanisms.registry",
-    "mechanism_named": "mechanisms.registry",
+    "alpha_bounds": (),
+    "audit.audit": ("ReleaseAudit", "audit_release"),
+    "kanonymity.generalized": ("GeneralizedTable",),
+    "kanonymity.mechanisms": ("KAnonymity", "SampledKAnonymity"),
+    "mechanisms.bias": ("Bias", "Variance"),
+    "mechanisms.generalized_sampling": ("GeneralizedSampling",),
+    "mechanisms.mechanism": ("ReleaseMechanism",),
+    "mechanisms.noise": ("DiscreteGaussian", "Laplace"),
+    "mechanisms.random_swapping": ("RandomSwapping", "RecordSwapping", "SwapEstimate"),
+    "mechanisms.registry": ("MECHANISMS", "mechanism_from", "mechanism_named"),
+    "mechanisms.suppression": ("NoisySuppression", "Suppression"),
+    "mechanisms.swapping": ("Swapping",),
+    "mechanisms.thresholded": ("ThresholdedLaplace",),
+    "postprocess": (),
+    "table.histogram": ("Histogram",),
+    "table.released": ("Release",),
 }
-_MODULES = ("alpha_bounds", "postprocess")
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"evenhand.release.{name}")
-    if name not in _HOMES:
-        message = f"module 'evenhand.release' has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(import_module(f"evenhand.release.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted([*__all__, "alpha_bounds", "postprocess"])

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
-from importlib import import_module
+from collections import UserDict
+from pkgutil import resolve_name
 from typing import Any, TypeVar
-
-__all__ = ["ClassRegistry"]
 
 Registered = TypeVar("Registered")
 
 
-class ClassRegistry(MutableMapping[str, "type[Registered]"]):
+class ClassRegistry(UserDict[str, "type[Registered]"]):
     """A mapping from names to classes.
 
     Parameters
     ----------
-    homes : mapping
+    homes : dict
         For each name the class, or where it is as ``"module:class"``.
 
     Examples
@@ -26,31 +24,17 @@ class ClassRegistry(MutableMapping[str, "type[Registered]"]):
     (['fraction'], 'Fraction')
     """
 
-    def __init__(self, homes: Mapping[str, str | type[Registered]]) -> None:
-        self._homes: dict[str, Any] = dict(homes)
+    data: dict[str, Any]
+
+    def __init__(self, homes: dict[str, Any]) -> None:
+        super().__init__(homes)
 
     def __getitem__(self, name: str) -> type[Registered]:
-        home = self._homes[name]
+        home = self.data[name]
         if isinstance(home, str):
-            module, _, attribute = home.partition(":")
-            home = self._homes[name] = getattr(import_module(module), attribute)
-        found: type[Registered] = home
-        return found
-
-    def __setitem__(self, name: str, home: str | type[Registered]) -> None:
-        self._homes[name] = home
-
-    def __delitem__(self, name: str) -> None:
-        del self._homes[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._homes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __len__(self) -> int:
-        return len(self._homes)
+            home = self.data[name] = resolve_name(home)
+        registered: type[Registered] = home
+        return registered
 
     def __repr__(self) -> str:
-        return f"ClassRegistry({', '.join(self._homes)})"
+        return f"ClassRegistry({', '.join(self.data)})"

@@ -3,13 +3,15 @@
 A :class:`Drawing` is a plot of a fixed size with margins around it. Marks are placed by value where the
 drawing has a scale and by pixel where it has none; words, which must not depend on a browser's fonts, are
 placed by pixel. Text that came from data is only ever a data value of the specification: never a field name,
-an expression or a title.
+an expression or a title. Labels find room near their marks.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import MissingExtraError
@@ -21,11 +23,13 @@ from evenhand.report.words import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Align", "Dot", "Drawing", "Margins", "Segment", "Word"]
+__all__ = ["Align", "Box", "Dot", "Drawing", "Margins", "Segment", "Word", "room_along", "room_near"]
 
 Align = Literal["left", "center", "right"]
 """Where a word stands, seen from its place."""
 
+_ANGLES = (0, 180, 45, 315, 135, 225, 90, 270, 20, 340, 160, 200)
+_DISTANCES = (16, 28, 44, 64, 90, 120, 150, 180, 220)
 _PLACES: tuple[Literal["x", "y"], ...] = ("x", "y")
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _CONFIG = {
@@ -101,8 +105,6 @@ class Drawing:
     x : Linear or Log, optional
         Without one, marks are placed by pixel.
     y : Linear, optional
-    x_labels : bool
-        Whether the axis below writes its own labels.
     grid : {"x", "y"}
         Which axis has grid lines.
     """
@@ -112,7 +114,6 @@ class Drawing:
     margins: Margins
     x: Linear | Log | None = None
     y: Linear | None = None
-    x_labels: bool = True
     grid: Literal["x", "y"] = "y"
     _layers: list[dict[str, Any]] = field(default_factory=list)
     _words: list[Word] = field(default_factory=list)
@@ -129,7 +130,6 @@ class Drawing:
         stroke_width: float = 1,
     ) -> None:
         """Draw symbols of one look."""
-        alt = altair()
         mark = {
             "shape": shape,
             "size": size,
@@ -139,8 +139,7 @@ class Drawing:
             "stroke": colour(stroke) if stroke else None,
             "strokeWidth": stroke_width if stroke else 0,
         }
-        rows = [{"x": dot.x, "y": dot.y, "tip": clean(dot.tip)} for dot in dots]
-        self._add(alt, rows, lambda chart: chart.mark_point(**mark), tips=True)
+        self._add("point", mark, _rows_of(dots), description="tip:N")
 
     def rules(
         self,
@@ -153,14 +152,9 @@ class Drawing:
         opacity: float = 1,
     ) -> None:
         """Draw straight lines of one look, by value or by pixel."""
-        alt = altair()
-        mark: dict[str, Any] = {
-            "color": colour(stroke), "strokeWidth": width, "opacity": opacity, "aria": False
-        }  # fmt: skip
-        if dash:
-            mark["strokeDash"] = list(dash)
-        rows = [_corners(segment) for segment in segments]
-        self._add(alt, rows, lambda chart: chart.mark_rule(**mark), corners=True, pixels=pixels)
+        mark = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity, "aria": False}
+        mark |= {"strokeDash": list(dash)} if dash else {}
+        self._add("rule", mark, _rows_of(segments), pixels=pixels, x2="x2:Q", y2="y2:Q")
 
     def blocks(
         self,
@@ -172,26 +166,18 @@ class Drawing:
         pixels: bool = False,
     ) -> None:
         """Draw rectangles of one look."""
-        alt = altair()
         mark = {"fill": colour(fill), "opacity": opacity, "cornerRadius": radius}
-        rows = [_corners(segment) for segment in segments]
-        self._add(alt, rows, lambda chart: chart.mark_rect(**mark), corners=True, pixels=pixels, tips=True)
+        self._add("rect", mark, _rows_of(segments), pixels=pixels, x2="x2:Q", y2="y2:Q", description="tip:N")
 
     def lines(self, lines: Iterable[Sequence[Dot]], *, stroke: str, width: float, opacity: float = 1) -> None:
         """Draw lines through dots, all of one look; a line says what its first dot says."""
-        alt = altair()
         mark = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity, "strokeJoin": "round"}
         rows = [
-            {"x": dot.x, "y": dot.y, "line": number, "order": order, "tip": clean(dot.tip)}
+            {**row, "line": number, "order": order}
             for number, line in enumerate(lines)
-            for order, dot in enumerate(line)
+            for order, row in enumerate(_rows_of(line))
         ]
-        self._add(
-            alt,
-            rows,
-            lambda chart: chart.mark_line(**mark).encode(detail="line:N", order=alt.Order("order:Q")),
-            tips=True,
-        )
+        self._add("line", mark, rows, detail="line:N", order="order:Q", description="tip:N")
 
     def words(self, *words: Word) -> None:
         """Write text; it lies above all marks."""
@@ -205,27 +191,19 @@ class Drawing:
         MissingExtraError
             If altair or vl-convert is not installed.
         """
-        layers = [*self._layers, self._written(altair())]
         plot_width, plot_height = self.plot
-        margins = self.margins
         specification = {
             "$schema": _SCHEMA,
             "width": plot_width,
             "height": plot_height,
             "autosize": {"type": "none"},
-            "padding": {
-                "left": margins.left,
-                "top": margins.top,
-                "right": margins.right,
-                "bottom": margins.bottom,
-            },
+            "padding": vars(self.margins),
             "config": _CONFIG,
+            "layer": [*self._layers, self._word_layer()],
             "datasets": self._rows,
-            "layer": layers,
         }
-        return rebuilt(
-            _converter().vegalite_to_svg(json.dumps(specification), allowed_base_urls=[]), prefix="c"
-        )
+        converter = _extra("vl_convert", "vl-convert-python")
+        return rebuilt(converter.vegalite_to_svg(json.dumps(specification), allowed_base_urls=[]), prefix="c")
 
     @property
     def plot(self) -> tuple[float, float]:
@@ -235,34 +213,35 @@ class Drawing:
 
     def _add(
         self,
-        alt: Any,
+        kind: str,
+        mark: dict[str, Any],
         rows: list[dict[str, Any]],
-        draw: Any,
         *,
-        tips: bool = False,
-        corners: bool = False,
         pixels: bool = False,
+        **channels: str,
     ) -> None:
-        if not rows:
-            return
-        with alt.utils.schemapi.debug_mode(
-            arg=False
-        ):  # our own layers, and checking each costs a second a page
-            chart = draw(alt.Chart(self._named(alt, rows)))
-            channels: dict[str, Any] = {name: self._channel(alt, name, pixels=pixels) for name in _PLACES}
-            if corners:
-                channels |= {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
-            if tips:
-                channels["description"] = alt.Description("tip:N")
-            self._layers.append(_plain(chart.encode(**channels)))
+        if rows:
+            self._layers.append(self._layer(kind, mark, rows, pixels=pixels, **channels))
 
-    def _named(self, alt: Any, rows: list[dict[str, Any]]) -> Any:
-        """Keep rows until the end and return their name: altair copies what is inside a chart."""
+    def _layer(
+        self, kind: str, mark: dict[str, Any], rows: list[dict[str, Any]], *, pixels: bool, **channels: str
+    ) -> dict[str, Any]:
+        """Return one layer as plain values, without the settings that the caller's altair may have.
+
+        Rows are kept by name until the end: altair copies what is inside a chart.
+        """
+        alt = _extra("altair", "altair")
         name = f"rows-{len(self._rows)}"
         self._rows[name] = rows
-        return alt.NamedData(name=name)
+        with alt.utils.schemapi.debug_mode(arg=False):  # our own layers: checking each costs a second a page
+            chart = getattr(alt.Chart(alt.NamedData(name=name)), f"mark_{kind}")(**mark)
+            places = {place: self._channel(alt, place, pixels=pixels) for place in _PLACES}
+            layer: dict[str, Any] = chart.encode(**channels, **places).to_dict(
+                validate=False, context={"top_level": False}
+            )
+        return layer
 
-    def _written(self, alt: Any) -> Any:
+    def _word_layer(self) -> dict[str, Any]:
         """Return the words as one layer; how each looks is a value of its row."""
         look = {
             "align": "align",
@@ -271,12 +250,18 @@ class Drawing:
             "fill": "fill",
             "stroke": "halo",
         }
-        rows = self._named(alt, [_word_row(word) for word in self._words])
-        with alt.utils.schemapi.debug_mode(arg=False):  # as above
-            mark = {part: alt.ExprRef(f"datum.{column}") for part, column in look.items()}
-            channels = {name: self._channel(alt, name, pixels=True) for name in _PLACES}
-            chart = alt.Chart(rows).mark_text(baseline="alphabetic", strokeWidth=4, aria=False, **mark)
-            return _plain(chart.encode(text=alt.Text("text:N"), **channels))
+        mark: dict[str, Any] = {"baseline": "alphabetic", "strokeWidth": 4, "aria": False}
+        mark |= {part: {"expr": f"datum.{column}"} for part, column in look.items()}
+        rows = [
+            {
+                **vars(word),
+                "text": clean(word.text),
+                "fill": colour(word.colour),
+                "halo": colour("card") if word.halo else None,
+            }
+            for word in self._words
+        ]
+        return self._layer("text", mark, rows, pixels=True, text="text:N")
 
     def _channel(self, alt: Any, name: Literal["x", "y"], *, pixels: bool) -> Any:
         channel = alt.X if name == "x" else alt.Y
@@ -284,58 +269,122 @@ class Drawing:
         if pixels or scale is None:
             return channel(f"{name}:Q", scale=None, axis=None)
         if isinstance(scale, Log):
-            return channel(
-                f"{name}:Q",
-                scale=alt.Scale(type="log", domain=list(scale.domain), nice=False),
-                axis=alt.Axis(values=list(scale.ticks), labels=False, grid=False),
+            domain = alt.Scale(type="log", domain=list(scale.domain), nice=False)
+            axis = alt.Axis(values=list(scale.ticks), labels=False, grid=False)
+        else:
+            domain = alt.Scale(domain=[scale.low, scale.high], nice=False, zero=False)
+            axis = alt.Axis(
+                values=list(scale.ticks),
+                grid=self.grid == name,
+                labels=True,
+                format=f",.{scale.tick_digits}f",
+                **({"domain": False, "ticks": False} if self.grid == "x" and name == "x" else {}),
             )
-        axis = alt.Axis(
-            values=list(scale.ticks),
-            grid=self.grid == name,
-            labels=self.x_labels if name == "x" else True,
-            format=f",.{scale.tick_digits}f",
-            **({"domain": False, "ticks": False} if self.grid == "x" and name == "x" else {}),
-        )
-        return channel(
-            f"{name}:Q", scale=alt.Scale(domain=[scale.low, scale.high], nice=False, zero=False), axis=axis
-        )
+        return channel(f"{name}:Q", scale=domain, axis=axis)
 
 
-def altair() -> Any:
-    """Return altair, or say how to get it."""
+def _rows_of(things: Iterable[Dot | Segment]) -> list[dict[str, Any]]:
+    return [{**vars(thing), "tip": clean(thing.tip)} for thing in things]
+
+
+def _extra(module: str, package: str) -> Any:
+    """Return a module of the extra for reports, or say how to get it."""
     try:
-        import altair as alt  # noqa: PLC0415 - an extra, and slow to import
+        return import_module(module)
     except ImportError:
-        raise MissingExtraError("altair", feature="A chart", extra="report") from None
-    return alt
+        raise MissingExtraError(package, feature="A chart", extra="report") from None
 
 
-def _converter() -> Any:
-    try:
-        import vl_convert  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError("vl-convert-python", feature="A chart", extra="report") from None
-    return vl_convert
+# --- room for a label near its mark, where it hides the fewest other marks ------------------------------
 
 
-def _corners(segment: Segment) -> dict[str, Any]:
-    return {"x": segment.x, "y": segment.y, "x2": segment.x2, "y2": segment.y2, "tip": clean(segment.tip)}
+@dataclass(frozen=True)
+class Box:
+    """A rectangle of pixels, from its upper left corner."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def overlap(self, other: Box) -> float:
+        """Return the area that both cover."""
+        across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
+        down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
+        return max(across, 0.0) * max(down, 0.0)
+
+    def pushed_into(self, width: float, height: float) -> Box:
+        """Return the box moved into a plot of this size, as far as it fits."""
+        left = min(max(self.left, 0.0), max(width - self.width, 0.0))
+        return Box(left, min(max(self.top, 0.0), max(height - self.height, 0.0)), self.width, self.height)
 
 
-def _plain(chart: Any) -> dict[str, Any]:
-    """Return one layer as plain values, without the settings that the caller's altair may have."""
-    layer: dict[str, Any] = chart.to_dict(validate=False, context={"top_level": False})
-    return layer
+def room_near(
+    x: float, y: float, *, width: float, height: float, plot: tuple[float, float], taken: Sequence[Box]
+) -> Box:
+    """Return where a label of this size fits best near a mark.
+
+    Nearer is better and free is much better. A label never leaves the plot.
+
+    Parameters
+    ----------
+    x, y : float
+        The mark, in pixels.
+    width, height : float
+        Of the label.
+    plot : tuple of float
+        Width and height of the plot.
+    taken : sequence of Box
+        What the label should not hide.
+    """
+    places = [
+        (
+            _beside(x, y, width, height, distance, math.radians(angle)).pushed_into(*plot),
+            distance * 2.0 + rank,
+        )
+        for distance in _DISTANCES
+        for rank, angle in enumerate(_ANGLES)
+    ]
+    return min(places, key=lambda place: sum(place[0].overlap(other) for other in taken) * 4 + place[1])[0]
 
 
-def _word_row(word: Word) -> dict[str, Any]:
-    return {
-        "x": word.x,
-        "y": word.y,
-        "text": clean(word.text),
-        "align": word.align,
-        "size": word.size,
-        "weight": word.weight,
-        "fill": colour(word.colour),
-        "halo": colour("card") if word.halo else None,
-    }
+def _beside(x: float, y: float, width: float, height: float, distance: float, angle: float) -> Box:
+    """Return the box whose nearest edge is `distance` away in the direction of the angle."""
+    across, down = math.cos(angle), -math.sin(angle)
+    centre_x = x + across * distance + _lean(across) * width / 2
+    centre_y = y + down * distance + _lean(down) * height / 2
+    return Box(centre_x - width / 2, centre_y - height / 2, width, height)
+
+
+def _lean(part: float) -> float:
+    return 0.0 if abs(part) < 0.3 else math.copysign(1.0, part)
+
+
+def room_along(
+    tops: Sequence[float], *, width: float, height: float, plot: tuple[float, float], taken: Sequence[Box]
+) -> Box:
+    """Return where a label beside a level line hides least: at an end or in the middle, above or below."""
+    places = [
+        Box(left, top, width, height)
+        for top in tops
+        for left in (2.0, plot[0] - width, (plot[0] - width) / 2)
+        if 0 <= top <= plot[1] - height
+    ]
+    return min(places, key=lambda box: sum(box.overlap(other) for other in taken))
+
+
+def box_around(stroke: Segment) -> Box:
+    """Return what an upright or level line covers, with a little room."""
+    left, top = min(stroke.x, stroke.x2), min(stroke.y, stroke.y2)
+    return Box(left - 4, top - 4, abs(stroke.x2 - stroke.x) + 8, abs(stroke.y2 - stroke.y) + 8)
+
+
+def leader_to(box: Box, x: float, y: float) -> list[Segment]:
+    """Return a line from the rim of a mark to the box of its label; none if the box is beside it."""
+    end_x = min(max(x, box.left), box.left + box.width)
+    end_y = min(max(y, box.top), box.top + box.height)
+    length = ((end_x - x) ** 2 + (end_y - y) ** 2) ** 0.5
+    if length < 26:
+        return []
+    start = 10 / length
+    return [Segment(x + (end_x - x) * start, y + (end_y - y) * start, end_x, end_y)]

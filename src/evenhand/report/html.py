@@ -1,15 +1,22 @@
-"""A page as one HTML file that asks nothing of anybody: no script, no font, no picture from elsewhere."""
+"""A page as one HTML file that asks nothing of anybody: no script, no font, no picture from elsewhere.
+
+The numbers of its figures and tables are CSV files beside it.
+"""
 
 from __future__ import annotations
 
+import math
 import re
+from fractions import Fraction
 from functools import cache
+from importlib import import_module
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from evenhand.errors import MissingExtraError
-from evenhand.report.figures import figure_files, file_names
+from evenhand._lazy import lazy
+from evenhand.errors import MissingExtraError, UnwritableFileError
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
 from evenhand.report.words import clean, unbroken
@@ -17,16 +24,20 @@ from evenhand.table.write import replacing_together, write_csv_into
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from markupsafe import Markup
 
     from evenhand.report.page import Chart, Page, Section, Table
 
-__all__ = ["render", "sentence", "write"]
+__all__ = ["file_names", "render", "sentence", "write"]
+
+pa = lazy("pyarrow")  # takes time to import
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ORDERS = 6
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
+_LONGEST = 60
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
 _INTERVAL = re.compile(rf"\({_NUMBER} to {_NUMBER}\)")
@@ -116,19 +127,21 @@ def sentence(text: str) -> Markup:
 
 def _markup() -> type[Markup]:
     """Return the class of text that is HTML already, of which only what is escaped may be made."""
+    kind: type[Markup] = _extra("markupsafe").Markup  # comes with jinja2
+    return kind
+
+
+def _extra(module: str) -> Any:
+    """Return a module that comes with the extra for reports, or say how to get it."""
     try:
-        from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2, an extra
+        return import_module(module)
     except ImportError:
         raise MissingExtraError("jinja2", feature="A report", extra="report") from None
-    return Markup
 
 
 @cache
 def _environment() -> Any:
-    try:
-        import jinja2  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError("jinja2", feature="A report", extra="report") from None
+    jinja2 = _extra("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -196,16 +209,16 @@ def _layout(section: Section) -> str:
 def _pictures(chart: Chart, place: int) -> dict[str, Any]:
     """Return the panels of a chart by width and by row, as markup that was rebuilt from a list."""
     markup = _markup()
-    found = {}
+    pictures = {}
     for width in ("wide", "narrow"):
         panels = rebuilt_each(getattr(chart, width), prefix=f"f{place + 1}{width[0]}")
         rows = list(chart.rows) or [""]
-        each = -(-len(panels) // len(rows))
-        found[width] = [
-            (row, [markup(panel) for panel in panels[start : start + each]])  # rebuilt just above
-            for row, start in zip(rows, range(0, len(panels), each), strict=False)
+        length = -(-len(panels) // len(rows))
+        pictures[width] = [
+            (row, [markup(panel) for panel in panels[start : start + length]])  # rebuilt just above
+            for row, start in zip(rows, range(0, len(panels), length), strict=False)
         ]
-    return found
+    return pictures
 
 
 def _anchor(section: Section, number: int) -> str:
@@ -227,3 +240,75 @@ def _mark_of(mark: str) -> str:
 
 def _token(name: str) -> str:
     return name if name in LIGHT else "ink"
+
+
+# --- the CSV files of figures and tables ------------------------------------------------------------
+
+
+def file_names(page: Page) -> dict[int, str]:
+    """Return the name of the CSV file of each chart and table that has numbers, by its place on the page.
+
+    Places count charts and tables in reading order, from 0. Names are made of small letters, figures and
+    hyphens, whatever the charts are called, and no two are the same.
+    """
+    names: dict[int, str] = {}
+    for place, exhibit in enumerate(_exhibits(page)):
+        if not exhibit.name or not exhibit.data:
+            continue
+        stem = "-".join(re.findall(r"[a-z0-9]+", exhibit.name.lower()))[:_LONGEST].strip("-")
+        if not stem or _RESERVED.fullmatch(stem):
+            stem = f"figure-{place + 1}"
+        taken = set(names.values())
+        again = 2
+        unique = f"{stem}.csv"
+        while unique in taken:
+            unique = f"{stem}-{again}.csv"
+            again += 1
+        names[place] = unique
+    return names
+
+
+def figure_files(page: Page, folder: Path) -> dict[Path, Any]:
+    """Return the numbers of every chart and table as a frame, by the CSV file in the folder that holds them.
+
+    The folder is made if it is not there.
+
+    Raises
+    ------
+    UnwritableFileError
+        If the folder cannot be made.
+    """
+    names = file_names(page)
+    if not names:
+        return {}
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        raise UnwritableFileError(
+            f"{folder.name} was not made: there is no such place, or you may not write there."
+        ) from None
+    exhibits = _exhibits(page)
+    return {folder / name: _frame(exhibits[place].data) for place, name in names.items()}
+
+
+def _exhibits(page: Page) -> list[Chart | Table]:
+    exhibits: list[Chart | Table] = []
+    for section in page.sections:
+        exhibits += [*section.charts, *section.tables]
+    return exhibits
+
+
+def _frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    return pa.table({clean(name): _column(list(values)) for name, values in columns.items()})
+
+
+def _column(values: list[Any]) -> Any:
+    """Return values as one Arrow type: numbers stay numbers, and what is mixed becomes text."""
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in known):
+        return pa.array(values, pa.bool_())
+    if all(isinstance(value, Integral) and not isinstance(value, bool) for value in known):
+        return pa.array([None if value is None else int(value) for value in values])
+    if all(isinstance(value, Real | Fraction) and not isinstance(value, bool) for value in known):
+        return pa.array([None if value is None or math.isnan(value) else float(value) for value in values])
+    return pa.array([None if value is None else clean(str(value)) for value in values], pa.large_string())

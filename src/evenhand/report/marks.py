@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,24 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether the value can be drawn."""
+        return math.isfinite(self.value)
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """The value and the ends of its interval, as far as they can be drawn."""
+        known = (self.value, self.low, self.high)
+        return tuple(end for end in known if end is not None and math.isfinite(end))
+
+    def span(self, times: float = 1.0) -> tuple[float, float] | None:
+        """Return the interval in the unit of an axis, or None if there is none to draw."""
+        low, high = self.low, self.high
+        if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+            return None
+        return low * times, high * times
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -42,6 +62,32 @@ class Axis:
     title: str
     unit: str = ""
     times: float = 1.0
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which values it may lie: shares in percent, and their differences, have ends.
+
+        >>> Axis("accuracy", "%", 100.0).limits, Axis("loss").limits
+        ((-100.0, 100.0), (-inf, inf))
+        """
+        is_share = self.times == 100 and self.unit.startswith(("%", "points"))
+        return (-100.0, 100.0) if is_share else (-math.inf, math.inf)
+
+    def heading(self, *, cut: bool = False) -> str:
+        """Return its title in one line, with its unit and whether it is cut."""
+        unit = f", {self.unit}" if self.unit else ""
+        return f"{self.title}{unit}{' (axis cut)' if cut else ''}"
+
+    def column(self, *, otherwise: str) -> str:
+        """Return a name of small letters, figures and underscores for its values.
+
+        >>> Axis("selection gap", "points", 100).column(otherwise="y")
+        'selection_gap_points'
+        >>> Axis("精度").column(otherwise="y")
+        'y'
+        """
+        words = f"{self.title} {self.unit}".lower().replace("%", " percent ")
+        return "_".join(re.findall(r"[a-z0-9]+", words))[:60] or otherwise
 
 
 @dataclass(frozen=True)

@@ -239,6 +239,8 @@ class Page:
         The foot of the page.
     command : str
         The command that makes this page again.
+    next_command : str
+        The command that does what the page is about.
     """
 
     question: str
@@ -252,3 +254,4 @@ class Page:
     limits: Sequence[str] = ()
     sources: Sequence[str] = ()
     command: str = ""
+    next_command: str = ""

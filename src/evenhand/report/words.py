@@ -137,8 +137,8 @@ def shortened(text: str, width: float, size: float = 12.0, *, bold: bool = False
     if width_of(text, size, bold=bold) <= width:
         return text
     room = width - width_of("…", size, bold=bold)
-    each = size * (1.07 if bold else 1.0)
-    kept = sum(used * each <= room for used in accumulate(map(_em, text)))
+    factor = size * (1.07 if bold else 1.0)
+    kept = sum(used * factor <= room for used in accumulate(map(_em, text)))
     return f"{text[:kept].rstrip()}…"
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
-from evenhand._validate import one_of
-from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand._validate import one_of, refuse
+from evenhand.errors import UnknownNameError
 from evenhand.schema.domain import Domain, RangeLabels
 from evenhand.schema.levels import Coarsening, Level, coarsenings, code_dtype, unused_label
 from evenhand.schema.text import brief
@@ -77,8 +77,7 @@ class Column:
         owner = f"column '{brief(name)}'"
         levels = elements("levels", self.levels, owner=owner)
         if len(levels) > _MOST_LEVELS:
-            must_be, got = f"a list of at most {_MOST_LEVELS} levels", f"{len(levels)} of them"
-            raise InvalidParameterError("levels", owner=owner, must_be=must_be, got=got)
+            refuse("levels", owner, f"a list of at most {_MOST_LEVELS} levels", f"{len(levels)} of them")
         kept = {
             "name": name,
             "domain": instance("domain", self.domain, Domain, owner=owner),

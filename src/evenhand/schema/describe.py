@@ -80,7 +80,9 @@ def schema_html(columns: Sequence[Column], roles: Roles) -> str:
     rows = [_cells(column, roles) for column in shown]
     if any(column.levels for column in shown):
         heads.append("Levels")
-        rows = [[*row, _levels(column)] for row, column in zip(rows, shown, strict=True)]
+        for row, column in zip(rows, shown, strict=True):
+            levels = ((visible(name), column.level(name).declared) for name in column.level_names)
+            row.append(", ".join(f"{name} ({declared})" for name, declared in levels))
     head = "".join(f'<th scope="col" style="{_CELL}">{escape(text)}</th>' for text in heads)
     body = "".join(f"<tr>{_row(cells)}</tr>" for cells in rows)
     body += "".join(
@@ -94,10 +96,6 @@ def _cells(column: Column, roles: Roles) -> list[str]:
     name, domain = visible(column.name), column.domain.describe()
     domain += " (read from the rows)" if column.inferred else ""
     return [name, domain, roles_text(column.name, roles), column.outside, column.nulls]
-
-
-def _levels(column: Column) -> str:
-    return ", ".join(f"{visible(level)} ({column.level(level).declared})" for level in column.level_names)
 
 
 def _row(cells: Iterable[str]) -> str:

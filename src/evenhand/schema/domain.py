@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args, overload
 
-from evenhand._validate import one_of
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import one_of, refuse
 from evenhand.schema.text import shortened
 from evenhand.schema.values import (
     Value,
@@ -275,11 +274,10 @@ class Domain:
         >>> Domain.categorical(["Female", "Male"]).code("Male")
         1
         """
-        found = self.find(value)
-        if found is None:
-            must_be = f"a value of the domain ({self.describe()})"
-            raise InvalidParameterError("value", owner="Domain.code", must_be=must_be, got=shown(value))
-        return found
+        code = self.find(value)
+        if code is None:
+            refuse("value", "Domain.code", f"a value of the domain ({self.describe()})", shown(value))
+        return code
 
     def describe(self) -> str:
         """Say in a few words what the domain holds.

@@ -11,7 +11,9 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
+import numpy as np
 
+from evenhand._validate import kind_of
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError, SchemaError
 from evenhand.schema.column import Column
 from evenhand.schema.domain import Domain
@@ -19,28 +21,59 @@ from evenhand.schema.text import listed, visible
 from evenhand.schema.values import refuse_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from evenhand.schema.column import Rule
 
-__all__ = ["Inference", "inferred", "leak_warning", "open_frame", "refuse_unseen", "round_edges"]
+__all__ = [
+    "FEW",
+    "MOST_TEXTS",
+    "Inference",
+    "has_missing",
+    "inferred",
+    "leak_warning",
+    "open_frame",
+    "refuse_unseen",
+    "round_edges",
+]
 
-_FEW_INTEGERS = 20
+FEW = 20
+"""Up to so many different numbers are a list."""
+
+MOST_TEXTS = {"target": 1_000, "protected": 1_000, "sensitive": 1_000, "clear": 100}
+"""How many different texts still look like categories, by what a column is for."""
+
+_UNEVEN = 5
+_EXACT = 2**53
 
 
 @dataclass(frozen=True)
 class Inference:
-    """How domains are read from rows."""
+    """How the domain of a column is read from rows.
+
+    Parameters
+    ----------
+    max_categories, bins : int
+        The most different texts, and the most bins of numbers.
+    outside, nulls : {"error", "other", "drop"}, optional
+        The rules. By default ``"other"`` where a number is infinite, and where a value is missing; else
+        ``"error"``.
+    ranges : bool
+        Whether many whole numbers are a range, or bins as where people report them or are compared by them.
+    """
 
     max_categories: int
-    bins: int
-    outside: Rule
-    nulls: Rule | None
+    bins: int = 10
+    outside: Rule | None = None
+    nulls: Rule | None = None
+    ranges: bool = True
 
 
 def open_frame(frame: object) -> nw.DataFrame[Any]:
     """Return a frame of any library as a narwhals one, or refuse it without showing it."""
-    owner, got = "Schema.infer", f"a value of type {type(frame).__name__}"
+    owner, got = "Schema.infer", kind_of(frame)
     try:
         opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError:
@@ -56,9 +89,9 @@ def open_frame(frame: object) -> nw.DataFrame[Any]:
 
 
 def inferred(
-    frame: nw.DataFrame[Any], names: Iterable[str] | None, how: Inference
+    frame: nw.DataFrame[Any], names: Iterable[str] | None, how: Callable[[str], Inference]
 ) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Return the columns, and the names of those for which rows were read."""
+    """Return the columns, as `how` says for each name, and the names of those for which rows were read."""
     known = dict.fromkeys(frame.columns)
     chosen = list(known) if names is None else [names] if isinstance(names, str) else list(names)
     for name in chosen:
@@ -67,7 +100,7 @@ def inferred(
     refuse_twins("columns", chosen, owner="Schema.infer")
     columns, read = [], []
     for name in chosen:
-        column, from_rows = _column(name, frame.get_column(name), how)
+        column, from_rows = _column(name, frame.get_column(name), how(name))
         columns.append(column)
         if from_rows:
             read.append(name)
@@ -103,20 +136,24 @@ def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, 
     """Return a column, and whether rows had to be read for it."""
     try:
         domain, from_rows = _domain(name, series, how)
-        missing = how.nulls is None and _has_missing(series)
+        missing = how.nulls is None and has_missing(series)
+        infinite = how.outside is None and _has_infinite(series)
     except EvenhandError:
         raise
     except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
         _refuse(name, "holds values that cannot be compared")
     nulls = "other" if missing else how.nulls or "error"
+    outside = "other" if infinite else how.outside or "error"
     read = from_rows or missing
-    return Column(name, domain, outside=how.outside, nulls=nulls, inferred=read), read
+    return Column(name, domain, outside=outside, nulls=nulls, inferred=read), read
 
 
 def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:
     """Return the domain of a column, and whether rows had to be read for it."""
     kind = series.dtype
-    if kind == nw.Boolean or (kind == nw.Object and _all_truth_values(series)):
+    if kind == nw.Boolean or (
+        kind == nw.Object and {type(value) for value in series.drop_nulls().to_list()} == {bool}
+    ):
         return Domain.categorical([False, True]), False
     if isinstance(kind, nw.Enum):
         # Ordered categories of pandas may have been collected from the rows; those of Polars are declared.
@@ -146,8 +183,12 @@ def _texts(name: str, series: nw.Series[Any], how: Inference) -> Domain:
 
 def _whole_numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
     present = series.drop_nulls()
-    if present.n_unique() <= min(_FEW_INTEGERS, how.max_categories):
-        return _categorical(name, sorted(present.unique().to_list()))
+    if present.n_unique() <= min(FEW, how.max_categories):
+        return _categorical(name, sorted(present.unique().to_list()), ordered=True)
+    if not how.ranges:
+        if max(-int(present.min()), int(present.max())) > _EXACT:
+            _refuse(name, "holds whole numbers that are too large")
+        return Domain.binned(even_edges(present.cast(nw.Float64).to_numpy(), how.bins))
     try:
         return Domain.integers(present.min(), present.max())
     except InvalidParameterError:  # its message would show the highest number
@@ -159,7 +200,54 @@ def _numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
     finite = numbers.filter(numbers.is_finite())
     if finite.is_empty():
         _refuse(name, "holds no number")
-    return Domain.binned(round_edges(float(finite.min()), float(finite.max()), how.bins))
+    if finite.n_unique() > min(FEW, how.max_categories):
+        return Domain.binned(even_edges(finite.to_numpy(), how.bins))
+    values = sorted(finite.unique().to_list())
+    if all(
+        value.is_integer() and abs(value) <= _EXACT for value in values
+    ):  # 0 and 1 with gaps are 0.0 and 1.0
+        return _categorical(name, [int(value) for value in values], ordered=True)
+    return _categorical(name, values, ordered=True)
+
+
+def even_edges(values: NDArray[np.float64], bins: int) -> tuple[float, ...]:
+    """Return round edges equally far apart or, where one bin would hold most people, closer where many are.
+
+    Incomes and debts are so: with bins of one width nearly everybody would be in the first of them, and a
+    model could not tell people apart.
+    """
+    edges = round_edges(float(values.min()), float(values.max()), bins)
+    counts = np.histogram(values, edges)[0]
+    if counts.max() * len(counts) <= _UNEVEN * len(values):
+        return edges
+    marks = _marks(values, bins)
+    around = np.concatenate([[edges[0]], marks, [edges[-1]]])
+    room = np.minimum(np.diff(around)[:-1], np.diff(around)[1:])
+    inner = {_rounded(float(mark), float(free)) for mark, free in zip(marks, room, strict=True)}
+    return (edges[0], *sorted(edge for edge in inner if edges[0] < edge < edges[-1]), edges[-1])
+
+
+def _marks(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Return fewer than `bins` different numbers with about as many people between any two of them.
+
+    A number that many share, as zero is among debts, counts once and the others are parted without it.
+    """
+    even = np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])
+    found, times = np.unique(even, return_counts=True)
+    common = found[times > 1]
+    rest = values[~np.isin(values, common)]
+    if not len(common) or not len(rest):
+        return found
+    return np.unique([*common, *np.quantile(rest, np.linspace(0, 1, bins - len(common) + 1)[1:-1])])
+
+
+def _rounded(mark: float, room: float) -> float:
+    """Return a round number near `mark`, so that an edge is not the number of one person.
+
+    >>> _rounded(21973.412, 1800.0), _rounded(7.0, 0.0)
+    (22000.0, 7.0)
+    """
+    return round(mark, -int(np.floor(np.log10(room)))) if room > 0 else mark
 
 
 def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Domain:
@@ -173,16 +261,18 @@ def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Doma
         )
 
 
-def _all_truth_values(series: nw.Series[Any]) -> bool:
-    return {type(value) for value in series.drop_nulls().to_list()} == {bool}
-
-
-def _has_missing(series: nw.Series[Any]) -> bool:
+def has_missing(series: nw.Series[Any]) -> bool:
+    """Tell whether a column has missing values, NaN among them."""
     if series.null_count():
         return True
     if series.dtype == nw.Categorical:  # Arrow may keep a missing value among the categories
         return None in series.unique().to_list()
     return series.dtype.is_float() and bool(series.is_nan().any())
+
+
+def _has_infinite(series: nw.Series[Any]) -> bool:
+    present = series.drop_nulls()
+    return series.dtype.is_float() and not bool((present.is_finite() | present.is_nan()).all())
 
 
 def _refuse(name: str, why: str) -> NoReturn:
@@ -226,13 +316,9 @@ def _edges(first: Fraction, last: Fraction, step: Fraction, bins: int) -> tuple[
     stop = max(ceil(last / step), start + 1)
     if stop - start > max(bins, 2):  # on both sides of zero there are two bins, however wide
         return ()
-    edges = [_nearest(number * step) for number in range(start, stop + 1)]
+    largest = Fraction(sys.float_info.max)
+    edges = [float(max(min(number * step, largest), -largest)) for number in range(start, stop + 1)]
     if stop - start > bins:
         edges = [edges[0], edges[-1]]
     apart = all(left < right for left, right in pairwise(edges))
     return tuple(edges) if apart and edges[0] <= first and last <= edges[-1] else ()
-
-
-def _nearest(number: Fraction) -> float:
-    largest = sys.float_info.max
-    return float(max(min(number, Fraction(largest)), Fraction(-largest)))

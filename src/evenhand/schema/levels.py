@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError, SchemaError
+from evenhand._validate import refuse
+from evenhand.errors import SchemaError
 from evenhand.schema.text import brief
 from evenhand.schema.values import (
     INT_HIGH,
@@ -27,6 +27,7 @@ from evenhand.schema.values import (
     number_text,
     plain_value,
     refuse_twins,
+    strictly_increasing,
     text,
 )
 
@@ -86,17 +87,18 @@ class Level:
         owner = f"Level '{brief(name)}'"
         labels = elements("labels", self.labels, owner=owner)
         if bool(self.groups) == (self.cuts is not None):
-            got = "both" if self.groups else "neither"
-            raise InvalidParameterError("groups", owner=owner, must_be="given, or else 'cuts'", got=got)
+            refuse("groups", owner, "given, or else 'cuts'", "both" if self.groups else "neither")
         kept: dict[str, object] = {"groups": (), "labels": ()}
         if self.cuts is None:
             kept["groups"] = _checked_groups(self.groups, owner)
-            _refuse_misplaced("labels", "cuts", given=bool(labels), owner=owner)
+            if labels:
+                refuse("labels", owner, "left out unless 'cuts' are given", "it without them")
         else:
             kept["cuts"] = cuts = _checked_cuts(self.cuts, owner)
             if labels:
                 kept["labels"] = distinct_labels("labels", labels, len(cuts) + 1, owner=owner)
-            _refuse_misplaced("of", "groups", given=self.of is not None, owner=owner)
+            if self.of is not None:
+                refuse("of", owner, "left out unless 'groups' are given", "it without them")
         if self.of is not None:
             kept["of"] = text("of", self.of, owner=owner)
         for field, value in {"name": name, **kept}.items():
@@ -131,43 +133,27 @@ class Level:
         return f"Level({', '.join(parts)})"
 
 
-def _refuse_misplaced(name: str, partner: str, *, given: bool, owner: str) -> None:
-    if given:
-        must_be = f"left out unless '{partner}' are given"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got="it without them")
-
-
 def _checked_groups(given: Any, owner: str) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     pairs: list[Any] = list(
         given.items() if isinstance(given, Mapping) else elements("groups", given, owner=owner)
     )
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        must_be = "a mapping from a coarse label to its members"
-        raise InvalidParameterError("groups", owner=owner, must_be=must_be, got="something else")
+        refuse("groups", owner, "a mapping from a coarse label to its members", "something else")
     groups = []
     for label, members in pairs:
         known = text("groups", label, owner=owner)
-        plain = tuple(_member(known, member, owner) for member in elements("groups", members, owner=owner))
+        plain = []
+        for member in elements("groups", members, owner=owner):
+            value = plain_value(member)
+            if value is None:
+                must_be = "a mapping from a coarse label to a list of values"
+                refuse("groups", owner, must_be, f"{described(member)} in {described(known)}")
+            plain.append(value)
         if not plain:
-            raise InvalidParameterError(
-                "groups",
-                owner=owner,
-                must_be="groups of at least one member",
-                got=f"the empty group {described(known)}",
-            )
-        groups.append((known, plain))
+            refuse("groups", owner, "groups of at least one member", f"the empty group {described(known)}")
+        groups.append((known, tuple(plain)))
     refuse_twins("groups", [label for label, _ in groups], owner=owner)
     return tuple(groups)
-
-
-def _member(label: str, member: object, owner: str) -> Value:
-    plain = plain_value(member)
-    if plain is None:
-        must_be = "a mapping from a coarse label to a list of values"
-        raise InvalidParameterError(
-            "groups", owner=owner, must_be=must_be, got=f"{described(member)} in {described(label)}"
-        )
-    return plain
 
 
 def _checked_cuts(given: Iterable[object], owner: str) -> tuple[float, ...]:
@@ -175,16 +161,10 @@ def _checked_cuts(given: Iterable[object], owner: str) -> tuple[float, ...]:
     for cut in elements("cuts", given, owner=owner):
         plain = plain_value(cut)
         if plain is None or isinstance(plain, str | bool):
-            raise InvalidParameterError(
-                "cuts", owner=owner, must_be="a list of finite numbers", got=f"the cut {described(cut)}"
-            )
+            refuse("cuts", owner, "a list of finite numbers", f"the cut {described(cut)}")
         whole = INT_LOW <= plain <= INT_HIGH and plain == math.floor(plain)
         cuts.append(int(plain) if whole else plain)  # so that equal levels are written alike
-    for left, right in pairwise(cuts):
-        if right <= left:
-            got = f"{number_text(left)} followed by {number_text(right)}"
-            raise InvalidParameterError("cuts", owner=owner, must_be="strictly increasing", got=got)
-    return tuple(cuts)
+    return strictly_increasing("cuts", cuts, owner=owner)
 
 
 def code_dtype(size: int) -> np.dtype[np.unsignedinteger]:
@@ -250,9 +230,7 @@ class Coarsening:
         whole = given.dtype.kind in "ui"
         if not whole or (given.size and not 0 <= int(given.min()) <= int(given.max()) < self.base_size):
             must_be = f"whole numbers from 0 to {self.base_size - 1}"
-            raise InvalidParameterError(
-                "codes", owner="Coarsening.apply", must_be=must_be, got="something else"
-            )
+            refuse("codes", "Coarsening.apply", must_be, "something else")
         return self._groups[np.searchsorted(self._starts, given, side="right") - 1]
 
     def group_split_by(self, coarser: Coarsening) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError, UnknownNameError
+from evenhand._validate import kind_of, refuse
+from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.text import brief
-from evenhand.schema.values import described, shown
+from evenhand.schema.values import described, shown, truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.schema.column import Column
     from evenhand.schema.values import Value
 
-__all__ = ["Names", "Roles", "checked_roles"]
+__all__ = ["ROLES", "Names", "Roles", "checked_roles"]
 
 _MOST_GUESSED = 1_000
 
@@ -41,6 +42,8 @@ class Roles:
         The value of `target` that people hope for.
     quasi_identifiers : tuple of str
         Columns that others may know too, in the order of the schema.
+    missing_group : bool
+        Whether people whose `protected` value is missing are compared as a group.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -49,6 +52,7 @@ class Roles:
     target: str | None = None
     positive: Value | None = None
     quasi_identifiers: tuple[str, ...] = ()
+    missing_group: bool = False
 
     def of(self, column: str) -> tuple[str, ...]:
         """Return the roles of a column in words, such as ``("sensitive", "target")``."""
@@ -56,6 +60,10 @@ class Roles:
         holders = (self.sensitive, (self.protected,), (self.target,), self.quasi_identifiers)
         words = [name for name, columns in zip(names, holders, strict=True) if column in columns]
         return tuple("quasi-identifier" if word == "quasi_identifiers" else word for word in words)
+
+
+ROLES = tuple(field.name for field in fields(Roles))
+"""The names of all roles, in the order in which they are written."""
 
 
 def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
@@ -69,19 +77,18 @@ def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
         target=target,
         positive=_value("positive", given.positive, "target", target, columns),
         quasi_identifiers=_names("quasi_identifiers", given.quasi_identifiers, columns),
+        missing_group=truth("missing_group", given.missing_group, owner="Schema"),
     )
 
 
 def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) -> tuple[str, ...]:
-    one = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
-    names = [given] if one else list(given)
+    single = isinstance(given, str | bytes | dict) or not hasattr(given, "__iter__")
+    names = [given] if single else list(given)
     for name in names:
         _check_column(role, name, columns)
     wanted = set(names)
     if len(wanted) < len(names):
-        raise InvalidParameterError(
-            role, owner="Schema", must_be="a list of distinct columns", got="one of them twice"
-        )
+        refuse(role, "Schema", "a list of distinct columns", "one of them twice")
     return tuple(name for name in columns if name in wanted)
 
 
@@ -92,8 +99,8 @@ def _one_name(role: str, given: object, columns: Mapping[str, Column]) -> str | 
 def _check_column(role: str, name: object, columns: Mapping[str, Column]) -> str:
     if not isinstance(name, str):
         must_be = "the name of a column" if role in {"protected", "target"} else "names of columns"
-        got = f"a value of type {type(name).__name__}"
-        raise InvalidParameterError(role, owner="Schema", must_be=must_be, got=got)
+        got = kind_of(name)
+        refuse(role, "Schema", must_be, got)
     if name not in columns:
         raise ColumnNotFoundError(brief(name), columns)
     return str.__str__(name)

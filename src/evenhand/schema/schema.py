@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evenhand._part_files import put_in_place, resolve_folder, sweep
-from evenhand._validate import integer
-from evenhand.errors import ColumnNotFoundError, DomainInferredWarning, InvalidParameterError
+from evenhand._validate import integer, refuse
+from evenhand.errors import ColumnNotFoundError, DomainInferredWarning
 from evenhand.schema.column import Column
 from evenhand.schema.describe import schema_html, schema_text
-from evenhand.schema.infer import Inference, inferred, leak_warning, open_frame, refuse_unseen
-from evenhand.schema.roles import Names, Roles, checked_roles
+from evenhand.schema.infer import MOST_TEXTS, Inference, inferred, leak_warning, open_frame, refuse_unseen
+from evenhand.schema.roles import ROLES, Names, Roles, checked_roles
 from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
 from evenhand.schema.values import Value, elements, instance, refuse_twins
 
@@ -50,6 +50,9 @@ class Schema:
         The value of `target` that people hope for; for bins, the label of a bin.
     quasi_identifiers : name or list of names, default ()
         Columns that others may know too.
+    missing_group : bool, default False
+        Whether people whose `protected` value is missing are a group that is compared. By default they are
+        *not stated*: listed apart, and in no gap.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class Schema:
     target: str | None
     positive: Value | None
     quasi_identifiers: tuple[str, ...]
+    missing_group: bool
 
     def __init__(
         self,
@@ -103,31 +107,35 @@ class Schema:
         target: str | None = None,
         positive: Value | None = None,
         quasi_identifiers: Names = (),
+        missing_group: bool = False,
     ) -> None:
         kept = tuple(
             instance("columns", column, Column, owner="Schema")
             for column in elements("columns", columns, owner="Schema")
         )
         if not kept:
-            must_be, got = "a list of at least one Column", "an empty list"
-            raise InvalidParameterError("columns", owner="Schema", must_be=must_be, got=got)
+            refuse("columns", "Schema", "a list of at least one Column", "an empty list")
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
         object.__setattr__(self, "columns", kept)
-        given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers)
+        given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group)
         for role, value in vars(checked_roles(self._by_name, given)).items():
             object.__setattr__(self, role, value)
 
     @property
     def roles(self) -> Roles:
         """The roles, as one object."""
-        return Roles(
-            sensitive=self.sensitive,
-            protected=self.protected,
-            privileged=self.privileged,
-            target=self.target,
-            positive=self.positive,
-            quasi_identifiers=self.quasi_identifiers,
-        )
+        return Roles(**{role: getattr(self, role) for role in ROLES})
+
+    @property
+    def not_stated(self) -> int | None:
+        """The code of people whose protected value is missing; None where there is none, or they are a group.
+
+        Where values outside the domain have the code too, the two cannot be told apart and are one group.
+        """
+        column = self._by_name.get(str(self.protected))
+        if column is None or self.missing_group or column.nulls != "other" or column.outside == "other":
+            return None
+        return column.other_code
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,6 +213,7 @@ class Schema:
             target=self.target if target else None,
             positive=self.positive if target else None,
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in kept),
+            missing_group=self.missing_group and protected,
         )
 
     def with_columns(self, *columns: Column) -> Schema:
@@ -223,6 +232,7 @@ class Schema:
         target: str | None = _KEEP,
         positive: Value | None = _KEEP,
         quasi_identifiers: Names = _KEEP,
+        missing_group: bool = _KEEP,
     ) -> Schema:
         """Return the schema with these roles; a role that is not named stays, None takes it away.
 
@@ -236,6 +246,7 @@ class Schema:
             "target": target,
             "positive": positive,
             "quasi_identifiers": quasi_identifiers,
+            "missing_group": missing_group,
         }
         changed = {role: value for role, value in given.items() if value is not _KEEP}
         for owner, value in (("protected", "privileged"), ("target", "positive")):
@@ -306,16 +317,18 @@ class Schema:
         positive: Value | None = None,
         quasi_identifiers: Names = (),
         columns: Iterable[str] | None = None,
-        max_categories: int = 100,
+        max_categories: int = _KEEP,
         bins: int = 10,
-        outside: Rule = "error",
+        outside: Rule | None = None,
         nulls: Rule | None = None,
     ) -> Schema:
         """Read a schema from the rows of a frame, and warn that this is a leak.
 
-        Text and categories become a sorted list; a category type with an order keeps it. Whole
-        numbers become a list if there are at most 20 of them, else the range from the lowest to
-        the highest. Other numbers become bins of equal, round width. Truth values are False, True.
+        Text and categories become a sorted list; a category type with an order keeps it. Numbers
+        become a list if there are at most 20 of them, and 0.0 and 1.0 are then 0 and 1. More whole
+        numbers become the range from the lowest to the highest, other numbers bins of round width.
+        In a column with a role whole numbers become bins too. Truth values are False, True.
+        Audits, ``evenhand privatize`` and ``evenhand release`` read domains by the same rules.
 
         Columns for which rows were read are marked as :attr:`inferred`. The mark stays with them in
         files and in schemas made from this one, and guarantees about them state the leak.
@@ -328,15 +341,17 @@ class Schema:
             The roles, as in :class:`Schema`. They are given, never read.
         columns : list of str, optional
             The columns to take. By default all.
-        max_categories : int, default 100
-            A column of more distinct texts is refused: it is more of a name than a category.
+        max_categories : int, optional
+            A column of more distinct texts is refused: it is more of a name than a category. By default
+            1,000 for a column with a role, and 100 for any other.
         bins : int, default 10
             At most so many bins for a column of numbers.
-        outside : {"error", "other", "drop"}, default "error"
-            The rule for values outside the domain, for every column.
+        outside : {"error", "other", "drop"}, optional
+            The rule for values outside the domain, for every column. By default "other" where numbers
+            are infinite, else "error".
         nulls : {"error", "other", "drop"}, optional
-            The rule for missing values, for every column. By default "other" where there are any,
-            else "error".
+            The rule for missing values, for every column. By default "other" where there are any
+            ("drop" in the target), else "error".
 
         Warns
         -----
@@ -360,13 +375,22 @@ class Schema:
           gender  2 values: Female, Male  sensitive; read from the rows
           member  2 values: False, True
         """
-        how = Inference(
-            max_categories=integer("max_categories", max_categories, owner="Schema.infer", low=1),
-            bins=integer("bins", bins, owner="Schema.infer", low=1),
-            outside=outside,
-            nulls=nulls,
-        )
+        most = None if max_categories is _KEEP else max_categories
+        if max_categories is not _KEEP:
+            integer("max_categories", max_categories, owner="Schema.infer", low=1)
+        integer("bins", bins, owner="Schema.infer", low=1)
+        with_role = {target, protected, *([sensitive] if isinstance(sensitive, str) else sensitive or ())}
+
+        def how(name: str) -> Inference:
+            texts = MOST_TEXTS["sensitive" if name in with_role else "clear"] if most is None else most
+            return Inference(texts, bins, outside, nulls, ranges=name not in with_role)
+
         columns_read, read = inferred(open_frame(frame), columns, how)
+        if nulls is None and target is not None:
+            columns_read = tuple(
+                replace(column, nulls="drop") if column.name == target and column.nulls == "other" else column
+                for column in columns_read
+            )
         refuse_unseen(columns_read, privileged=(protected, privileged), positive=(target, positive))
         schema = cls(
             columns_read,

@@ -33,12 +33,8 @@ def visible(text: str) -> str:
     """
     if not text or text.isspace():
         return repr(text)
-    shown = text if text.isprintable() else "".join(_escape(character) for character in text)
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-
-
-def _escape(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
 
 
 def shortened(labels: Sequence[str], size: int, *, ends_only: bool) -> str:

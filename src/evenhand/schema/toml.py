@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tomli_w
 
+from evenhand._validate import kind_of
 from evenhand.errors import (
     ColumnNotFoundError,
     InvalidParameterError,
@@ -24,7 +25,7 @@ from evenhand.errors import (
 from evenhand.schema.column import Column
 from evenhand.schema.domain import Domain
 from evenhand.schema.levels import Level
-from evenhand.schema.roles import Roles, checked_roles
+from evenhand.schema.roles import ROLES, Roles, checked_roles
 from evenhand.schema.text import brief
 from evenhand.schema.values import described
 
@@ -45,6 +46,8 @@ def write_toml(columns: Iterable[Column], roles: Roles) -> str:
 def _lines(columns: Iterable[Column], roles: Roles) -> Iterator[str]:
     yield from _assignments({"format": FORMAT})
     given = {role: value for role, value in vars(roles).items() if value is not None and value != ()}
+    if not roles.missing_group:
+        del given["missing_group"]
     if given:
         yield "\n[roles]\n"
         yield from _assignments(given)
@@ -71,17 +74,14 @@ def _assignments(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _column_table(column: Column) -> dict[str, Any]:
-    table = {"name": column.name, "kind": column.domain.kind, **_domain_table(column.domain)}
+    domain, (must_have, may_have) = column.domain, _KINDS[column.domain.kind]
+    table: dict[str, Any] = {"name": column.name, "kind": domain.kind}
+    for key in (*must_have, *may_have):
+        value = domain.bin_labels if key == "labels" else getattr(domain, key)
+        if value or key in must_have:
+            table[key] = value
     read = {"inferred": True} if column.inferred else {}
     return {**table, "outside": column.outside, "nulls": column.nulls, **read}
-
-
-def _domain_table(domain: Domain) -> dict[str, Any]:
-    if domain.kind == "integers":
-        return {"low": domain.low, "high": domain.high}
-    if domain.kind == "binned":
-        return {"edges": domain.edges, **({"labels": domain.bin_labels} if domain.bin_labels else {})}
-    return {"values": domain.values, **({"ordered": True} if domain.ordered else {})}
 
 
 def _level_table(level: Level) -> dict[str, Any]:
@@ -95,7 +95,6 @@ def _level_table(level: Level) -> dict[str, Any]:
     return table
 
 
-_ROLES = ("sensitive", "protected", "privileged", "target", "positive", "quasi_identifiers")
 _LEVEL = ("name", "groups", "cuts", "labels", "of")
 _KINDS = {
     "categorical": (("values",), ("ordered",)),
@@ -124,9 +123,7 @@ def columns_and_roles(document: dict[str, Any]) -> tuple[tuple[Column, ...], Rol
 
 
 def _column(table: dict[str, Any], number: int) -> Column:
-    name = table.get("name")
-    prefix = f"columns.{brief(name)}." if isinstance(name, str) and name else f"columns[{number}]."
-    _require(table, "name", prefix=prefix)
+    name, prefix = _name_and_prefix(table, "columns", number)
     kind = _require(table, "kind", prefix=prefix)
     if not isinstance(kind, str) or kind not in _KINDS:
         _refuse(f"{prefix}kind", f"must be one of {', '.join(_KINDS)}. Got {described(kind)} instead.")
@@ -143,15 +140,13 @@ def _column(table: dict[str, Any], number: int) -> Column:
     try:
         domain: Domain = getattr(Domain, kind)(**given)
         levels_read = [_level(level, f"{prefix}levels", place) for place, level in enumerate(levels)]
-        return Column(name, domain, levels=tuple(levels_read), **rules)  # type: ignore[arg-type] # checked by Column
+        return Column(name, domain, levels=tuple(levels_read), **rules)
     except InvalidParameterError as error:
         _refuse(f"{prefix}{error.parameter}", f"is not valid. {error}")
 
 
 def _level(table: dict[str, Any], prefix: str, number: int) -> Level:
-    name = table.get("name")
-    prefix = f"{prefix}.{brief(name)}." if isinstance(name, str) and name else f"{prefix}[{number}]."
-    _require(table, "name", prefix=prefix)
+    _, prefix = _name_and_prefix(table, prefix, number)
     _known_keys(table, _LEVEL, place="a key of a level", prefix=prefix)
     try:
         return Level(**table)
@@ -159,11 +154,18 @@ def _level(table: dict[str, Any], prefix: str, number: int) -> Level:
         _refuse(f"{prefix}{error.parameter}", f"is not valid. {error}")
 
 
+def _name_and_prefix(table: dict[str, Any], place: str, number: int) -> tuple[Any, str]:
+    """Return what a table calls itself, and what stands before its fields in messages."""
+    name = table.get("name")
+    prefix = f"{place}.{brief(name)}." if isinstance(name, str) and name else f"{place}[{number}]."
+    return _require(table, "name", prefix=prefix), prefix
+
+
 def _roles(table: object, columns: dict[str, Column]) -> Roles:
     if not isinstance(table, dict):
         _refuse("roles", "must be a [roles] table.")
-    _known_keys(table, _ROLES, place="a role", prefix="roles.")
-    for role in ("sensitive", "protected", "target", "quasi_identifiers"):
+    _known_keys(table, ROLES, place="a role", prefix="roles.")
+    for role in ("sensitive", "protected", "target", "quasi_identifiers", "missing_group"):
         if role in table:
             try:
                 checked_roles(columns, Roles(**{role: table[role]}))
@@ -210,8 +212,9 @@ def read_text(path: object, *, max_bytes: int, what: str = "schema") -> str:
     Messages hold the last part of the path only.
     """
     if not isinstance(path, str | PathLike):
-        got = f"a value of type {type(path).__name__}"
-        raise InvalidParameterError("path", owner=f"{what.capitalize()}.load", must_be="a path", got=got)
+        raise InvalidParameterError(
+            "path", owner=f"{what.capitalize()}.load", must_be="a path", got=kind_of(path)
+        )
     name = PurePath(fspath(path)).name
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path that is not a file, too, ends in our error

@@ -1,24 +1,27 @@
-"""What a declared value may be, and checks of what a domain is declared from.
+"""What a declared value may be, and checks of what a domain or a plan is declared from.
 
 A value is text, a whole number, a truth value or a finite number. Everything declared is public and has to
 survive a file, so values are brought to Python's own types, text must be writable as UTF-8 and whole numbers
-must fit 64 bits.
+must fit 64 bits. Parameters of a plan are what a plan file can hold, so that no plan runs that could not be
+written down.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from evenhand._validate import kind_of, refuse
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "INT_HIGH",
@@ -33,9 +36,11 @@ __all__ = [
     "instance",
     "interval_labels",
     "number_text",
+    "plain_mapping",
     "plain_value",
     "refuse_twins",
     "shown",
+    "strictly_increasing",
     "text",
     "truth",
 ]
@@ -68,8 +73,7 @@ def _is_text(value: object) -> bool:
 def text(name: str, value: object, *, owner: str) -> str:
     """Return `value` as a plain, non-empty string, else refuse it."""
     if not isinstance(value, str) or not value or not _is_text(value):
-        must_be = "a non-empty string that can be written as UTF-8"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=shown(value))
+        refuse(name, owner, "a non-empty string that can be written as UTF-8", shown(value))
     return str.__str__(value)
 
 
@@ -86,7 +90,7 @@ def shown(value: object) -> object:
         if isinstance(value, int)
         else value is None or isinstance(value, float)
     )
-    return value if short else f"a value of type {type(value).__name__}"
+    return value if short else kind_of(value)
 
 
 def described(value: object) -> str:
@@ -102,15 +106,14 @@ def described(value: object) -> str:
 def instance(name: str, value: object, kind: type[Kind], *, owner: str) -> Kind:
     """Return `value` if it is of the type `kind`, else refuse it."""
     if not isinstance(value, kind):
-        must_be, got = f"of type {kind.__name__}", f"a value of type {type(value).__name__}"
-        raise InvalidParameterError(name, owner=owner, must_be=must_be, got=got)
+        refuse(name, owner, f"of type {kind.__name__}", kind_of(value))
     return value
 
 
 def truth(name: str, value: object, *, owner: str) -> bool:
     """Return `value` if it is ``True`` or ``False``, else refuse it."""
     if not isinstance(value, bool):
-        raise InvalidParameterError(name, owner=owner, must_be="True or False", got=shown(value))
+        refuse(name, owner, "True or False", shown(value))
     return value
 
 
@@ -144,9 +147,9 @@ def elements(name: str, given: Iterable[object], *, owner: str) -> tuple[object,
     if not isinstance(given, str | bytes | set | frozenset | dict):
         with contextlib.suppress(TypeError):
             return tuple(given)
-    got = f"a value of type {type(given).__name__}"
+    got = kind_of(given)
     hint = "give a set an order with sorted()" if isinstance(given, set | frozenset) else ""
-    raise InvalidParameterError(name, owner=owner, must_be="a list or a tuple", got=got, hint=hint)
+    return refuse(name, owner, "a list or a tuple", got, hint=hint)
 
 
 def number_text(number: float) -> str:
@@ -169,40 +172,31 @@ def distinct_values(given: Iterable[object], *, owner: str) -> tuple[Value, ...]
         plain = plain_value(value)
         if plain is None:
             must_be = "a list of text, or of 64-bit whole numbers, or of truth values, or of finite numbers"
-            raise InvalidParameterError(
-                "values", owner=owner, must_be=must_be, got=f"the value {described(value)}"
-            )
+            refuse("values", owner, must_be, f"the value {described(value)}")
         values.append(plain)
     if not values:
-        raise InvalidParameterError(
-            "values", owner=owner, must_be="a list of at least one value", got="an empty list"
-        )
+        refuse("values", owner, "a list of at least one value", "an empty list")
     types = sorted({type(value).__name__ for value in values})
     if len(types) > 1:
-        got = f"{_TYPES[types[0]]} and {_TYPES[types[1]]}"
-        raise InvalidParameterError("values", owner=owner, must_be="values of one type", got=got)
+        refuse("values", owner, "values of one type", f"{_TYPES[types[0]]} and {_TYPES[types[1]]}")
     refuse_twins("values", values, owner=owner)
     return tuple(values)
 
 
 def bounds(low: object, high: object, *, owner: str) -> tuple[int, int]:
     """Return both ends of a range of whole numbers, or refuse them."""
-    first, last = (_end(name, end, owner) for name, end in (("low", low), ("high", high)))
+    ends = []
+    for name, given in (("low", low), ("high", high)):
+        plain = plain_value(given)
+        if type(plain) is not int:
+            refuse(name, owner, "a whole number that fits 64 bits", shown(given))
+        ends.append(plain)
+    first, last = ends
     if last < first:
-        raise InvalidParameterError("high", owner=owner, must_be=f"at least 'low', {first}", got=last)
+        refuse("high", owner, f"at least 'low', {first}", last)
     if last - first >= _LARGEST_SIZE:
-        must_be = "such that there are at most 2**63 - 2 values"
-        raise InvalidParameterError("high", owner=owner, must_be=must_be, got=last)
+        refuse("high", owner, "such that there are at most 2**63 - 2 values", last)
     return first, last
-
-
-def _end(name: str, given: object, owner: str) -> int:
-    plain = plain_value(given)
-    if type(plain) is not int:
-        raise InvalidParameterError(
-            name, owner=owner, must_be="a whole number that fits 64 bits", got=shown(given)
-        )
-    return plain
 
 
 def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...]:
@@ -212,26 +206,27 @@ def increasing_edges(given: Iterable[object], *, owner: str) -> tuple[float, ...
         plain = plain_value(edge)
         if plain is None or isinstance(plain, str | bool) or float(plain) != plain:
             must_be = "a list of finite numbers that a 64-bit float holds exactly"
-            raise InvalidParameterError(
-                "edges", owner=owner, must_be=must_be, got=f"the edge {described(edge)}"
-            )
+            refuse("edges", owner, must_be, f"the edge {described(edge)}")
         edges.append(float(plain))
     if len(edges) < 2:
-        raise InvalidParameterError("edges", owner=owner, must_be="a list of at least two numbers", got=edges)
-    for left, right in pairwise(edges):
+        refuse("edges", owner, "a list of at least two numbers", edges)
+    return strictly_increasing("edges", edges, owner=owner)
+
+
+def strictly_increasing(name: str, numbers: Sequence[float], *, owner: str) -> tuple[float, ...]:
+    """Return numbers of which each is above the one before it, or refuse them."""
+    for left, right in pairwise(numbers):
         if right <= left:
             got = f"{number_text(left)} followed by {number_text(right)}"
-            raise InvalidParameterError("edges", owner=owner, must_be="strictly increasing", got=got)
-    return tuple(edges)
+            refuse(name, owner, "strictly increasing", got)
+    return tuple(numbers)
 
 
 def distinct_labels(name: str, given: Iterable[object], count: int, *, owner: str) -> tuple[str, ...]:
     """Return `count` distinct labels, or refuse them."""
     labels = tuple(text(name, label, owner=owner) for label in elements(name, given, owner=owner))
     if len(labels) != count:
-        raise InvalidParameterError(
-            name, owner=owner, must_be=f"a list of {count} labels", got=f"{len(labels)} of them"
-        )
+        refuse(name, owner, f"a list of {count} labels", f"{len(labels)} of them")
     refuse_twins(name, labels, owner=owner)
     return labels
 
@@ -251,7 +246,47 @@ def refuse_twins(name: str, values: Iterable[Value], *, owner: str) -> None:
     seen: set[Value] = set()
     for value in values:
         if value in seen:
-            raise InvalidParameterError(
-                name, owner=owner, must_be="a list of distinct values", got=f"{described(value)} twice"
-            )
+            refuse(name, owner, "a list of distinct values", f"{described(value)} twice")
         seen.add(value)
+
+
+_PLAN_HOLDS = (
+    "a mapping of names to what a plan file can hold: texts, numbers, true or false, lists and mappings"
+)
+_DEEPEST_MAPPING = 20
+
+
+def plain_mapping(name: str, given: object, *, owner: str, hint: str = "") -> dict[str, Any]:
+    """Return a mapping in the types that TOML has; it has no value for None.
+
+    Examples
+    --------
+    >>> plain_mapping("parameters", {"max_depth": np.int64(3), "columns": (1, 2)}, owner="CollectTask")
+    {'max_depth': 3, 'columns': [1, 2]}
+    """
+    if not isinstance(given, Mapping):
+        refuse(name, owner, _PLAN_HOLDS, given, hint=hint)
+    try:
+        return {_key(key): _plain(value, _DEEPEST_MAPPING) for key, value in given.items()}
+    except TypeError:
+        raise InvalidParameterError(
+            name, owner=owner, must_be=_PLAN_HOLDS, got=dict(given), hint=hint
+        ) from None
+
+
+def _plain(value: object, depth: int) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str | bool | int | float):
+        return value
+    if depth and isinstance(value, list | tuple):
+        return [_plain(item, depth - 1) for item in value]
+    if depth and isinstance(value, Mapping):
+        return {_key(key): _plain(item, depth - 1) for key, item in value.items()}
+    raise TypeError
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError
+    return key

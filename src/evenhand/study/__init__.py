@@ -1,16 +1,14 @@
 """Studies: one plan, one store, one table of results, whatever runs them."""
 
-from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.results.compare import Comparison
-from evenhand.study.results.estimates import Estimated
+from evenhand.study.results.estimates import Comparison, Estimated
 from evenhand.study.results.results import Results
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
-from evenhand.study.run.steps import WorkerDied, follow
-from evenhand.study.run.whole import run
+from evenhand.study.run.whole import WorkerDied, follow, run
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 from evenhand.study.tasks.decide.task import DecideTask

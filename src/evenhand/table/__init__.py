@@ -3,9 +3,9 @@
 from evenhand.table.csv.read import read_csv
 from evenhand.table.encode import Table
 from evenhand.table.frames import make_frame
+from evenhand.table.limits import Limits
 from evenhand.table.parquet.read import read_parquet
 from evenhand.table.read import read
-from evenhand.table.source import Limits
 from evenhand.table.write import write_csv, write_parquet
 
 __all__ = [

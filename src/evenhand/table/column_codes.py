@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-__all__ = ["ColumnCodes", "Labelled", "Misfits", "float_codes", "integer_codes", "pieces", "rows_of"]
+__all__ = ["ColumnCodes", "Labelled", "Misfits", "count_rows", "float_codes", "integer_codes", "pieces"]
 
 pd = lazy("pandas")
 
@@ -119,7 +119,9 @@ class ColumnCodes:
             computed = integer_codes(values, self.domain)
             if computed is not None:
                 return computed
-        encoded = (_wide(block) if pa.types.is_decimal(block.type) else block).dictionary_encode()
+        if pa.types.is_decimal(block.type) and block.type.bit_width < 128:  # which Arrow cannot sort out
+            block = block.cast(pa.decimal128(38, block.type.scale))
+        encoded = block.dictionary_encode()
         distinct = np.array(encoded.dictionary.to_pylist(), dtype=object)
         codes = np.zeros(len(block), np.uint64)
         misfits = self._encode_labelled(encoded.indices, distinct, codes)
@@ -185,12 +187,6 @@ def _mask(flags: Any) -> NDArray[np.bool_]:
     return np.asarray(flags.to_numpy(zero_copy_only=False))
 
 
-def _wide(decimals: Any) -> Any:
-    """Bring decimals of 32 and 64 bits to 128, which Arrow can sort out."""
-    small = decimals.type.bit_width < 128
-    return decimals.cast(pa.decimal128(38, decimals.type.scale)) if small else decimals
-
-
 _WIDEST_TABLE = 1 << 16
 _FEW_EDGES = 48
 _NO_BOUND = 2**64
@@ -212,7 +208,9 @@ def integer_codes(values: NDArray[np.integer], domain: Domain) -> Codes | None:
 def float_codes(values: NDArray[np.floating], domain: Domain) -> Codes:
     """Return the codes of floating-point numbers; NaN is outside here."""
     if domain.kind == "binned":
-        return _float_bins(values.astype(np.float64, copy=False), domain.edges)
+        numbers, edges = values.astype(np.float64, copy=False), domain.edges
+        outside = ~((numbers >= edges[0]) & (numbers <= edges[-1]))
+        return _bins(numbers, np.array(edges[1:-1], np.float64)), outside
     if domain.value_type is float:
         return _sorted_codes(values.astype(np.float64, copy=False), np.array(domain.values, np.float64))
     with np.errstate(invalid="ignore", over="ignore"):  # what is no 64-bit integer fails the comparison
@@ -260,7 +258,8 @@ def _listed_codes(values: NDArray[np.integer], domain: Domain, *, most: int = _N
     if high - low < _WIDEST_TABLE:
         table = np.full(high - low + 1, len(listed), np.uint32)
         table[[value - low for value in listed]] = np.arange(len(listed))
-        codes = table[start - low :].take(_as_signed(places), mode="clip")
+        signed = places.view(np.int64) if places.dtype.itemsize == 8 else places  # as NumPy wants them;
+        codes = table[start - low :].take(signed, mode="clip")  # what does not fit is outside anyway
         return codes, outside | (codes == len(listed))
     offsets = np.array([value - low for value in listed], np.uint64)
     codes, unknown = _sorted_codes(places.astype(np.uint64) + np.uint64(start - low), offsets)
@@ -272,11 +271,6 @@ def _sorted_codes(values: NDArray[Any], listed: NDArray[Any]) -> Codes:
     ranked = listed[order]
     ranks = np.minimum(np.searchsorted(ranked, values), len(ranked) - 1)
     return order[ranks], ranked[ranks] != values
-
-
-def _float_bins(values: NDArray[np.float64], edges: tuple[float, ...]) -> Codes:
-    outside = ~((values >= edges[0]) & (values <= edges[-1]))
-    return _bins(values, np.array(edges[1:-1], np.float64)), outside
 
 
 def _integer_bins(values: NDArray[np.integer], edges: tuple[float, ...]) -> Codes:
@@ -297,11 +291,6 @@ def _bins(values: NDArray[Any], inner: NDArray[Any]) -> NDArray[Any]:
     for edge in inner:
         codes += values >= edge
     return codes
-
-
-def _as_signed(places: NDArray[np.unsignedinteger]) -> NDArray[Any]:
-    """Return places as NumPy wants them; what does not fit is outside anyway."""
-    return places.view(np.int64) if places.dtype.itemsize == 8 else places
 
 
 class Labelled(NamedTuple):
@@ -331,7 +320,7 @@ def pieces(series: nw.Series[Any], rows: int) -> Iterator[Any]:
         yield cut(series[start : start + rows].to_native())
 
 
-def rows_of(piece: Any) -> int:
+def count_rows(piece: Any) -> int:
     """Return how many rows a piece has."""
     return len(piece.places) if isinstance(piece, Labelled) else len(piece)
 

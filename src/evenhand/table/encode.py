@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError, OutsideDomainError
+from evenhand._validate import kind_of, refuse
+from evenhand.errors import ColumnNotFoundError, OutsideDomainError
 from evenhand.schema import Schema
-from evenhand.table.column_codes import ColumnCodes, pieces, rows_of
+from evenhand.table.column_codes import ColumnCodes, count_rows, pieces
 from evenhand.table.frames import Origin, eager_frame, native_frame
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.schema import Column
+    from evenhand.table.column_codes import Misfits
     from evenhand.table.frames import Backend
 
 __all__ = ["Table", "TableCodes", "decoded"]
@@ -75,17 +78,15 @@ class Table:
 
     def __post_init__(self) -> None:
         if set(self.codes) != set(self.schema.names):
-            raise InvalidParameterError(
+            refuse(
                 "codes",
-                owner="Table",
-                must_be=f"codes of the columns {', '.join(self.schema.names)}",
-                got=f"codes of {', '.join(map(str, self.codes)) or 'no column'}",
+                "Table",
+                f"codes of the columns {', '.join(self.schema.names)}",
+                f"codes of {', '.join(map(str, self.codes)) or 'no column'}",
             )
         checked = {column.name: _checked_codes(self.codes[column.name], column) for column in self.schema}
         if len({len(codes) for codes in checked.values()}) > 1:
-            raise InvalidParameterError(
-                "codes", owner="Table", must_be="arrays of one length", got="arrays of several lengths"
-            )
+            refuse("codes", "Table", "arrays of one length", "arrays of several lengths")
         object.__setattr__(self, "codes", TableCodes(checked, self.schema))
         if self.kept is not None:
             object.__setattr__(self, "kept", _read_only(np.asarray(self.kept, np.int64)))
@@ -125,22 +126,21 @@ class Table:
         """
         given: object = schema
         if not isinstance(given, Schema):
-            got = f"a value of type {type(schema).__name__}"
-            raise InvalidParameterError("schema", owner="Table.encode", must_be="a Schema", got=got)
+            refuse("schema", "Table.encode", "a Schema", kind_of(schema))
         chosen = schema if columns is None else schema.select(columns)
         eager = eager_frame(frame, owner="Table.encode", parameter="frame")
         for name in chosen.names:
             if name not in eager.columns:
                 known = [name for name in eager.columns if isinstance(name, str)]
                 raise ColumnNotFoundError(name, known, place="in the frame")
-        keep = _Keep(len(eager))
-        codes = {
-            column.name: _encode_column(eager.get_column(column.name), column, keep) for column in chosen
-        }
-        kept = keep.positions()
-        if kept is not None:
+        codes: dict[str, NDArray[np.unsignedinteger]] = {}
+        kept = stays = None
+        for column in chosen:
+            codes[column.name], stays = _encode_column(eager.get_column(column.name), column, stays)
+        if stays is not None:
+            kept = np.flatnonzero(stays)
             for name in chosen.names:  # one column at a time, so that only one is there twice
-                codes[name] = codes[name][keep.mask]
+                codes[name] = codes[name][stays]
         return cls(chosen, codes, kept=kept, origin=Origin.of(eager, chosen.names))
 
     def __len__(self) -> int:
@@ -153,7 +153,8 @@ class Table:
         return f"Table of {', '.join(self.schema.names)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_table, (self.schema, dict(self.codes), self.kept, self.origin)
+        rebuild = partial(Table, kept=self.kept, origin=self.origin)
+        return rebuild, (self.schema, dict(self.codes))
 
     def decode(self, name: str) -> pa.Array:
         """Return the values of one column as an Arrow array; "other" comes back as null.
@@ -189,61 +190,36 @@ class Table:
         return Origin(self.origin.backend, exact)
 
 
-def _restore_table(
-    schema: Schema, codes: dict[str, Any], kept: NDArray[np.int64] | None, origin: Origin | None
-) -> Table:
-    """Make a table again in another process, or as a copy."""
-    return Table(schema, codes, kept=kept, origin=origin)
-
-
-class _Keep:
-    """Which rows stay; takes memory only once a row goes."""
-
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
-        self.mask: NDArray[np.bool_] | None = None
-
-    def drop(self, start: int, rows: NDArray[np.bool_]) -> None:
-        if self.mask is None:
-            self.mask = np.ones(self._rows, np.bool_)
-        self.mask[start : start + len(rows)] &= ~rows
-
-    def positions(self) -> NDArray[np.int64] | None:
-        return None if self.mask is None else np.flatnonzero(self.mask)
-
-
-def _encode_column(series: nw.Series[Any], column: Column, keep: _Keep) -> NDArray[np.unsignedinteger]:
+def _encode_column(
+    series: nw.Series[Any], column: Column, stays: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.unsignedinteger], NDArray[np.bool_] | None]:
+    """Return the codes of a column, and which rows stay after it and those before; None if all do."""
     codes = np.empty(len(series), column.dtype)
     encoder = ColumnCodes(column.domain)
     start = 0
     for piece in pieces(series, max(_PIECE_ROWS, min(column.domain.size, 4 * _PIECE_ROWS))):
-        out = codes[start : start + rows_of(piece)]
+        out = codes[start : start + count_rows(piece)]
         misfits = encoder.encode(piece, out)
-        if misfits.outside is not None:
-            if column.outside == "error":
-                raise _outside_error(column, wrong_type=misfits.wrong_type)
-            _apply(column.outside, misfits.outside, column, out, keep, start)
-        if misfits.missing is not None:
-            if column.nulls == "error":
-                hint = 'declare nulls="other" for this column.'
-                raise OutsideDomainError(column.name, what="a missing value", hint=hint)
-            _apply(column.nulls, misfits.missing, column, out, keep, start)
+        for rule, rows in ((column.outside, misfits.outside), (column.nulls, misfits.missing)):
+            if rows is None:
+                continue
+            if rule == "error":
+                raise _rule_error(column, misfits)
+            if rule == "other":
+                out[rows] = column.other_code
+            else:
+                stays = np.ones(len(series), np.bool_) if stays is None else stays
+                stays[start : start + len(rows)] &= ~rows
         start += len(out)
-    return codes
+    return codes, stays
 
 
-def _apply(
-    rule: str, rows: NDArray[np.bool_], column: Column, out: NDArray[Any], keep: _Keep, start: int
-) -> None:
-    if rule == "other":
-        out[rows] = column.other_code
-    else:
-        keep.drop(start, rows)
-
-
-def _outside_error(column: Column, *, wrong_type: bool) -> OutsideDomainError:
+def _rule_error(column: Column, misfits: Misfits) -> OutsideDomainError:
+    """Return the error of the rule that says "error": that for values outside, else that for missing ones."""
     rules = 'declare outside="other"'
-    if wrong_type:
+    if misfits.outside is None or column.outside != "error":
+        what, hint = "a missing value", 'declare nulls="other" for this column.'
+    elif misfits.wrong_type:
         held = _TYPE_WORDS[column.domain.value_type]
         what = "values of a type its domain does not hold"
         hint = f"the domain holds {held}: convert the column, read the file with its schema, or {rules}."
@@ -258,7 +234,7 @@ def _checked_codes(codes: Any, column: Column) -> NDArray[np.unsignedinteger]:
     whole = given.ndim == 1 and given.dtype.kind in "iu"
     if not whole or (len(given) and not 0 <= int(given.min()) <= int(given.max()) < column.size):
         must_be = f"for column '{column.name}' an array of whole numbers from 0 to {column.size - 1}"
-        raise InvalidParameterError("codes", owner="Table", must_be=must_be, got="something else")
+        refuse("codes", "Table", must_be, "something else")
     return _read_only(np.ascontiguousarray(given, column.dtype))
 
 

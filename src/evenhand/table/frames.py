@@ -12,7 +12,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from evenhand._lazy import lazy
-from evenhand._validate import one_of
+from evenhand._validate import kind_of, one_of
 from evenhand.errors import InvalidParameterError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -44,10 +44,16 @@ def make_frame(columns: Mapping[str, Any], *, backend: Backend | None = None) ->
     """
     if backend is None:
         backend = "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
-    chosen = one_of("backend", backend, get_args(Backend), owner="make_frame")
+    chosen = _installed(backend, owner="make_frame")
+    return nw.from_dict(dict(columns), backend=chosen).to_native()
+
+
+def _installed(backend: object, *, owner: str) -> Backend:
+    """Return the library asked for, or refuse one that is not known or not there."""
+    chosen: Backend = one_of("backend", backend, get_args(Backend), owner=owner)
     if importlib.util.find_spec(chosen) is None:
         raise MissingExtraError(chosen, feature=f"A {chosen} frame")
-    return nw.from_dict(dict(columns), backend=chosen).to_native()
+    return chosen
 
 
 def eager_frame(frame: Any, *, owner: str, parameter: str) -> nw.DataFrame[Any]:
@@ -55,7 +61,7 @@ def eager_frame(frame: Any, *, owner: str, parameter: str) -> nw.DataFrame[Any]:
 
     Collecting a lazy frame may take long or more memory than there is, so that is left to the caller.
     """
-    must_be, got = "a pandas, Polars or Arrow frame", f"a value of type {type(frame).__name__}"
+    must_be, got = "a pandas, Polars or Arrow frame", kind_of(frame)
     hint = "collect a lazy frame first, with .collect()." if hasattr(frame, "collect") else ""
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
@@ -95,12 +101,7 @@ def native_frame(arrays: Mapping[str, Any], *, backend: Backend | None, origin: 
     In that one, a column gets the type it came with wherever that type can hold the values.
     """
     home = "pyarrow" if origin is None else origin.backend
-    if backend is None:
-        chosen = home
-    else:
-        chosen = one_of("backend", backend, get_args(Backend), owner="Table.to_frame")
-        if importlib.util.find_spec(chosen) is None:
-            raise MissingExtraError(chosen, feature=f"A {chosen} frame")
+    chosen = home if backend is None else _installed(backend, owner="Table.to_frame")
     types = origin.types if origin is not None and chosen == home else {}
     if chosen == "pyarrow":
         return pa.table({name: _arrow_column(array, types.get(name)) for name, array in arrays.items()})

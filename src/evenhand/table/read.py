@@ -6,11 +6,11 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, kind_of, refuse
 from evenhand.table.csv.read import CsvBatches, read_csv
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.read import ParquetBatches, read_parquet
-from evenhand.table.source import DEFAULT_LIMITS, Limits, check_is_schema, open_source, own_name
+from evenhand.table.source import check_is_schema, open_source, own_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BATCH_ROWS",
     "MOST_BATCH_ROWS",
-    "STREAM_LIMITS",
     "file_columns",
     "file_form",
     "open_batches",
@@ -70,9 +69,6 @@ BATCH_ROWS = 1 << 18
 
 MOST_BATCH_ROWS = 1 << 22
 
-STREAM_LIMITS = Limits(bytes=1 << 44)
-"""Limits for files that are read batch by batch: memory does not grow with their length."""
-
 _FORMS: dict[str, Literal["csv", "parquet"]] = {
     ".csv": "csv",
     ".csv.gz": "csv",
@@ -108,8 +104,8 @@ def read_batches(
     batch_rows : int, default 262,144
         Most rows of a batch. Where rows are long a batch has fewer.
     limits : Limits
-        How large the file may be. For a file of any length pass :data:`STREAM_LIMITS`, which keeps the
-        limits of fields, rows and columns.
+        How large the file may be. For a file of any length pass
+        :data:`~evenhand.table.limits.STREAM_LIMITS`, which keeps the limits of fields, rows and columns.
 
     Yields
     ------
@@ -183,6 +179,6 @@ def file_form(
     for suffix, form in _FORMS.items():
         if name.lower().endswith(suffix):
             return form
-    must_be = f"a path that ends with {', '.join(_FORMS)}"
-    got = name or f"a value of type {type(path).__name__}"
-    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got, hint=hint)
+    return refuse(
+        parameter, owner, f"a path that ends with {', '.join(_FORMS)}", name or kind_of(path), hint=hint
+    )

@@ -12,21 +12,22 @@ import os
 import stat
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
+from evenhand._validate import kind_of
+from evenhand._validate import refuse as refuse_parameter
+from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.schema import Schema
+from evenhand.table.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
-    "DEFAULT_LIMITS",
-    "Limits",
     "ReadableBuffer",
     "Source",
+    "batch_names",
     "blocks",
     "check_is_schema",
     "check_names",
@@ -51,8 +52,7 @@ def check_names(names: Sequence[str | None], file: str) -> None:
 def check_is_schema(schema: object, *, owner: str) -> None:
     """Refuse what is neither a schema nor None."""
     if schema is not None and not isinstance(schema, Schema):
-        got = f"a value of type {type(schema).__name__}"
-        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+        refuse_parameter("schema", owner, "a Schema", kind_of(schema))
 
 
 def wanted_names(
@@ -60,9 +60,9 @@ def wanted_names(
 ) -> list[str]:
     """Return the columns to read: those asked for, else those of the schema, else all."""
     check_is_schema(schema, owner=owner)
-    if columns is not None and not _are_names(columns):
-        must_be, got = "a list of column names", f"a value of type {type(columns).__name__}"
-        raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
+    listed = isinstance(columns, list | tuple) and columns and all(isinstance(name, str) for name in columns)
+    if columns is not None and not listed:
+        refuse_parameter("columns", owner, "a list of column names", kind_of(columns))
     if schema is not None:
         wanted = [schema[name].name for name in columns] if columns is not None else list(schema.names)
     else:
@@ -76,58 +76,18 @@ def wanted_names(
     return list(dict.fromkeys(wanted))
 
 
-def _are_names(columns: object) -> bool:
-    return (
-        isinstance(columns, list | tuple) and bool(columns) and all(isinstance(name, str) for name in columns)
-    )
+def batch_names(
+    names: Sequence[str], file: str, *, schema: Schema | None, columns: Sequence[str] | None, owner: str
+) -> list[str]:
+    """Return the columns to read in batches, those asked for or else all; the schema may name no others."""
+    wanted = wanted_names(names, file, schema=None, columns=columns, owner=owner)
+    if schema is not None:
+        wanted_names(wanted, file, schema=schema, columns=None, owner=owner)
+    return wanted
 
 
 def _bare(name: str) -> str:
     return "".join(name.split()).casefold()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a file may ask of the reader.
-
-    Every limit is checked before the memory it speaks of is taken, so a small compressed file that
-    unfolds into a large one is refused after the limit, not after the memory of the machine.
-
-    Parameters
-    ----------
-    bytes : int, default 200,000,000
-        Most bytes of the file, uncompressed. The table made of it may take one and a half times as much in
-        memory, and 16 MiB in any case, which leaves room for files of many short cells.
-    columns : int, default 5,000
-        Most columns of the file.
-    field_bytes : int, default 65,536
-        Most bytes of one cell or one column name, as it stands in the file.
-    row_bytes : int, default 1,048,576
-        Most bytes of one line of a CSV file.
-
-    Examples
-    --------
-    >>> Limits(bytes=1_000_000).columns
-    5000
-    """
-
-    bytes: int = 200_000_000
-    columns: int = 5_000
-    field_bytes: int = 65_536
-    row_bytes: int = 1_048_576
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            checked = integer(field.name, getattr(self, field.name), owner="Limits", low=1)
-            object.__setattr__(self, field.name, checked)
-
-    @property
-    def table_bytes(self) -> int:
-        """Most bytes of the table in memory: one and a half times `bytes`, and 16 MiB in any case."""
-        return max(self.bytes + self.bytes // 2, 16 << 20)
-
-
-DEFAULT_LIMITS = Limits()
 
 
 BLOCK_BYTES = 1 << 18
@@ -180,15 +140,12 @@ def open_source(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[
     """
     given: object = limits
     if not isinstance(given, Limits):
-        got = f"a value of type {type(limits).__name__}"
-        raise InvalidParameterError("limits", owner=owner, must_be="a Limits", got=got)
+        refuse_parameter("limits", owner, "a Limits", kind_of(limits))
     if hasattr(path_or_buffer, "read"):
         yield Source("The buffer", path_or_buffer)
         return
     if not isinstance(path_or_buffer, str | os.PathLike):
-        must_be = "a path or an open binary file"
-        got = f"a value of type {type(path_or_buffer).__name__}"
-        raise InvalidParameterError("path_or_buffer", owner=owner, must_be=must_be, got=got)
+        refuse_parameter("path_or_buffer", owner, "a path or an open binary file", kind_of(path_or_buffer))
     name = own_name(path_or_buffer)
     size = _regular_size(path_or_buffer, name)
     if size > limits.bytes:
@@ -243,8 +200,9 @@ def _read(source: Source, stream: Any, size: int) -> bytes:
                 refuse(source.name, "its compressed data is damaged or cut off.")
             refuse(source.name, "the system could not read it.")
         if not isinstance(part, bytes | bytearray | memoryview):
-            must_be, got = "a path or an open binary file", "a file opened as text"
-            raise InvalidParameterError("path_or_buffer", owner="The reader", must_be=must_be, got=got)
+            refuse_parameter(
+                "path_or_buffer", "The reader", "a path or an open binary file", "a file opened as text"
+            )
         if not part:
             break
         parts.append(bytes(part))

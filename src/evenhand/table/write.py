@@ -240,19 +240,15 @@ def _take_places(
         for part in (first, *companions) if replaces else (*companions, first):
             placed.append(part.target)
             with _own_words(names[part.target]):
-                _take_place(part, synced=names if len(names) > 1 and part is first else ())
+                synced = names if len(names) > 1 and part is first else ()
+                _sync_folders(synced)  # after and before all that happens to the others,
+                part.take_place()  # also if the power is cut
+                _sync_folders(synced)
     except BaseException:
         for target in placed:
             if target != first.target or not replaces:
                 target.unlink(missing_ok=True)
         raise
-
-
-def _take_place(part: Part, *, synced: Iterable[Path]) -> None:
-    """Put a file in its place, after and before all that happens to the others, also if the power is cut."""
-    _sync_folders(synced)
-    part.take_place()
-    _sync_folders(synced)
 
 
 def _sync_folders(files: Iterable[Path]) -> None:

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from contract._protocol_claims import assert_exact_law, exp_below
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import check_law, column_ratio
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
 from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.randomness import SeededSource

@@ -7,8 +7,7 @@ import pytest
 
 from attacks.planted._strategy_mutants import AskedByValue, DrawnWithAll, FullEpsilonEach, OneStream
 from evenhand.collect.joint.build import strategy_for
-from evenhand.collect.joint.independent import Independent
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.protocols.unary import OUE

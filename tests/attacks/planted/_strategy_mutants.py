@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.collect.joint.independent import Independent
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled
 from evenhand.collect.protocols.registry import protocol_from
 from evenhand.collect.reports.reports import Reports
 from evenhand.privacy.guarantees.guarantee import Guarantee

@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand.collect.fairest import search as channel_search
-from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
+from evenhand.collect.fairest.optimum import clear_channels, error_range, fairest_channel
 from evenhand.collect.fairest.program import ChannelProgram
 from evenhand.collect.fairest.search import step_bound
 from evenhand.privacy.rational import exp_bounds

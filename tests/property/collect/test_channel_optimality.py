@@ -12,11 +12,11 @@ from scipy.optimize import minimize
 
 from contract._protocol_claims import exp_below
 from evenhand.collect.fairest import optimum as channel_fairest
-from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.optimum import clear_channels, fairest_channel
-from evenhand.collect.fairest.rounding import dyadic_channel, require_private_channel
+from evenhand.collect.fairest.optimum import clear_channels, error_range, fairest_channel
+from evenhand.collect.fairest.population import dyadic_channel
 from evenhand.collect.fairest.search import SearchResult, largest_deviations, least_limit
-from evenhand.errors import GuaranteeError
+from evenhand.collect.protocols.optimal_inputs import check_law
+from evenhand.errors import GuaranteeError, InvalidParameterError
 from property._channel_instances import (
     GRID,
     groups,
@@ -252,8 +252,8 @@ def test_the_tie_of_two_groups_as_once_programmed_is_rejected():
     assert not keeps_privacy(rows, 1.0)
     with pytest.raises(GuaranteeError):
         dyadic_channel(matrix, 1)
-    with pytest.raises(GuaranteeError):
-        require_private_channel(rows, 1, owner="example")
+    with pytest.raises(InvalidParameterError, match="keep the epsilon"):
+        check_law(rows, 2, Fraction(1))
 
 
 def test_one_unit_over_the_ratio_is_rejected():
@@ -263,9 +263,9 @@ def test_one_unit_over_the_ratio_is_rejected():
     rows = [[GRID - small, small], [small, GRID - small]]
     over = [[GRID - small + 1, small - 1], [small - 1, GRID - small + 1]]
 
-    assert require_private_channel(rows, 1, owner="example").tolist() == rows
-    with pytest.raises(GuaranteeError):
-        require_private_channel(over, 1, owner="example")
+    assert np.array_equal(check_law(rows, 2, Fraction(1)), rows)
+    with pytest.raises(InvalidParameterError, match="keep the epsilon"):
+        check_law(over, 2, Fraction(1))
 
 
 def broken(monkeypatch, name, value):

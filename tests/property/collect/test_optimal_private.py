@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract._protocol_claims import assert_private
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.registry import protocol_from
 
 groups = st.lists(st.tuples(st.integers(0, 1_000), st.floats(0, 1, width=16)), min_size=2, max_size=5).filter(

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment.awards import award_cents
+from evenhand.decide.allotment.allotment import award_cents
 
 TABLES = 300
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.decide.language.parse import parse
-from evenhand.decide.language.predicates import exceeds
+from evenhand.decide.language.rule import exceeds
 from evenhand.decide.language.terms import Term, count, ratio
 from evenhand.errors import InvalidParameterError
 

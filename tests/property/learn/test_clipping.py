@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand.learn.training.descent import Rows
+from evenhand.learn.training.descent import TrainingRows
 from evenhand.learn.training.descent_kernels import add_gradients, residuals
 from evenhand.learn.training.private_rows import LARGEST_FEATURE
 
@@ -24,7 +24,7 @@ def rows_and_weights(draw, *, most_rows=3, large=LARGEST_FEATURE):
     labels = draw(arrays(np.int64, n, elements=st.integers(0, classes - 1)))
     answers = 1 if classes == 2 else classes
     weights = draw(arrays(np.float64, (answers, width + constant), elements=st.floats(-1e9, 1e9)))
-    return Rows.of(features, labels, constant=constant), weights
+    return TrainingRows.of(features, labels, constant=constant), weights
 
 
 def summed(rows, weights, batch, clip, reach):

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.learn.parity.closest import closest_odds, closest_rates
 from evenhand.learn.parity.key import PersonKey, encode_person
-from evenhand.learn.parity.odds import closest_odds
-from evenhand.learn.parity.rates import closest_rates
 from evenhand.learn.parity.table import count_predictions
 
 SHARES = st.fractions(0, 1, max_denominator=60)

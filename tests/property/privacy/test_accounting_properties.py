@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.privacy._pld import NoisySteps, epsilon_at
-from evenhand.privacy.accounting import SampledGaussian, noise_for, sampling_rate
+from evenhand.privacy.accounting import NoisySteps, SampledGaussian, epsilon_at, noise_for, sampling_rate
 from evenhand.privacy.grid_noise import GridNoise, _cost, _divided_by_root
 from evenhand.privacy.guarantees.units import Unit
 

@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 
 from evenhand.errors import LimitExceededError
-from evenhand.privacy.guarantees.units import Trust
+from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
-from evenhand.release.delta.sampling import sampled_delta
-from evenhand.release.delta.sampling_rate import rate_for
+from evenhand.release.delta.sampling import rate_for, sampled_delta
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling, draw_sample
 from evenhand.release.mechanisms.noise import Laplace
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 from evenhand.release.table.histogram import Histogram
@@ -170,7 +168,7 @@ def test_the_largest_threshold_has_a_delta_at_a_high_rate(rate):
 
 @pytest.mark.nightly
 def test_a_rate_is_found_for_the_largest_threshold():
-    rate = rate_for(1, "1e-9", k=1000, unit="replace one")
+    rate = rate_for(Fraction(1), Fraction(1, 10**9), k=1000, unit=Unit.REPLACE_ONE)
 
     assert sampled_delta(1, rate=rate, k=1000, unit="replace one").delta <= Fraction(1, 10**9)
     assert rate > Fraction(1, 2)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.release.kanonymity.mondrian import distinct_tuples, mondrian
+from evenhand.release.kanonymity.mondrian import mondrian
 from property._slow_mondrian import slow_mondrian
 
 pytestmark = pytest.mark.figures
@@ -111,14 +111,3 @@ def test_people_one_by_one_are_the_same_as_tuples_with_counts(table):
     found = mondrian(codes, counts, k=k, numeric=numeric)
 
     assert (np.repeat(found.labels, counts) == mondrian(each, k=k, numeric=numeric).labels).all()
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), max_size=60), st.sampled_from([7, 2**60]))
-def test_distinct_tuples_counts_every_row(rows, size):
-    """A row that is lost here is a person who is lost."""
-    codes = np.array(rows, dtype=np.int64).reshape(len(rows), 2)
-    tuples, counts = distinct_tuples(codes, (3, size))
-    expected = sorted(set(rows))
-
-    assert expected == [tuple(row) for row in tuples.tolist()]
-    assert [rows.count(row) for row in expected] == counts.tolist()

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
 from evenhand.release.mechanisms.swapping import Swapping
 from unit.release._slow_swapping import small_table
 

@@ -142,7 +142,7 @@ def test_intervals_cover_with_hashed_reports(design):
         group = generator.choice(protocol.k, size=n, p=shares)
         outcome = (generator.random(n) < rates[group]).astype(np.uint8)
         bits = protocol.indicators(protocol.privatize(group, rng=generator))
-        counts = OutcomeCounts.of_indicators(outcome, bits)
+        counts = OutcomeCounts.of_chunks(outcome, [bits], bits.shape[1])
         people[study], together[study] = counts.people, counts.together
     moments = GroupMoments(people, together, Channel(protocol.p_exact, protocol.q_exact))
 

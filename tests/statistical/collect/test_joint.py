@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.protocols.unary import OUE

@@ -8,9 +8,8 @@ import pytest
 from scipy.stats import binom
 
 from evenhand.learn.parity.bounds import printed_bounds
-from evenhand.learn.parity.fitting import bounds_from, rates_from
 from evenhand.learn.parity.key import PersonKey
-from evenhand.learn.parity.table import noisy_table, printed_table
+from evenhand.learn.parity.table import bound_gaps, find_rates, noisy_table, printed_table
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
@@ -37,9 +36,9 @@ def misses(rates, sizes, epsilon, *, printed=False, believe=dict, wrong=dict):
             table = printed_table(counts, epsilon=given.epsilon, source=source)
         else:
             table = noisy_table(counts, epsilon=given.epsilon, unit=Unit.ADD_OR_REMOVE_ONE, source=source)
-        made = rates_from(table, given)
-        used = made if wrong is dict else rates_from(SimpleNamespace(**wrong(told(table))), given)
-        bound = bounds_from(
+        made = find_rates(table, given)
+        used = made if wrong is dict else find_rates(SimpleNamespace(**wrong(told(table))), given)
+        bound = bound_gaps(
             SimpleNamespace(**believe(told(table))), made, given, groups=tuple(sizes), confidence=CONFIDENCE
         )
         after = used.promote + (used.keep - used.promote) * rates
@@ -102,8 +101,8 @@ def test_every_kind_is_within_its_bound_as_often_as_stated(kind, aim, unit, gap)
             [draw.multinomial(n, each.ravel()) for n, each in zip((200, 500, 150), cells, strict=True)]
         )
         table = noisy_table(counts.reshape(3, 2, 2), epsilon=given.epsilon, unit=Unit(unit), source=source)
-        made = rates_from(table, given)
-        bound = bounds_from(table, made, given, groups=(0, 1, 2), confidence=CONFIDENCE)
+        made = find_rates(table, given)
+        bound = bound_gaps(table, made, given, groups=(0, 1, 2), confidence=CONFIDENCE)
         truth = cells[:, :, 1] / cells.sum(axis=2) if kind == "odds" else cells[:, :, 1].sum(axis=1)[:, None]
         after = made.promote[:, None] + (made.keep - made.promote)[:, None] * truth
         missed += any(np.ptp(after[:, at]) > part.likely for at, part in enumerate(bound.parts))

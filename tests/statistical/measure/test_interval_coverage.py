@@ -20,9 +20,9 @@ from evenhand.measure import (
     newcombe,
     share_ratio,
 )
+from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import COMPARED, OVERALL, WORST_PAIR, limits, value
 from evenhand.measure.ranking import rank_scores
-from evenhand.measure.rates import Tables
 
 pytestmark = [pytest.mark.statistical, pytest.mark.figures]
 

@@ -8,8 +8,8 @@ from scipy.stats import binom, norm
 
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.kanonymity.generalized import generalize
-from evenhand.release.kanonymity.mechanisms import sampled_counts
 from evenhand.release.kanonymity.reconstruct import reconstruct
+from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA, CORRELATION, binomial_pvalue, exact_events_pvalue, worst_correlation
@@ -33,7 +33,7 @@ def test_a_sample_takes_each_person_with_the_stated_probability(rate, cells):
     """With another probability the delta, which is this probability, would be another."""
     chance = Fraction(int(Fraction(rate) * 2**53), 2**53)
     counts = np.full(cells, PEOPLE // cells)
-    drawn = sampled_counts(counts, chance, source=SeededSource(3))
+    drawn = draw_sample(counts, chance, source=SeededSource(3))
     law = float(chance)
 
     assert binomial_pvalue(drawn.sum(), PEOPLE, law) > ALPHA

@@ -8,8 +8,7 @@ import pytest
 
 from evenhand.privacy.audit.measured import audit
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
 from statistical._exact import ALPHA
 from unit.release._slow_swapping import small_table
 

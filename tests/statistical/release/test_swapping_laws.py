@@ -10,11 +10,9 @@ import pytest
 
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.release.mechanisms import swap_kernels as _kernels_swapping
-from evenhand.release.mechanisms import swap_pairs
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
-from evenhand.release.mechanisms.swap_pairs import SwapDistance
-from evenhand.release.mechanisms.swapping import Swapping
+from evenhand.release.mechanisms import swapping
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
+from evenhand.release.mechanisms.swapping import Swapping, swap_costs
 from statistical._exact import ALPHA, exact_events_pvalue
 from unit.release._slow_swapping import (
     cells_law,
@@ -101,20 +99,20 @@ def _runs(case, pairing, pairs):
     live = CASES[case]
     codes = np.array(sorted(live))
     people = np.array([live[tuple(row)] for row in codes.tolist()])
-    distance = SwapDistance.of(small_table(np.zeros(SHAPE, int), ordered=(1,)).schema)
+    costs = swap_costs(small_table(np.zeros(SHAPE, int), ordered=(1,)).schema)
     words = SeededSource(9).for_cell(f"{case} {pairing} {pairs}").words(RUNS * WORDS).reshape(RUNS, WORDS)
     out = np.empty((RUNS, pairs, 2), np.int64)
-    ranks, squares = swap_pairs._ranks(people), swap_pairs._ranks(people**2)
-    tree = swap_pairs._Tree.of(np.ravel_multi_index(tuple(codes.T), SHAPE), SHAPE, people)
-    totals = np.array([people.sum(), (people**2).sum(), swap_pairs._farthest(codes, distance)])
+    ranks, squares = swapping._ranks(people), swapping._ranks(people**2)
+    tree = swapping._Tree.of(np.ravel_multi_index(tuple(codes.T), SHAPE), SHAPE, people)
+    totals = np.array([people.sum(), (people**2).sum(), swapping._farthest(codes, costs)])
     levels, ties = np.empty((2, 4), np.int64), np.empty(people.size, np.int64)
     finished = np.zeros(RUNS, bool)
     for run in range(RUNS):
         if pairing == "nearest":
-            state = (tree.first, tree.nodes.copy(), codes, ranks.copy(), distance.costs, levels, ties)
+            state = (tree.first, tree.nodes.copy(), codes, ranks.copy(), costs, levels, ties)
             done, _ = _kernels_swapping.nearest(words[run], out[run], 0, *state)
         else:
-            state = (codes, people.copy(), ranks.copy(), squares.copy(), distance.costs, totals.copy())
+            state = (codes, people.copy(), ranks.copy(), squares.copy(), costs, totals.copy())
             done, _ = _kernels_swapping.apart(words[run], out[run], 0, *state)
         finished[run] = done == pairs
     tuples = list(map(tuple, codes.tolist()))

@@ -79,7 +79,7 @@ def test_one_column_is_not_one_columns(call, tmp_path):
         (["--split", "even"], "--split must be one of"),
         (["--strategy", "joint"], "--strategy must be one of"),
         (["--model", "oracle"], "--model must be one of"),
-        (["--encoder", "best"], "--encoder must be one of"),
+        (["--encoder", "auto"], "--encoder must be one of"),
         (["--repeats", "0"], "--repeats must be a whole number"),
         (["--rows", "0"], "--rows must be a whole number"),
         (["--seed", "-1"], "--seed must be a whole number"),
@@ -183,7 +183,8 @@ def test_values_that_differ_by_blanks_and_words_for_missing_are_pointed_out(call
     said = _said(call("audit", "p.csv", *WHOLE))
 
     assert "Values of 'sex' that differ by blanks or capitals only count as different" in said
-    assert "'sex' holds '?' and 'NA', which count as values like any other" in said
+    assert "'sex' holds '?', which counts as a value like any other" in said
+    assert "60 people do not state 'sex': listed apart, and in no gap" in said
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_made_protocols_that_leave_nothing_for_the_others_are_refused():
 
 @pytest.mark.parametrize("how", ["uniform", "k-based", "optimal"])
 @pytest.mark.parametrize("epsilon", ["1/3", "7/10", "1e-5", "13/7"])
-@pytest.mark.parametrize("protocol", ["grr", "oue", "ss", "best"])
+@pytest.mark.parametrize("protocol", ["grr", "oue", "ss", "auto"])
 def test_every_split_sums_to_the_whole_and_its_floats_to_no_more(how, epsilon, protocol):
     whole = Fraction(epsilon)
     parts = split_budget(epsilon, [2, 5, 41], how=how, protocol=protocol, exact=True)

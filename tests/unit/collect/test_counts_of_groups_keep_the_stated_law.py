@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes, _counted
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes, _count_rows
 from evenhand.privacy import _kernels, sampling
 
 OUTCOME, GROUP = [0, 1, 1, 0, 1], [0, 0, 1, 2, 2]
@@ -31,7 +31,7 @@ def drawn(monkeypatch):
 
 def _largest_change(unit, k=3):
     """How much the counts of all neighbours of a small table differ, added up: every neighbour is tried."""
-    before = _counted(OUTCOME, GROUP, k, owner="test")
+    before = _count_rows(OUTCOME, GROUP, k, owner="test")
     neighbours = []
     for place in range(len(GROUP)):
         without = [[*column[:place], *column[place + 1 :]] for column in (OUTCOME, GROUP)]
@@ -42,7 +42,8 @@ def _largest_change(unit, k=3):
             [[*OUTCOME, outcome], [*GROUP, group]] for outcome, group in product(range(2), range(k))
         ]
     return max(
-        int(np.abs(before - _counted(outcome, group, k, owner="test")).sum()) for outcome, group in neighbours
+        int(np.abs(before - _count_rows(outcome, group, k, owner="test")).sum())
+        for outcome, group in neighbours
     )
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from evenhand.collect import BLH, GRR, OLH, OUE, RAPPOR, SS, THE
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Sampled
 from evenhand.collect.kernels import bits
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.probabilities import GRID
 from unit.collect._scripted_words import Scripts, bytes_of, halves, secure_with
 
 LOW_21, LOW_45 = (1 << 21) - 1, (1 << 45) - 1

@@ -10,8 +10,7 @@ import pytest
 
 from evenhand.collect.estimates.group_rates import group_rates
 from evenhand.collect.reports.reports import Reports
-from evenhand.engine.counters import Counter
-from evenhand.engine.estimates import estimate_file
+from evenhand.engine.estimates import Counter, estimate_file
 from evenhand.engine.privatize import privatize_file
 from evenhand.errors import (
     ColumnNotFoundError,

@@ -6,21 +6,20 @@ from pathlib import Path
 import pytest
 
 from evenhand.engine import shuffle
-from evenhand.engine.places import Places
-from evenhand.engine.privatize import privatize_file
+from evenhand.engine.privatize import Places, privatize_file
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from unit.engine._streams import SCHEMA, people, write
 
 
 def _fill(places):
-    with places.opened() as opened:
-        opened.file.write(b"out")
-        opened.schema, opened.record = b"schema", b"record"
+    with places.open_files() as files:
+        for file, text in zip(files, (b"out", b"schema", b"record"), strict=True):
+            file.write(text)
 
 
 def _stop_half_way(places):
-    with places.opened() as opened:
-        opened.file.write(b"half")
+    with places.open_files() as (file, _, _):
+        file.write(b"half")
         raise KeyboardInterrupt
 
 
@@ -68,8 +67,8 @@ def test_a_link_is_replaced_and_the_set_that_it_leads_into_stays_whole(tmp_path)
     _fill(Places.of(other / "o.csv", taken_by="in.csv", overwrite=False))
     before = _texts(other)
     (tmp_path / "o.csv").symlink_to(other / "o.csv")
-    with Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True).opened() as opened:
-        opened.file.write(b"new")
+    with Places.of(tmp_path / "o.csv", taken_by="in.csv", overwrite=True).open_files() as (file, _, _):
+        file.write(b"new")
 
     assert _texts(other) == before
     assert (tmp_path / "o.csv").read_bytes() == b"new"

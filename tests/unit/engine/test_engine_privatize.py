@@ -97,7 +97,7 @@ def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tm
 
 def test_the_reports_are_those_of_the_strategy(csv, tmp_path):
     """The slow twin: the whole table at once, with the same source, in one batch."""
-    how = {"schema": SCHEMA, "epsilon": 2, "simulate": 5}
+    how = {"schema": SCHEMA, "epsilon": 2, "simulate": 5, "protocol": "grr"}
     made = privatize_file(csv, tmp_path / "o.parquet", keep_order=True, **how)
     privatize_file(csv, tmp_path / "s.parquet", **how)
     strategy = made.record.strategy
@@ -129,7 +129,7 @@ def test_the_size_of_batches_changes_nothing_but_the_draws(source, tmp_path, bat
 def test_every_protocol_and_form_of_file_goes_there_and_back(csv, tmp_path, protocol, out, monkeypatch):
     """In pieces so small that each batch is cut."""
     monkeypatch.setattr("evenhand.engine.writers._PIECE_BYTES", 20_000)
-    monkeypatch.setattr("evenhand.engine.counters._PIECE_BYTES", 20_000)
+    monkeypatch.setattr("evenhand.engine.estimates._PIECE_BYTES", 20_000)
     for split in ("optimal", "sample"):
         how = {"epsilon": 8, "protocol": protocol, "split": split, "overwrite": True, "simulate": 3}
         privatize_file(csv, tmp_path / out, schema=SCHEMA, **how)

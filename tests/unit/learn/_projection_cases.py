@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evenhand.learn.projection.problem import Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import Problem, ScoredRows, marginals_of
 
 POSITIVE = np.array([0.10, 0.30, 0.45, 0.60, 0.80, 0.55, 0.70, 0.85, 0.90, 0.40])
 SCORES = np.column_stack([1 - POSITIVE, POSITIVE])
@@ -18,7 +18,7 @@ def shares_of(scores, groups, labels, kind, k, *, calibrated=False):
 
 def problem_of(kind, divergence, *, scores=SCORES, groups=GROUPS, labels=LABELS, k=2, calibrated=False):
     shares = shares_of(scores, groups, labels, kind, k, calibrated=calibrated)
-    return Problem.of(Rows(scores, groups, k, kind), divergence, marginals=shares)
+    return Problem.of(ScoredRows(scores, groups, k, kind), divergence, marginals=shares)
 
 
 def random_case(seed, *, n=60, n_classes=3, k=3, shared=False):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import (
     COMPARED,
     DIFFERENCES,
@@ -13,7 +14,6 @@ from evenhand.measure.gaps import (
     pair_values,
     value,
 )
-from evenhand.measure.rates import Tables
 
 FROM_COUNTS = [name for name in MEASURES if name != "auc"]
 

@@ -326,3 +326,12 @@ def test_a_value_survives_pickling_with_its_reason(report):
 
     assert math.isnan(restored)
     assert restored.reason == report.auc.reason
+
+
+def test_every_measure_is_an_attribute_of_the_report_with_its_own_words():
+    """Help on the class must say what a measure is, although all of them are made in one way."""
+    report = group_report([1, 0], [1, 0], ["a", "b"], privileged="a")
+    words = {name: getattr(GroupReport, name).__doc__ for name in MEASURES}
+
+    assert len(set(words.values())) == len(MEASURES)
+    assert all(repr(getattr(report, name)) == repr(report.value(name)) for name in MEASURES)

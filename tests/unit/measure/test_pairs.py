@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import (
     WORST_PAIR,
     difference_range,
@@ -12,7 +13,6 @@ from evenhand.measure.gaps import (
     worst_members,
 )
 from evenhand.measure.intervals import newcombe, wilson
-from evenhand.measure.rates import Tables
 
 
 @pytest.mark.parametrize("n_groups", [0, 1, 2, 5, 256, 257, 300])

@@ -3,8 +3,7 @@
 import numpy as np
 
 from evenhand.measure import MEASURES
-from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.plans import EPSILONS, plan_for, way_of
+from evenhand.papers.ghoukasian2024_local.plans import DATA, EPSILONS, plan_for, way_of
 from evenhand.papers.ghoukasian2024_local.projection import DIVERGENCES, KINDS
 from evenhand.papers.ghoukasian2024_local.projection import EPSILONS as THREE
 from evenhand.schema import Column, Domain, Schema

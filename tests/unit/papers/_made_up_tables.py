@@ -2,7 +2,7 @@
 
 from evenhand.papers.claims import Evidence
 from evenhand.papers.zhu2023.classification import BASELINE, MAJORITY, ORIGINALS, classification_name
-from evenhand.papers.zhu2023.data import DATA
+from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, PRINTED
 from evenhand.papers.zhu2023.experiments import (
     AGAINST_ALL,
     BY_THRESHOLD,
@@ -15,7 +15,6 @@ from evenhand.papers.zhu2023.experiments import (
     figures_name,
     tables_name,
 )
-from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, PRINTED
 
 EXPERIMENTS = 6
 

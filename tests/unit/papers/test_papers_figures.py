@@ -12,8 +12,8 @@ from unit.papers._made_up import made
 @pytest.fixture(scope="module", name="chart")
 def _chart():
     results = made(lambda each, _: 0.5 + 0.1 * each.is_protected, epsilons=("0.25", "4"), seeds=3)
-    words = {"name": "fig4", "alt": "A <b> & c", "caption": "made up"}
-    return measures_figure(results, [("di", "DI"), ("acc", "Accuracy")], **words)
+    words = {"measures": {"di": "DI", "acc": "Accuracy"}, "alt": "A <b> & c", "caption": "made up"}
+    return measures_figure(results, words, "fig4")
 
 
 def test_a_figure_has_a_panel_for_each_split_and_measure(chart):

@@ -11,9 +11,18 @@ import scipy.fft
 from scipy.stats import norm
 
 from evenhand.errors import InvalidParameterError, MissingExtraError
-from evenhand.privacy import _pld, accounting
-from evenhand.privacy._pld import NoisySteps, allowance, delta_at, epsilon_at, float_above, float_below
-from evenhand.privacy.accounting import SampledGaussian, noise_for, sampling_rate
+from evenhand.privacy import accounting
+from evenhand.privacy.accounting import (
+    NoisySteps,
+    SampledGaussian,
+    allowance,
+    delta_at,
+    epsilon_at,
+    float_above,
+    float_below,
+    noise_for,
+    sampling_rate,
+)
 from evenhand.privacy.guarantees.units import Unit
 
 ADD, REPLACE = Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE
@@ -124,7 +133,7 @@ def test_the_delta_of_one_step_is_right_to_the_last_bits(noise, sampling, change
     pair = GaussianPrivacyLoss(noise, sampling_prob=sampling, adjacency_type=AdjacencyType[change])
     ends = pair.connect_dots_bounds()
     epsilons = np.linspace(ends.epsilon_lower, ends.epsilon_upper, 15)
-    found = _pld.one_step_deltas(pair, epsilons)
+    found = accounting.one_step_deltas(pair, epsilons)
     off = max(abs(found[i] - precise_delta(pair, epsilons[i], change)) for i in range(epsilons.size))
 
     assert off <= 2.0**-50
@@ -159,7 +168,7 @@ def test_the_fourier_transform_is_within_the_allowance(change):
     from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType
 
     of, interval, steps = NoisySteps(1.2, 0.03, 1000, ADD), 1e-3, 1000
-    masses = _pld._one_step(of, AdjacencyType[change], interval).to_dense_pmf()
+    masses = accounting._one_step(of, AdjacencyType[change], interval).to_dense_pmf()
     low, high = common.compute_self_convolve_bounds(masses._probs, steps, 1e-15)
     length = scipy.fft.next_fast_len(high - low + 1)
     wide = masses._probs.astype(np.longdouble)
@@ -200,17 +209,17 @@ def test_where_nothing_is_guaranteed_nothing_is_said(unit):
 
 def test_only_settings_beyond_use_are_called_hopeless():
     """The quick bound is a bound from below: at q = 1 it is the mean loss itself, T / 2 z**2."""
-    assert not _pld._is_hopeless(NoisySteps(1.0, 1.0, 2000, ADD))
-    assert _pld._is_hopeless(NoisySteps(1.0, 1.0, 2001, ADD))
-    assert not _pld._is_hopeless(NoisySteps(1.0, 0.034, 10_000_000, ADD))
+    assert not accounting._is_hopeless(NoisySteps(1.0, 1.0, 2000, ADD))
+    assert accounting._is_hopeless(NoisySteps(1.0, 1.0, 2001, ADD))
+    assert not accounting._is_hopeless(NoisySteps(1.0, 0.034, 10_000_000, ADD))
 
 
 def test_little_noise_gets_points_that_are_further_apart():
     """Memory and time stay bounded."""
-    assert _pld._interval(NoisySteps(0.1, 0.01, 10, ADD), coarse=False) == 1e-3
-    assert _pld._interval(NoisySteps(2.0, 0.034, 10, ADD), coarse=False) == 1e-4
-    assert _pld._interval(NoisySteps(2.0, 0.034, 10, ADD), coarse=True) == 1e-3
-    assert _pld._interval(NoisySteps(20.0, 1.0, 10, ADD), coarse=True) == 1e-3
+    assert accounting._interval(NoisySteps(0.1, 0.01, 10, ADD), coarse=False) == 1e-3
+    assert accounting._interval(NoisySteps(2.0, 0.034, 10, ADD), coarse=False) == 1e-4
+    assert accounting._interval(NoisySteps(2.0, 0.034, 10, ADD), coarse=True) == 1e-3
+    assert accounting._interval(NoisySteps(20.0, 1.0, 10, ADD), coarse=True) == 1e-3
 
 
 def test_the_search_returns_the_least_noise_where_that_is_enough():
@@ -255,7 +264,7 @@ def test_rates_are_dyadic_and_rounded_down(batch, rows, rate):
 
 
 def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
-    _pld._compose_steps.cache_clear()
+    accounting._compose_steps.cache_clear()
     monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'evenhand\[dp\]'"):
         SampledGaussian("1.2345", 1, 1).epsilon("1e-5", unit=ADD)  # an answer that no other test has kept

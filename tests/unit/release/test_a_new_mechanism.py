@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.release.mechanisms.named import TableMechanism
-from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_from, mechanism_named
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism, mechanism_from, mechanism_named
 from evenhand.release.postprocess.registry import STEPS, checked_step, step_forms, steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.html import render

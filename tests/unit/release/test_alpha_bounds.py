@@ -36,11 +36,18 @@ class TestVectors:
 
         assert found.ravel() == pytest.approx([-1.907474018554, 0.635824672851, 1.271649345703], abs=1e-12)
 
+    def test_suppression_of_one_count_beside_one_that_is_always_shown(self):
+        """The bias of the count 4 alone, by hand."""
+        found = suppression_alpha([4, 1000], threshold=6, epsilon=1)
+
+        assert found == pytest.approx(0.816060279414, rel=1e-11)
+
     def test_merging(self):
         """Theorem 6, and the binomial sum it is written as."""
         slow = sum(math.comb(8, j) * 0.6 ** (8 - j) * 0.4**j for j in range(8 - 6 + 1, 8 + 1))
 
         assert merge_bias([8], k=6, beta=0.6)[0] == pytest.approx(0.68460544, rel=1e-12)
+        assert merge_bias([5, 6], k=6, beta=0.6).tolist() == pytest.approx([0, 1 - 0.6**6])
         assert slow == pytest.approx(0.68460544, rel=1e-12)
         assert merge_bias([0, 5, 6], k=6, beta=1).tolist() == [0, 0, 0]
 

@@ -18,9 +18,8 @@ from evenhand.release.kanonymity.mechanisms import SampledKAnonymity
 from evenhand.release.kanonymity.reconstruct import expected_counts, reconstruct
 from evenhand.release.mechanisms import swap_kernels as _kernels_swapping
 from evenhand.release.mechanisms.generalized_sampling import GeneralizedSampling
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.record_swapping import RecordSwapping
-from evenhand.release.mechanisms.swap_pairs import SwapDistance, discrepancy_pairs, nearest_pairs
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
+from evenhand.release.mechanisms.swapping import discrepancy_pairs, nearest_pairs, swap_costs
 from evenhand.release.postprocess.rounding import stochastic_round
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
@@ -230,7 +229,7 @@ def _distance(one, two):
 def _pair(draw, live, words, pairs=1):
     """Return the pair that these words choose after those before, or None if they run out or choose none."""
     codes, people = np.array(list(live)), np.array(list(live.values()))
-    rest = (SHAPE, SwapDistance.of(SCHEMA)) if draw is nearest_pairs else (SwapDistance.of(SCHEMA),)
+    rest = (SHAPE, swap_costs(SCHEMA)) if draw is nearest_pairs else (swap_costs(SCHEMA),)
     try:
         drawn = np.concatenate(list(draw(codes, people, *rest, pairs=pairs, source=FewWords(*words))))
     except RunsOutError:

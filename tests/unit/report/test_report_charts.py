@@ -10,9 +10,8 @@ import pytest
 from evenhand.errors import MissingExtraError
 from evenhand.report.charts import bars_chart, changes_chart, frontier_chart, measures_chart, moved_chart
 from evenhand.report.charts.frontier import place_labels
-from evenhand.report.drawing import Segment
+from evenhand.report.drawing import Box, Segment
 from evenhand.report.marks import Axis, Bar, Change, Estimate, Line, Moved, Panel, Point
-from evenhand.report.placing import Box
 from evenhand.report.scales import Linear
 from unit.report._sample_page import ACCURACY, BASELINE, GAP, about, frontier_points
 

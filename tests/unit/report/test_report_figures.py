@@ -8,8 +8,7 @@ import pytest
 
 from evenhand.errors import UnwritableFileError
 from evenhand.report import Page, Section, Table
-from evenhand.report.figures import file_names
-from evenhand.report.html import write
+from evenhand.report.html import file_names, write
 
 
 def page_of(*tables):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.placing import Box, room_near
+from evenhand.report.drawing import Box, room_near
 from evenhand.report.scales import Linear, Log, digits_between, labelled_ticks
 
 VALUES = st.floats(-1e6, 1e6, allow_nan=False)

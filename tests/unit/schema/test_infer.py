@@ -67,10 +67,10 @@ def test_the_documented_call_works_on_every_kind_of_frame(make):
         (
             Column("gender", Domain.categorical(["Female", "Male"]), inferred=True),
             Column("race", Domain.categorical(["Asian", "Black", "White"]), inferred=True),
-            Column("age", Domain.integers(20, 49), inferred=True),
+            Column("age", Domain.binned(range(20, 51, 5)), inferred=True),
             Column("hours", Domain.binned([0, 5, 10, 15, 20, 25, 30, 35, 40]), inferred=True),
             Column("member", Domain.categorical([False, True])),
-            Column("children", Domain.categorical([0, 1, 2]), inferred=True),
+            Column("children", Domain.categorical([0, 1, 2], ordered=True), inferred=True),
             Column("income", Domain.categorical(["<=50K", ">50K"]), inferred=True),
         ),
         sensitive=["gender", "race", "age"],
@@ -150,7 +150,10 @@ def test_not_a_number_counts_as_missing(make):
 
 
 def test_infinite_numbers_do_not_stretch_the_bins(make):
-    assert _infer(make({"x": [0.0, math.inf, 1.0, -math.inf]}))["x"].domain.edges[-1] == 1.0
+    column = _infer(make({"x": [*(at / 40 for at in range(41)), math.inf, -math.inf]}))["x"]
+
+    assert column.domain.edges[-1] == 1.0
+    assert column.outside == "other"
 
 
 def test_the_rule_for_values_outside_is_given_to_every_column(make):
@@ -195,27 +198,47 @@ def test_objects_of_one_type_are_taken_for_what_they_are():
 
 
 def test_whole_numbers_are_a_list_up_to_twenty_and_a_range_beyond():
-    assert _domain(list(range(0, 60, 3))) == Domain.categorical(list(range(0, 60, 3)))
+    assert _domain(list(range(0, 60, 3))) == Domain.categorical(list(range(0, 60, 3)), ordered=True)
     assert _domain(list(range(0, 63, 3))) == Domain.integers(0, 60)
     assert _domain([5, 1, 3], max_categories=2) == Domain.integers(1, 5)
-    assert _domain(pl.Series([3, 1], dtype=pl.UInt8)) == Domain.categorical([1, 3])
+    assert _domain(pl.Series([3, 1], dtype=pl.UInt8)) == Domain.categorical([1, 3], ordered=True)
 
 
 def test_whole_numbers_stay_exact():
     numbers = [2**53 + offset for offset in range(1, 50)]
 
     assert _domain(numbers) == Domain.integers(2**53 + 1, 2**53 + 49)
-    assert _domain([2**53 + 1, 2**53]) == Domain.categorical([2**53, 2**53 + 1])
+    assert _domain([2**53 + 1, 2**53]) == Domain.categorical([2**53, 2**53 + 1], ordered=True)
     assert _domain(pd.DataFrame({"x": pd.array([2**53 + 1, None], dtype="Int64")})).values == (2**53 + 1,)
 
 
 def test_decimals_are_binned_like_numbers():
-    assert _domain([decimal.Decimal("0.10"), decimal.Decimal("0.95")]).edges[:3] == (0.1, 0.2, 0.3)
+    many = [decimal.Decimal(number) / 100 for number in range(10, 96, 2)]
+
+    assert _domain(many).edges[:3] == (0.1, 0.2, 0.3)
+    assert _domain(many[:2]) == Domain.categorical([0.1, 0.12], ordered=True)
 
 
 def test_there_are_at_most_the_bins_asked_for():
-    assert _domain([0.0, 100.0], bins=4).edges == (0, 25, 50, 75, 100)
-    assert _domain([0.0, 100.0], bins=1).edges == (0, 100)
+    many = [number / 2 for number in range(201)]
+
+    assert _domain(many, bins=4).edges == (0, 25, 50, 75, 100)
+    assert _domain(many, bins=1).edges == (0, 100)
+
+
+@pytest.mark.parametrize("role", ["sensitive", "protected", "target"])
+def test_zero_and_one_with_gaps_are_two_values_and_missing(role):
+    """pandas writes such a column as 0.0 and 1.0; eleven bins of it would be ten that nobody is in."""
+    column = _infer(pd.DataFrame({"x": [0.0, None, 1.0] * 40}), **{role: "x"})["x"]
+
+    assert column.domain == Domain.categorical([0, 1], ordered=True)
+    assert column.nulls == ("drop" if role == "target" else "other")
+
+
+def test_whole_numbers_of_a_role_are_put_into_bins():
+    """An audit and a release must not differ in how fine a column is that people report."""
+    assert _domain(list(range(18, 90)), sensitive="x") == Domain.binned(range(10, 91, 10))
+    assert _domain(list(range(18, 90))) == Domain.integers(18, 89)
 
 
 def test_the_same_rows_in_any_order_give_the_same_schema(make):

@@ -106,7 +106,7 @@ def made(
     made_plan = Plan(
         **{
             "data": DataSource(path="people.csv"),
-            "task": replace(collect or CollectTask("grr", 1), model="logistic"),
+            "task": replace(collect or CollectTask("grr", 1, splits="uniform"), model="logistic"),
             "repeats": repeats,
             **(plan or {}),
         }
@@ -245,7 +245,7 @@ def sweep():
         )
         repeats = (1, 2, 5, 12)[number % 4]
         collect = (
-            CollectTask("grr", [1, 2]),
+            CollectTask("grr", [1, 2], splits="uniform"),
             CollectTask(["grr", "oue"], [1, 8], splits=["uniform", "k-based"]),
         )[number % 2]
         noise = (0.001, 0.01)[number % 5 == 0]

@@ -55,7 +55,7 @@ def with_grid(task, grid):
 
 def plan(*, collect=None, roles=None, **parts):
     """Return a plan for these rows."""
-    task = parts.pop("task", CollectTask(model="logistic"))
+    task = parts.pop("task", CollectTask("grr", model="logistic", splits="uniform"))
     return Plan(
         schema=schema(**(roles or {})),
         task=task if collect is None else with_grid(task, collect),

@@ -12,8 +12,9 @@ from evenhand.errors import InvalidParameterError, LimitExceededError, Unreadabl
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Limits, read
 from evenhand.table.csv.read import CsvBatches
+from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.parquet import read as parquet_read
-from evenhand.table.read import STREAM_LIMITS, file_columns, file_form, open_batches, read_batches
+from evenhand.table.read import file_columns, file_form, open_batches, read_batches
 from evenhand.table.source import Source
 
 ROWS = 3_000

@@ -1,9 +1,10 @@
-"""Limits are whole numbers of at least one."""
+"""Limits are whole numbers of at least one, and those of one's own file follow the memory."""
 
 import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.table import Limits
+from evenhand.table.limits import own_file_limits
 
 
 def test_the_defaults_are_the_documented_ones():
@@ -29,3 +30,17 @@ def test_a_limit_that_is_no_size_is_refused(field, wrong):
 def test_a_table_may_take_half_as_much_again_but_small_ones_are_not_counted():
     assert Limits(bytes=100_000_000).table_bytes == 150_000_000
     assert Limits(bytes=10).table_bytes == 16 << 20
+
+
+def test_the_limit_for_a_file_of_ones_own_is_never_below_the_default(monkeypatch):
+    monkeypatch.setattr("os.sysconf", lambda _: -1)
+    assert own_file_limits().bytes == 200_000_000
+
+    monkeypatch.setattr("os.sysconf", lambda _: 2**20)
+    assert own_file_limits().bytes == 8_000_000_000
+
+    def unknown(_):
+        raise ValueError
+
+    monkeypatch.setattr("os.sysconf", unknown)
+    assert own_file_limits().bytes == 200_000_000

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evenhand.table.column_codes import Labelled, pieces, rows_of
+from evenhand.table.column_codes import Labelled, count_rows, pieces
 
 
 def cut(series, rows):
@@ -22,7 +22,7 @@ def cut(series, rows):
 def test_pieces_have_at_most_the_rows_asked_for(series):
     parts = cut(series, 4)
 
-    assert [rows_of(part) for part in parts] == [4, 4, 2]
+    assert [count_rows(part) for part in parts] == [4, 4, 2]
     assert [value for part in parts for value in part.to_pylist()] == list(range(10))
 
 
@@ -43,7 +43,7 @@ def test_a_pandas_categorical_is_places_in_a_list():
     (piece,) = cut(pd.Series(["b", None, "a"], dtype="category"), 10)
 
     assert isinstance(piece, Labelled)
-    assert rows_of(piece) == 3
+    assert count_rows(piece) == 3
     assert piece.places.tolist() == [1, -1, 0]
     assert piece.categories.to_pylist() == ["a", "b"]
 

@@ -28,13 +28,13 @@ from evenhand.cli.terminal.refusals import (
     refuse_overwritten,
 )
 from evenhand.collect import GroupOutcomes
-from evenhand.engine.places import Places
-from evenhand.engine.privatize import Privatized, privatize_file
+from evenhand.engine.privatize import Places, Privatized, privatize_file
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
 from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
-from evenhand.table.read import STREAM_LIMITS, file_columns, file_form, read
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import file_columns, file_form, read
 from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:
@@ -70,7 +70,10 @@ def privatize(  # noqa: PLR0913 - one option each
     epsilon: Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")],
     schema: shared.SchemaFile = None,
     protocol: Annotated[
-        str, protection_option("NAME", "{protocols}, or best; or race=grr,age=oue.", choices="protocols")
+        str,
+        protection_option(
+            "NAME", "{protocols}, or auto: the least variance; or race=grr,age=oue.", choices="protocols"
+        ),
     ] = _DEFAULTS["protocol"],
     outcomes: Annotated[
         Path | None,
@@ -94,6 +97,9 @@ def privatize(  # noqa: PLR0913 - one option each
     ] = None,
     only_reports: Annotated[
         bool, data_option("", "Pass no column on in the clear.", "--only-reports")
+    ] = False,
+    declared_only: Annotated[
+        bool, data_option("", "Pass no column on that the schema does not declare.", "--declared-only")
     ] = False,
     infer_schema: shared.InferSchema = False,
     simulate: Annotated[
@@ -120,6 +126,8 @@ def privatize(  # noqa: PLR0913 - one option each
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if only_reports and keep:
         wrong_use("--only-reports and --keep contradict each other.")
+    if declared_only and (only_reports or keep):
+        wrong_use("--declared-only contradicts --only-reports and --keep, which say it already.")
     refuse_empty({"--columns": columns})
     refuse_empty({"--keep": keep}, hint="--only-reports passes nothing on in the clear.")
     _refuse_early(source, out, epsilon, overwrite=overwrite)
@@ -137,7 +145,8 @@ def privatize(  # noqa: PLR0913 - one option each
             split=split,
             strategy=strategy,
             columns=chosen,
-            keep=() if only_reports else split_list(keep) or None,
+            keep=() if only_reports or declared_only else split_list(keep) or None,
+            keep_declared=declared_only,
             simulate=simulate,
             keep_order=keep_order,
             overwrite=overwrite,
@@ -230,7 +239,8 @@ def report_solving(terminal: Terminal, *, groups: int) -> Callable[[int, int], N
     return report
 
 
-def _report(terminal: Terminal, privatized: Privatized) -> None:
+def _warn(terminal: Terminal, privatized: Privatized) -> None:
+    """Say what the reports do not hide, and which tell hardly anything."""
     record = privatized.record
     if record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
@@ -250,6 +260,17 @@ def _report(terminal: Terminal, privatized: Privatized) -> None:
             f"{quote_names(privatized.follow_order)}, so whoever sorts the reports by that has "
             "it back. Hint: leave it out, by --keep or --only-reports."
         )
+    if record.strategy.rarely_true:
+        shares = [f"{name} {100 * share:.2g} %" for name, share in record.strategy.rarely_true.items()]
+        terminal.warn(
+            f"Less than 5 % of the reports are true: {', '.join(shares)}. Shares of many people can be "
+            "estimated from them, and little else. Hint: fewer values, fewer columns, or a larger epsilon."
+        )
+
+
+def _report(terminal: Terminal, privatized: Privatized) -> None:
+    record = privatized.record
+    _warn(terminal, privatized)
     if privatized.left_out:
         terminal.say("Left out", quote_names(privatized.left_out))
     terminal.fact("Reports", f"{privatized.rows:,} of {quote_names(record.strategy.columns)}")
@@ -273,6 +294,7 @@ def _report(terminal: Terminal, privatized: Privatized) -> None:
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
             "inferred": list(record.inferred),
+            "rarely_true": record.strategy.rarely_true,
             "left_out": list(privatized.left_out),
             "order": "kept" if privatized.keeps_order else "shuffled",
             "follow_order": list(privatized.follow_order),

@@ -18,8 +18,7 @@ from evenhand.cli.terminal.refusals import (
 )
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Release, ReleaseMechanism
-from evenhand.release.mechanisms.named import TableMechanism
-from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.schema import Schema
@@ -147,7 +146,8 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
     if schema is None:
         if not opened.rows:
             wrong_use(f"{opened.source.label} has column names and no rows.")
-        schema = Schema.infer(open_frame(opened.frame).select(list(names)).to_native())
+        rows = open_frame(opened.frame).select(list(names)).to_native()
+        schema = Schema.infer(rows, sensitive=names).with_roles(sensitive=None)
     return opened, schema.select(names)
 
 

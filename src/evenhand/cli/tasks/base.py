@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from inspect import Parameter, Signature
 from numbers import Rational
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import typer
@@ -35,7 +36,6 @@ from evenhand.study.results.estimates import Estimated, estimate, paired_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
@@ -228,6 +228,9 @@ class TaskCommand:
             (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
         )
         code = FAILED if failed else 0
+        path = results.plan.data and results.plan.data.path
+        data = shorten_path(Path(path)) if path else None
+        todo = results.next_command(data, file=shorten_path(out / "schema.toml"))
         if terminal.shows:
             self.show_table(terminal, results)
             terminal.show()
@@ -237,6 +240,10 @@ class TaskCommand:
                 terminal.show()
                 terminal.show(f"  {typed}")
             terminal.show()
+            if todo:
+                terminal.sentence("To do what was tested:")
+                terminal.show(todo)
+                terminal.show()
         for (kind, message), count in failed.most_common(3):
             terminal.warn(f"{count:,} of {len(results):,} cells failed: {kind}. {message}")
         terminal.files({word: shorten_path(path) for word, path in files.items()})
@@ -251,7 +258,7 @@ class TaskCommand:
                     "cells": len(results),
                     "failed": sum(failed.values()),
                     "answers": [sentence.replace("**", "") for sentence in sentences],
-                    "next": commands,
+                    "next": [*commands, todo] if todo else commands,
                     "summary": self.summarize(results),
                     "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
                     "exit": code,

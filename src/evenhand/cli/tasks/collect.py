@@ -21,6 +21,7 @@ from evenhand.cli.tasks.base import (
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal
 from evenhand.report.words import epsilon_of
 from evenhand.study.results.estimates import group_change, paired_change
+from evenhand.study.tasks.collect.prepare import without_twins
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.collect.wording import protocol_name
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
@@ -97,6 +98,8 @@ class CollectCommand(TaskCommand):
         opened = open_people(terminal, typed)
         bins_only = task.encoder == "one-hot" or task.model == "logistic"
         setup = assign_roles(terminal, opened, typed, command="audit", bins_only=bins_only)
+        if not typed["protocols"]:
+            task = without_twins(task, setup.schema)
         return build_plan(opened, task, typed, setup), opened.frame
 
     def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:

@@ -26,7 +26,7 @@ from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Product
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, mitigation_kind
 from evenhand.errors import EvenhandError
-from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import column_named
 from evenhand.study.page.wording import counted

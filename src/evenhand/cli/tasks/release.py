@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["ReleaseCommand"]
 
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
-_ROLES = ("target", "positive", "protected", "privileged")
+_ROLES = ("target", "positive", "protected", "privileged", "missing_group")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
@@ -166,7 +166,7 @@ def _assign_roles(
         message = "--protected is missing: the column of the table whose groups are compared."
         wrong_use(f"{message} Columns: {quote_names(columns)}.")
     try:
-        setup = set_up(opened, replace(roles, drop=others if opened.schema is None else ()))
+        setup = set_up(opened, replace(roles, drop=others if opened.schema is None else ()), crossed=columns)
     except SchemaError as error:
         wrong_use(with_choices(opened, roles, error))
     report_inferred(terminal, setup)

@@ -5,36 +5,38 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.collect.estimates.covariance import check_table_size, count_together, from_law, from_reports
-from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
+from evenhand.collect.estimates import tables
+from evenhand.collect.estimates.ratio_limits import score_root
 from evenhand.collect.protocols.channel import Channel, onto_simplex
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.measure.columns import read_array
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
-from evenhand.measure.text_tables import aligned, html_table, number_text
+from evenhand.measure.text_tables import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
     from evenhand.collect.protocols.channel import MatrixChannel
     from evenhand.table.frames import Backend
 
-__all__ = ["ConsistentShares", "Frequencies", "Intervals", "Target", "score_limits"]
+__all__ = ["ConsistentShares", "Frequencies", "Intervals", "Target", "count_together", "score_limits"]
 
 _NO_REPORTS = "There are no reports."
+_LEVEL = 0.95
+_MOST_TOGETHER = 4_096  # values whose supports are counted two by two: a table of 128 MiB
+_CELLS_AT_ONCE = 1 << 22
 _TARGETS: tuple[Target, ...] = ("people", "population")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Frequencies:
+class Frequencies(tables.TableView):
     r"""The estimated share of people with each value.
 
     .. math:: \hat f_v = \frac{C_v / n - q}{p - q}
@@ -74,7 +76,7 @@ class Frequencies:
         self, counts: npt.ArrayLike, *, n: int, protocol: Any = None, p: Any = None, q: Any = None
     ) -> None:
         number = integer("n", n, owner="Frequencies", low=0)
-        object.__setattr__(self, "counts", _checked(counts, number))
+        object.__setattr__(self, "counts", _check_counts(counts, number))
         object.__setattr__(self, "n", number)
         object.__setattr__(self, "protocol", protocol)
         object.__setattr__(self, "channel", Channel.of(protocol, p, q, owner="Frequencies"))
@@ -166,13 +168,14 @@ class Frequencies:
             is computed from the protocol's law and the shares nearest to the estimate that add up to one.
         """
         target = one_of("of", of, _TARGETS, owner="Frequencies.covariance")
-        check_table_size(len(self))
+        _check_table_size(len(self))
         shares = onto_simplex(self.values)
         if not self.n:
             return np.full((shares.size, shares.size), math.nan)
         drawn = (np.diag(shares) - np.outer(shares, shares)) / self.n
         if reports is None:
-            given = from_law(shares, self.n, self.channel, self.protocol)
+            supported = getattr(self.protocol, "both_supported", lambda: None)()
+            given = self.channel.covariance(shares, self.n, supported)
             return given + drawn if target == "population" else given
         if not hasattr(self.protocol, "indicator_chunks"):
             must_be = "left out where no protocol can read them"
@@ -183,7 +186,9 @@ class Frequencies:
         if not np.array_equal(np.diag(together), self.counts):
             must_be, got = "the reports that this was estimated from", "others"
             raise InvalidParameterError("reports", owner="Frequencies.covariance", must_be=must_be, got=got)
-        counted = from_reports(together, self.n, self.channel)
+        supported = self.counts / self.n
+        moment = together / self.n - np.outer(supported, supported)
+        counted = self.channel.invert_moment(moment) / self.n
         return counted if target == "population" else counted - drawn
 
     def consistent(self, how: Literal["simplex"] = "simplex") -> ConsistentShares:
@@ -221,14 +226,46 @@ class Frequencies:
     def __len__(self) -> int:
         return self.counts.size
 
-    def __repr__(self) -> str:
-        return _as_text(self)
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
+        maker = f" of {self.protocol!r}" if self.protocol is not None else ""
+        title = f"Shares of {len(self):,} values from {self.n:,} report{'' if self.n == 1 else 's'}{maker}"
+        low, high = self.interval(_LEVEL)
+        rows = [["value", "share", "standard error", f"{_LEVEL:.0%} interval"]]
+        for value in range(min(len(self), tables.SHOWN)):
+            share, error = self.values[value], self.standard_error[value]
+            limits = tables.limits_text(low[value], high[value])
+            rows.append([str(value), number_text(share), number_text(error), limits])
+        about = self.reason or "Intervals are about the people who reported."
+        return title, rows, [*tables.more_rows(len(self)), about]
 
-    def _repr_html_(self) -> str:
-        return _as_html(self)
+
+def count_together(chunks: Iterable[npt.NDArray[np.uint8]], k: int) -> npt.NDArray[np.int64]:
+    """Return how many reports support each two values, and on the diagonal each value.
+
+    >>> count_together([np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8)], 3).tolist()
+    [[2, 1, 0], [1, 1, 0], [0, 0, 0]]
+    """
+    _check_table_size(k)
+    total = np.zeros((k, k), dtype=np.int64)
+    rows = max(1, _CELLS_AT_ONCE // k)  # below 2**24, so that sums of 32-bit floats are exact
+    for chunk in chunks:
+        for start in range(0, len(chunk), rows):
+            part = chunk[start : start + rows].astype(np.float32)
+            total += (part.T @ part).astype(np.int64)
+    return total
 
 
-def _checked(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+def _check_table_size(k: int) -> None:
+    """Refuse a table of more than _MOST_TOGETHER values squared."""
+    if k > _MOST_TOGETHER:
+        raise LimitExceededError(
+            f"A table of {k:,} values by {k:,} values is larger than {_MOST_TOGETHER:,} squared. "
+            "Hint: merge values into fewer before they are reported.",
+            limit="values",
+        )
+
+
+def _check_counts(counts: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     must_be = "one number from 0 to 'n' for each value"
     array = read_array(counts, name="counts", owner="Frequencies", must_be=must_be)
     if array.ndim != 1 or not ((array >= 0) & (array <= n)).all():
@@ -243,7 +280,7 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConsistentShares:
+class ConsistentShares(tables.TableView):
     """Shares from 0 to 1 that add up to one, made from an estimate by projection.
 
     Make them with :meth:`Frequencies.consistent`. They are for tables that must add up. They have a bias
@@ -279,15 +316,10 @@ class ConsistentShares:
         """Return the frame of the estimate with one more column, ``consistent_share``."""
         return _shares_frame(self.estimate, labels, backend, consistent=self.values)
 
-    def __repr__(self) -> str:
-        return _as_text(self.estimate, consistent=self.values, note=self.note)
-
-    def _repr_html_(self) -> str:
-        return _as_html(self.estimate, consistent=self.values, note=self.note)
-
-
-_LEVEL = 0.95
-_SHOWN = 30
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
+        title, rows, notes = self.estimate._make_table()  # noqa: SLF001 - of the same module
+        added = ["consistent share", *(number_text(share) for share in self.values[: tables.SHOWN])]
+        return title, [[*row, cell] for row, cell in zip(rows, added, strict=True)], [*notes, self.note]
 
 
 def _shares_frame(
@@ -301,7 +333,7 @@ def _shares_frame(
     """Return one row per value: estimate, standard error, and limits of both kinds."""
     people, population = estimate.interval(level), estimate.interval(level, of="population")
     columns = {
-        "value": label_column(as_labels(labels, len(estimate), owner="to_frame")),
+        "value": tables.label_column(tables.as_labels(labels, len(estimate), owner="to_frame")),
         "share": estimate.values.tolist(),
         "standard_error": estimate.standard_error.tolist(),
         "low_people": people.low.tolist(),
@@ -312,45 +344,7 @@ def _shares_frame(
     }
     if consistent is not None:
         columns["consistent_share"] = consistent.tolist()
-    return estimates_frame(columns, backend)
-
-
-def _as_text(estimate: Frequencies, *, consistent: npt.NDArray[Any] | None = None, note: str = "") -> str:
-    """Return title, table and notes."""
-    table = aligned(_rows(estimate, consistent))
-    return "\n".join([_title(estimate), *table, *_notes(estimate, note)])
-
-
-def _as_html(estimate: Frequencies, *, consistent: npt.NDArray[Any] | None = None, note: str = "") -> str:
-    """Return title, table and notes; every text is escaped."""
-    notes = "".join(f"<p>{escape(line)}</p>" for line in _notes(estimate, note))
-    return f"<div><p>{escape(_title(estimate))}</p>{html_table(_rows(estimate, consistent))}{notes}</div>"
-
-
-def _title(estimate: Frequencies) -> str:
-    values, plural = len(estimate), "" if estimate.n == 1 else "s"
-    maker = f" of {estimate.protocol!r}" if estimate.protocol is not None else ""
-    return f"Shares of {values:,} values from {estimate.n:,} report{plural}{maker}"
-
-
-def _rows(estimate: Frequencies, consistent: npt.NDArray[Any] | None) -> list[list[str]]:
-    low, high = estimate.interval(_LEVEL)
-    rows = [["value", "share", "standard error", f"{_LEVEL:.0%} interval"]]
-    for value in range(min(len(estimate), _SHOWN)):
-        share, error = estimate.values[value], estimate.standard_error[value]
-        limits = limits_text(low[value], high[value])
-        rows.append([str(value), number_text(share), number_text(error), limits])
-    if consistent is not None:
-        added = ["consistent share", *(number_text(share) for share in consistent[:_SHOWN])]
-        rows = [[*row, cell] for row, cell in zip(rows, added, strict=True)]
-    return rows
-
-
-def _notes(estimate: Frequencies, note: str) -> list[str]:
-    more = len(estimate) - _SHOWN
-    lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
-    lines.append(estimate.reason or "Intervals are about the people who reported.")
-    return [*lines, note] if note else lines
+    return tables.estimates_frame(columns, backend)
 
 
 Target = Literal["people", "population"]
@@ -425,24 +419,9 @@ def score_limits(
         return nothing, nothing.copy()
     scaled = normal_quantile(1 - level) ** 2 / n
     excess, width, noise, slope, step = channel.score_terms(counts, n, population=of == "population")
-    shape, half = _Shape(noise, slope, of == "population"), 0.5 * step / n
-    low = shape.root(np.clip(excess - half, 0, width), scaled, -1) / width
-    high = shape.root(np.clip(excess + half, 0, width), scaled, 1) / width
+    half, leading = 0.5 * step / n, 1 + scaled if of == "population" else 1.0
+    low, high = (
+        score_root(np.clip(moved, 0, width), 1.0, (scaled * noise, scaled * slope, leading), sign) / width
+        for moved, sign in ((excess - half, -1), (excess + half, 1))
+    )
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """Variance of the support of a value as its excess g over q grows: noise + slope g (- g squared)."""
-
-    noise: Any
-    slope: Any
-    bent: bool
-
-    def root(self, excess: npt.NDArray[np.float64], scaled: float, sign: int) -> npt.NDArray[np.float64]:
-        """Return the smaller or larger g at which (excess - g) squared is `scaled` variances."""
-        leading = 1 + scaled if self.bent else 1.0
-        middle = excess + scaled * self.slope / 2
-        last = excess**2 - scaled * self.noise
-        radical: npt.NDArray[np.float64] = np.sqrt(np.maximum(middle**2 - leading * last, 0))
-        return np.asarray((middle + sign * radical) / leading)

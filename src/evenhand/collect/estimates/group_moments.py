@@ -25,7 +25,6 @@ from evenhand.measure.intervals import normal_quantile
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evenhand.collect.estimates.outcome_counts import OutcomeCounts
     from evenhand.collect.protocols.channel import Channel, MatrixChannel
 
     Array = npt.NDArray[np.float64]
@@ -53,11 +52,6 @@ class GroupMoments:
     people: npt.NDArray[Any]
     together: npt.NDArray[Any]
     channel: Channel | MatrixChannel
-
-    @classmethod
-    def of(cls, counts: OutcomeCounts, channel: Channel | MatrixChannel) -> GroupMoments:
-        """Return the moments of counts."""
-        return cls(counts.people, counts.together, channel)
 
     @property
     def n(self) -> Array:

@@ -6,12 +6,12 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand._validate import one_of
+from evenhand._validate import kind_of, one_of
+from evenhand.collect.estimates import tables
 from evenhand.collect.estimates.group_moments import (
     GroupMoments,
     difference_interval,
@@ -19,21 +19,20 @@ from evenhand.collect.estimates.group_moments import (
     worst_pair,
 )
 from evenhand.collect.estimates.outcome_counts import (
+    DEPENDENT_OUTCOME,
     OutcomeCounts,
     count_outcomes,
-    dependent_outcome_text,
     impossible_groups,
     impossible_groups_text,
 )
-from evenhand.collect.estimates.tables import as_labels, estimates_frame, label_column, limits_text
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import IndependenceWarning, InvalidParameterError
-from evenhand.measure.columns import check_label, kind_of, read_binary, read_column, same_length
+from evenhand.measure.columns import check_label, read_binary, read_column, same_length
 from evenhand.measure.gaps import Measured
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
-from evenhand.measure.text_tables import aligned, html_table, number_text
+from evenhand.measure.text_tables import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +49,7 @@ _A_LABEL = "the label of one of the groups"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupRates:
+class GroupRates(tables.TableView):
     """What each true group gets, estimated from outcomes in the clear and groups under local privacy.
 
     Make one with :func:`group_rates`. Rates and shares are without bias, or nearly so, and may leave [0, 1];
@@ -93,16 +92,19 @@ class GroupRates:
     @cached_property
     def rates(self) -> dict[Any, Measured]:
         """The rate of outcome 1 in each true group."""
-        estimates = self._moments.rates if self.n else np.full(self.counts.k, math.nan)
+        if not self.n:
+            return dict.fromkeys(self.labels, Measured(math.nan, _NO_PEOPLE))
         return {
-            label: Measured(rate, self._rate_reason(place) if math.isnan(rate) else "")
-            for place, (label, rate) in enumerate(zip(self.labels, estimates.tolist(), strict=True))
+            label: Measured(
+                rate, f"The estimated share of group {label!r} is not above 0." if math.isnan(rate) else ""
+            )
+            for label, rate in zip(self.labels, self._moments.rates.tolist(), strict=True)
         }
 
     @cached_property
     def possible_rates(self) -> dict[Any, Measured]:
         """The rates as they are shown: the nearest from 0 to 1, and NaN where a rate may be anything."""
-        z = self._z(self.level)
+        z = normal_quantile(1 - self.level)
         reasons = [self._unknown([place], z) for place in range(len(self.labels))]
         return {
             label: rate if math.isnan(rate) else Measured(math.nan, why) if why else _nearest_rate(rate)
@@ -130,7 +132,7 @@ class GroupRates:
     @cached_property
     def separated(self) -> dict[Any, bool]:
         """Whether the share of each group is above zero at `level`; if not, its rate may be anything."""
-        separated = self._separated(self._z(self.level))
+        separated = self._separated(normal_quantile(1 - self.level))
         return dict(zip(self.labels, separated.tolist(), strict=True))
 
     @cached_property
@@ -171,7 +173,7 @@ class GroupRates:
             raise InvalidParameterError("against", owner="GroupRates", must_be=must_be, got=against)
         if not self.n:
             return Interval(math.nan, math.nan, chosen, "none", exact=False, reason=_NO_PEOPLE)
-        z = self._z(chosen)
+        z = normal_quantile(1 - chosen)
         reason = self._unknown([place] if other is None else [place, other], z)
         if other is None:
             limits, method = self._moments.rate_limits(z), "Fieller, score variance"
@@ -235,17 +237,17 @@ class GroupRates:
         """Return a frame with one row per group: share, rate and gap with limits, naive rate, and a note."""
         return _rates_frame(self, self._level(level), backend)
 
-    def __repr__(self) -> str:
-        return _as_text(self)
-
-    def _repr_html_(self) -> str:
-        return _as_html(self)
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
+        maker = f" of {self.protocol!r}" if self.protocol is not None else ""
+        people = "1 person" if self.n == 1 else f"{self.n:,} people"
+        title = f"Outcome rates of the true groups, {people}, groups from reports{maker}"
+        return title, _rows(self), _notes(self)
 
     # --- inside ---------------------------------------------------------------------------------
 
     @cached_property
     def _moments(self) -> GroupMoments:
-        return GroupMoments.of(self.counts, self.channel)
+        return GroupMoments(self.counts.people, self.counts.together, self.channel)
 
     def _separated(self, z: float) -> npt.NDArray[np.bool_]:
         return self._moments.separated(z) if self.n else np.zeros(self.counts.k, dtype=bool)
@@ -253,19 +255,11 @@ class GroupRates:
     def _level(self, level: float | None) -> float:
         return self.level if level is None else check_level(level, owner="GroupRates")
 
-    def _z(self, level: float) -> float:
-        return normal_quantile(1 - level)
-
     def _place(self, label: Any, name: str = "group") -> int:
         check_label(label, name=name, owner="GroupRates", must_be=_A_LABEL)
         if label not in self.labels:
             raise InvalidParameterError(name, owner="GroupRates", must_be=_A_LABEL, got=label)
         return self.labels.index(label)
-
-    def _rate_reason(self, place: int) -> str:
-        if not self.n:
-            return _NO_PEOPLE
-        return f"The estimated share of group {self.labels[place]!r} is not above 0."
 
     def _undefined(self) -> str:
         return next((rate.reason for rate in self.rates.values() if rate.reason), "")
@@ -371,7 +365,7 @@ def group_rates(
             "protocol", owner=owner, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
         )
     received = Reports.of(reports, made_by)
-    names = as_labels(labels, made_by.k, owner=owner)
+    names = tables.as_labels(labels, made_by.k, owner=owner)
     if None in names:  # which stands for no group where groups are compared
         must_be = "labels other than None"
         raise InvalidParameterError("labels", owner=owner, must_be=must_be, got="None among them")
@@ -386,13 +380,12 @@ def group_rates(
     channel.require_inverse()
     estimate = GroupRates(counts, channel, names, privileged, level, made_by)
     if outcome_from_reports:
-        warnings.warn(dependent_outcome_text(), IndependenceWarning, stacklevel=2)
+        warnings.warn(DEPENDENT_OUTCOME, IndependenceWarning, stacklevel=2)
     elif (impossible := impossible_groups(counts, channel)).size:
         warnings.warn(impossible_groups_text(names, impossible), IndependenceWarning, stacklevel=2)
     return estimate
 
 
-_SHOWN = 30
 _MOST_PAIRED = 30  # with more groups, the interval of the worst pair would make printing slow
 
 
@@ -400,9 +393,9 @@ def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> An
     """Return one row per group."""
     intervals = {label: rates.interval(label, level=level) for label in rates.labels}
     gaps = {label: _gap_interval(rates, label, level) for label in rates.labels}
-    return estimates_frame(
+    return tables.estimates_frame(
         {
-            "group": label_column(rates.labels),
+            "group": tables.label_column(rates.labels),
             "share": [float(share) for share in rates.shares.values()],
             "rate": [float(rate) for rate in rates.possible_rates.values()],
             "low": [interval.low for interval in intervals.values()],
@@ -418,37 +411,19 @@ def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> An
     )
 
 
-def _as_text(rates: GroupRates) -> str:
-    """Return title, table, spread and notes."""
-    return "\n".join([_title(rates), *aligned(_rows(rates)), *_lines(rates)])
-
-
-def _as_html(rates: GroupRates) -> str:
-    """Return title, table, spread and notes; every text is escaped."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in _lines(rates))
-    return f"<div><p>{escape(_title(rates))}</p>{html_table(_rows(rates))}{lines}</div>"
-
-
-def _title(rates: GroupRates) -> str:
-    maker = f" of {rates.protocol!r}" if rates.protocol is not None else ""
-    people = "1 person" if rates.n == 1 else f"{rates.n:,} people"
-    return f"Outcome rates of the true groups, {people}, groups from reports{maker}"
-
-
 def _rows(rates: GroupRates) -> list[list[str]]:
     heads = ["group", "share", "rate", f"{100 * rates.level:.10g}% interval", "naive rate"]
     compared = rates.privileged is not None
     rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
-    for label in rates.labels[:_SHOWN]:
-        limits = limits_text(*rates.interval(label))
+    for label in rates.labels[: tables.SHOWN]:
+        limits = tables.limits_text(*rates.interval(label))
         row = [str(label), number_text(rates.shares[label]), rate_text(rates.possible_rates[label]), limits]
         row.append(number_text(rates.naive[label]))
-        if compared:
-            gap = "" if label == rates.privileged else rate_text(possible_gap(rates, label))
-            reached = (
-                "" if label == rates.privileged else limits_text(*_gap_interval(rates, label, rates.level))
-            )
-            row += [gap, reached]
+        if compared and label == rates.privileged:
+            row += ["", ""]
+        elif compared:
+            reached = tables.limits_text(*_gap_interval(rates, label, rates.level))
+            row += [rate_text(possible_gap(rates, label)), reached]
         rows.append(row)
     return rows
 
@@ -475,16 +450,15 @@ def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
     return rates.interval(rates.privileged, against=label, level=level)
 
 
-def _lines(rates: GroupRates) -> list[str]:
-    more = len(rates.labels) - _SHOWN
-    lines = [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
+def _notes(rates: GroupRates) -> list[str]:
+    lines = tables.more_rows(len(rates.labels))
     known = list(rates.possible_rates.values())
     worst = max(known) - min(known)
     reason = next((rate.reason for rate in known if math.isnan(rate)), "")
     if reason:
         lines.append(f"Largest gap between two groups: cannot be estimated. {reason}")
     elif len(rates.labels) <= _MOST_PAIRED:
-        limits = limits_text(*rates.data_unfairness_interval("difference"))
+        limits = tables.limits_text(*rates.data_unfairness_interval("difference"))
         lines.append(f"Largest gap between two groups: {worst:.3f}, {limits}.")
     unknown = [str(label) for label, known in rates.separated.items() if not known]
     if unknown and rates.n:

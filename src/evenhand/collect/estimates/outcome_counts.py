@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.estimates.covariance import count_together
+from evenhand._lazy import lazy
+from evenhand.collect.estimates.frequencies import count_together
 from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.errors import LimitExceededError
 
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.reports import Reports
 
 __all__ = [
+    "DEPENDENT_OUTCOME",
     "MOST_GROUPS",
     "RARE",
     "OutcomeCounts",
     "count_outcomes",
-    "dependent_outcome_text",
     "impossible_groups",
     "impossible_groups_text",
 ]
+
+special = lazy("scipy.special")
 
 MOST_GROUPS = 1_024
 """Groups whose supports are counted two by two, for each outcome."""
@@ -73,11 +76,6 @@ class OutcomeCounts:
     def support(self) -> npt.NDArray[Any]:
         """How many reports of people with each outcome support each group, of shape (2, k)."""
         return np.diagonal(self.together, axis1=1, axis2=2)
-
-    @classmethod
-    def of_indicators(cls, outcome: npt.NDArray[Any], indicators: npt.NDArray[np.uint8]) -> OutcomeCounts:
-        """Count an array with one row per person and one column per group, 1 where the report supports it."""
-        return cls.of_chunks(outcome, [indicators], indicators.shape[1])
 
     @classmethod
     def of_chunks(
@@ -145,10 +143,8 @@ def _at_least(
     count: npt.NDArray[np.float64], people: npt.NDArray[np.float64], chance: Any
 ) -> npt.NDArray[np.float64]:
     """Return the probability of so many or more successes, for any number of people."""
-    from scipy.special import betainc  # noqa: PLC0415 - slow to import
-
     some = count > 0
-    return np.where(some, betainc(np.where(some, count, 1.0), people - count + 1, chance), 1.0)
+    return np.where(some, special.betainc(np.where(some, count, 1.0), people - count + 1, chance), 1.0)
 
 
 _NEEDS = (
@@ -158,9 +154,10 @@ _NEEDS = (
 )
 
 
-def dependent_outcome_text() -> str:
-    """Return the warning for an outcome that is said to be made from the reports."""
-    return f"The outcome is made from the reports, so these are not the rates of the true groups: {_NEEDS}"
+DEPENDENT_OUTCOME = (
+    f"The outcome is made from the reports, so these are not the rates of the true groups: {_NEEDS}"
+)
+"""The warning for an outcome that is said to be made from the reports."""
 
 
 def impossible_groups_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:

@@ -23,23 +23,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
-    Equation = Callable[[Array], tuple[Array, Array]]
+    Limits = tuple[Array, Array]
+    Equation = Callable[[Array], Limits]
 
-__all__ = ["distance", "fieller_limits", "find_limit", "is_separated", "rate_variance"]
-
-Limits = tuple["npt.NDArray[np.float64]", "npt.NDArray[np.float64]"]
+__all__ = ["distance", "fieller_limits", "find_limit", "is_separated", "rate_variance", "score_root"]
 
 
-def is_separated(
-    below: npt.NDArray[np.float64], variance: npt.NDArray[np.float64], z: float
-) -> npt.NDArray[np.bool_]:
+def is_separated(below: Array, variance: Array, z: float) -> npt.NDArray[np.bool_]:
     """Whether each denominator is above zero by more than `z` standard errors."""
     return np.asarray((below > 0) & (below**2 > z * z * variance))
 
 
-def rate_variance(
-    below: npt.NDArray[np.float64], overall: npt.NDArray[np.float64], squares: tuple[Any, Any]
-) -> npt.NDArray[np.float64]:
+def rate_variance(below: Array, overall: Array, squares: tuple[Any, Any]) -> Array:
     r"""Return the variance of numerator minus rate times denominator, for one person, if the rate is true.
 
     .. math:: V(r) = \kappa_1 D\, r (1-r) + \kappa_0 \big( (\pi - r D)(1-r)^2 + (1 - \pi - D + r D) r^2 \big)
@@ -62,13 +57,13 @@ def rate_variance(
 
 
 def fieller_limits(
-    above: npt.NDArray[np.float64],
-    below: npt.NDArray[np.float64],
+    above: Array,
+    below: Array,
     *,
-    variance: npt.NDArray[np.float64],
+    variance: Array,
     known: npt.NDArray[np.bool_],
     z: float,
-    half: npt.NDArray[np.float64] | float = 0.0,
+    half: Array | float = 0.0,
 ) -> Limits:
     r"""Return the ratios that a test does not reject, cut at 0 and 1.
 
@@ -111,18 +106,13 @@ def fieller_limits(
     bounded = known & (leading > 0)
     kept, leading = np.where(bounded, below, 1.0), np.where(bounded, leading, 1.0)
     low, high = (
-        np.where(bounded, _root(np.clip(moved, 0, kept), kept, (constant, linear, leading), sign), end)
+        np.where(bounded, score_root(np.clip(moved, 0, kept), kept, (constant, linear, leading), sign), end)
         for moved, sign, end in ((above - half, -1, 0.0), (above + half, 1, 1.0))
     )
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
-def _root(
-    top: npt.NDArray[np.float64],
-    below: npt.NDArray[np.float64],
-    terms: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]],
-    sign: int,
-) -> npt.NDArray[np.float64]:
+def score_root(top: Any, below: Any, terms: tuple[Any, Any, Any], sign: int) -> Array:
     """Return the smaller or larger ratio at which the squared distance is z squared variances."""
     constant, linear, leading = terms
     middle = top * below + linear / 2
@@ -190,23 +180,23 @@ def find_limit(
     above = excess(end)
     whole = above <= 0  # all the way
     near, below = start, np.full_like(start, -within)
-    far, above, found = end, np.where(whole, 1.0, above), start
+    far, above, value = end, np.where(whole, 1.0, above), start
     was_inside = np.zeros_like(whole)
     was_outside = np.zeros_like(whole)
     for _ in range(_LOOKS):  # regula falsi, the height of an end that stays being halved
-        found = np.where(
+        value = np.where(
             np.isfinite(above), near + (far - near) * (below / (below - above)), (near + far) / 2
         )
-        height = excess(found)
+        height = excess(value)
         inside = height <= 0
         above = np.where(inside & was_inside, above / 2, above)
         below = np.where(~inside & was_outside, below / 2, below)
-        near, below = np.where(inside, found, near), np.where(inside, height, below)
-        far, above = np.where(inside, far, found), np.where(inside, above, height)
+        near, below = np.where(inside, value, near), np.where(inside, height, below)
+        far, above = np.where(inside, far, value), np.where(inside, above, height)
         was_inside, was_outside = inside, ~inside
         if (whole | (np.abs(height) <= _LEVEL)).all():
             break
-    return np.where(whole, end, found)
+    return np.where(whole, end, value)
 
 
 def _multiplier(curve: Array, tilted: Array, level: Array) -> Array:

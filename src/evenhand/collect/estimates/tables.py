@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import is_label
+from evenhand.measure.text_tables import aligned, html_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.table.frames import Backend
 
-__all__ = ["as_labels", "estimates_frame", "label_column", "limits_text"]
+__all__ = ["SHOWN", "TableView", "as_labels", "estimates_frame", "label_column", "limits_text", "more_rows"]
+
+frames = lazy("evenhand.table.frames")
+
+SHOWN = 30
+"""Most rows of a table that is printed."""
+
+
+class TableView(ABC):
+    """What is printed as a title, a small table and notes, and in notebooks as HTML."""
+
+    @abstractmethod
+    def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
+        """Return the title, the rows of the table with its heads first, and the notes."""
+
+    def __repr__(self) -> str:
+        title, rows, notes = self._make_table()
+        return "\n".join([title, *aligned(rows), *notes])
+
+    def _repr_html_(self) -> str:
+        title, rows, notes = self._make_table()
+        lines = "".join(f"<p>{escape(line)}</p>" for line in notes)
+        return f"<div><p>{escape(title)}</p>{html_table(rows)}{lines}</div>"
+
+
+def more_rows(rows: int) -> list[str]:
+    """Return the note that a table has more rows than are shown, if it has."""
+    return [f"and {rows - SHOWN:,} more; to_frame() has them all"] if rows > SHOWN else []
 
 
 def limits_text(low: float, high: float) -> str:
@@ -48,6 +79,4 @@ def label_column(labels: Sequence[Any]) -> list[Any]:
 
 def estimates_frame(columns: Mapping[str, Sequence[Any]], backend: Backend | None) -> Any:
     """Return columns as a frame of the library that is asked for."""
-    from evenhand.table.frames import make_frame  # noqa: PLC0415 - pyarrow is slow to import
-
-    return make_frame(columns, backend=backend)
+    return frames.make_frame(columns, backend=backend)

@@ -15,7 +15,7 @@ from evenhand.collect.estimates.group_rates import GroupRates
 from evenhand.collect.protocols.channel import onto_simplex
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.protocols.optimal_inputs import as_weights
+from evenhand.collect.protocols.optimal_inputs import ORIGINS, as_weights
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     Counts = npt.NDArray[np.int64]
     Origin = Literal["public", "pilot", "noisy", "exact"]
 
-__all__ = ["ORIGINS", "GroupOutcomes", "checked_budget"]
-
-ORIGINS: tuple[Origin, ...] = ("public", "pilot", "noisy", "exact")
-"""Where shares and rates may come from."""
+__all__ = ["GroupOutcomes", "checked_budget"]
 
 _OWNER = "GroupOutcomes"
 _PILOT_APART = "nobody of the pilot reports again"
@@ -101,14 +98,14 @@ class GroupOutcomes:
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        weights, rates = _numbers("weights", self.weights), _numbers("rates", self.rates)
+        weights, rates = _read_numbers("weights", self.weights), _read_numbers("rates", self.rates)
         if len(weights) < 2 or min(weights) < 0 or not any(weights):
             must_be = "numbers of at least 0 for two groups or more, one of them above 0"
-            raise InvalidParameterError("weights", owner=_OWNER, must_be=must_be, got=_few(weights))
+            raise InvalidParameterError("weights", owner=_OWNER, must_be=must_be, got=_numbers_text(weights))
         if len(rates) != len(weights) or not all(0 <= rate <= 1 for rate in rates):
             must_be = f"{len(weights)} numbers from 0 to 1, one for each weight"
-            raise InvalidParameterError("rates", owner=_OWNER, must_be=must_be, got=_few(rates))
-        origin = one_of("origin", self.origin, ORIGINS, owner=_OWNER)
+            raise InvalidParameterError("rates", owner=_OWNER, must_be=must_be, got=_numbers_text(rates))
+        origin = one_of("origin", self.origin, tuple(ORIGINS), owner=_OWNER)
         object.__setattr__(self, "weights", as_weights(weights))
         object.__setattr__(self, "rates", tuple(rates))
         object.__setattr__(self, "origin", origin)
@@ -137,7 +134,12 @@ class GroupOutcomes:
             )
         origin = f"the shares and outcome rates were public before: {source.strip()}"
         return cls(
-            _numbers("weights", weights), _numbers("rates", rates), "public", None, source.strip(), (origin,)
+            _read_numbers("weights", weights),
+            _read_numbers("rates", rates),
+            "public",
+            None,
+            source.strip(),
+            (origin,),
         )
 
     @classmethod
@@ -242,7 +244,7 @@ class GroupOutcomes:
             raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=None, hint=_THREE_WAYS)
         asked = checked_budget(epsilon, name="epsilon", owner=owner)
         kind = one_of("unit", unit, tuple(_SENSITIVITY), owner=owner)
-        counts = _counted(outcome, group, k, owner=owner)
+        counts = _count_rows(outcome, group, k, owner=owner)
         scale, amount = laplace_noise(asked, sensitivity=_SENSITIVITY[kind])
         source = source_from(rng)
         noise = discrete_laplace(scale, size=counts.shape, source=source)
@@ -271,7 +273,7 @@ class GroupOutcomes:
         outcome, group, k
             As for :meth:`noisy`.
         """
-        weights, rates = _from_counts(_counted(outcome, group, k, owner=f"{_OWNER}.exact"), least=0)
+        weights, rates = _from_counts(_count_rows(outcome, group, k, owner=f"{_OWNER}.exact"), least=0)
         return cls(weights, rates, "exact", None, assumptions=(_ONLY_IF_PUBLIC,))
 
     @classmethod
@@ -297,8 +299,7 @@ class GroupOutcomes:
             if isinstance(table, Mapping):
                 got = f"the fields {', '.join(sorted(map(str, table))[:10])}" if table else "no fields"
             raise InvalidParameterError("table", owner=owner, must_be=must_be, got=got)
-        weights, rates = (_numbers(name, table[name]) for name in ("weights", "rates"))
-        return cls.public(weights, rates, source=table.get("source", source))
+        return cls.public(table["weights"], table["rates"], source=table.get("source", source))
 
     # --- what they are for --------------------------------------------------------------------------
 
@@ -407,7 +408,7 @@ def _as_asked(own: Guarantee, epsilon: Fraction) -> Guarantee:
     return Guarantee.from_dict(own.to_dict() | {"epsilon": as_text(epsilon), "tight": False})
 
 
-def _numbers(name: str, given: Any) -> tuple[float, ...]:
+def _read_numbers(name: str, given: Any) -> tuple[float, ...]:
     """Return finite numbers, else refuse them by the name of their field."""
     listed = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(listed, list | tuple) and not any(isinstance(number, bool | str) for number in listed):
@@ -421,12 +422,12 @@ def _numbers(name: str, given: Any) -> tuple[float, ...]:
     raise InvalidParameterError(name, owner=_OWNER, must_be="a list of numbers", got=got)
 
 
-def _few(numbers: Sequence[float]) -> str:
+def _numbers_text(numbers: Sequence[float]) -> str:
     shown = ", ".join(f"{number:.6g}" for number in numbers[:5])
     return f"{len(numbers)} numbers ({shown}{', ...' if len(numbers) > 5 else ''})"
 
 
-def _counted(outcome: Any, group: Any, k: int, *, owner: str) -> Counts:
+def _count_rows(outcome: Any, group: Any, k: int, *, owner: str) -> Counts:
     """Return how many people of each group (row) have each outcome (column)."""
     groups = integer("k", k, owner=owner, low=2, high=2**20)
     column = read_column(outcome, name="outcome", owner=owner)

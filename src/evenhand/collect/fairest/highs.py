@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from evenhand.collect.fairest.program import Program
 
 __all__ = ["SIMPLEX_GROUPS", "Answer", "Solver"]
+
+highspy = lazy("highspy")
 
 SIMPLEX_GROUPS = 20
 """Up to this many groups the simplex method is quicker, and its answers are corners."""
@@ -100,6 +103,7 @@ class Solver:
     ) -> Answer | None:
         """Return the first accurate answer, else the least inaccurate one, else None."""
         best = None
+        accurate = 1e-9 if _is_small(program) else 1e-7  # solvers call some answers optimal that are not
         for settings in methods:
             status, answer = _run(program, settings, basis)
             basis = None
@@ -108,18 +112,13 @@ class Solver:
                 continue
             if best is None or answer.violation < best.violation:
                 best = answer
-            if best.violation <= _accurate(program):
+            if best.violation <= accurate:
                 break
         if best is not None:
             self.solves += 1
             if self._progress is not None:
                 self._progress(self.solves, max(self.expected, self.solves))
         return best
-
-
-def _accurate(program: Program) -> float:
-    """Return the violation of a limit that is put up with: solvers call some answers optimal that are not."""
-    return 1e-9 if _is_small(program) else 1e-7
 
 
 def _is_small(program: Program) -> bool:
@@ -134,12 +133,10 @@ def _methods(program: Program) -> list[dict[str, Any]]:
 
 
 def _run(program: Program, settings: dict[str, Any], basis: Any) -> tuple[str, Answer | None]:
-    import highspy  # noqa: PLC0415 - slow to import
-
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs = highspy.Highs()
     for name, value in {**_COMMON, **settings}.items():
         highs.setOptionValue(name, value)
-    highs.passModel(_model(program, highspy))
+    highs.passModel(_model(program))
     if basis is not None:
         highs.setBasis(basis)
     highs.run()
@@ -157,7 +154,7 @@ def _run(program: Program, settings: dict[str, Any], basis: Any) -> tuple[str, A
     return "Optimal", answer
 
 
-def _model(program: Program, highspy: Any) -> Any:
+def _model(program: Program) -> Any:
     rows, many = program.rows, len(program.cost)
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = many, len(rows.sizes)

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from evenhand._validate import one_of
+from evenhand._validate import integer, one_of
 from evenhand.collect.fairest.highs import SIMPLEX_GROUPS, Solver
 from evenhand.collect.fairest.population import (
     KINDS,
+    average_twins,
     channel_error,
     population,
     read_only,
+    repair,
     require_outcome,
     unfairness_of,
 )
 from evenhand.collect.fairest.program import ChannelProgram
-from evenhand.collect.fairest.rounding import average_twins, repair
 from evenhand.collect.fairest.search import (
     SearchResult,
+    choose,
     extremes,
     largest_deviations,
     least_difference,
@@ -37,25 +40,23 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.fairest.population import Kind, Matrix, Population, Vector
-    from evenhand.collect.fairest.program import Rows
     from evenhand.collect.fairest.search import Extremes
 
     Budget = Literal["grr", "minimum"] | float
     Progress = Callable[[int, int], object]
 
 __all__ = [
-    "LEAST_SLACK",
+    "ErrorRange",
     "FairestChannel",
+    "Frontier",
     "Recent",
-    "choose",
     "clear_channels",
-    "extremes_of",
+    "error_range",
     "fairest_channel",
-    "unfairness_unit",
+    "frontier",
 ]
 
-LEAST_SLACK = 1e-9
-"""What the least error is given on top: with nothing at all the set of channels has no inside."""
+_LEAST_SLACK = 1e-9  # what the least error is given on top: with none the set of channels has no inside
 
 _LIMIT_SLACK = 1e-9
 _LEAST_LIMIT = 1e-3
@@ -219,13 +220,13 @@ def fairest_channel(
     if kind == "ratio":
         require_outcome(people, owner=owner)
     solver = Solver(progress, expected=_EXPECTED[kind])
-    ends = extremes_of(people, solver, owner=owner)
-    budget = _budget(error, people, ends, owner=owner)
+    ends = _find_extremes(people, solver, owner=owner)
+    budget = _read_budget(error, people, ends, owner=owner)
     key = (*people.key, budget, kind)
-    return _CHANNELS.get(key, lambda: _solved(people, solver, ends, budget, kind))
+    return _CHANNELS.get(key, lambda: _solve_channel(people, solver, ends, budget, kind))
 
 
-def extremes_of(people: Population, solver: Solver, *, owner: str) -> Extremes:
+def _find_extremes(people: Population, solver: Solver, *, owner: str) -> Extremes:
     """Return both ends of the range of errors, which are kept for the next question about these people."""
     before = solver.solves
     ends = _EXTREMES.get(people.key, lambda: extremes(ChannelProgram(people), solver, owner=owner))
@@ -239,27 +240,30 @@ def clear_channels() -> None:
     _CHANNELS.clear()
 
 
-def unfairness_unit(program: ChannelProgram, kind: Kind) -> float:
+def _unfairness_unit(program: ChannelProgram, kind: Kind) -> float:
     """Return the unfairness that one unit of the program's limits stands for."""
     return program.people.width * program.scale / (program.people.mean if kind == "ratio" else 1)
 
 
-def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, kind: Kind) -> FairestChannel:
+def _solve_channel(
+    people: Population, solver: Solver, ends: Extremes, budget: float, kind: Kind
+) -> FairestChannel:
     program, owner = ChannelProgram(people), "fairest_channel"
-    spent = max(budget, ends.least + LEAST_SLACK)
+    spent = max(budget, ends.least + _LEAST_SLACK)
     if spent >= ends.fair_error:
-        matrix, bound = _without_unfairness(program, solver, ends), 0.0
+        blocks = [program.fair()] if program.scale > 0 else []
+        matrix, bound = choose(program, solver, blocks, ends.fair, error=ends.fair_error), 0.0
     else:
         search = least_limit if kind == "ratio" else least_difference
         result = search(program, solver, mix_extremes(ends, spent), spent, owner=owner)
-        matrix, bound = _among_equals(program, solver, result, spent, kind), result.bound
+        matrix, bound = _choose_among_equals(program, solver, result, spent, kind), result.bound
     matrix = repair(average_twins(matrix, people), people)
     unfairness = unfairness_of(matrix, people, kind, owner=owner)
     return FairestChannel(
         matrix=read_only(matrix),
         unfairness_before=unfairness_of(np.eye(people.k), people, kind, owner=owner),
         unfairness=unfairness,
-        bound=min(float(unfairness_unit(program, kind) * bound), unfairness),
+        bound=min(float(_unfairness_unit(program, kind) * bound), unfairness),
         error=channel_error(matrix, people),
         error_budget=budget,
         solves=solver.solves,
@@ -267,12 +271,7 @@ def _solved(people: Population, solver: Solver, ends: Extremes, budget: float, k
     )
 
 
-def _without_unfairness(program: ChannelProgram, solver: Solver, ends: Extremes) -> Matrix:
-    blocks = [program.fair()] if program.scale > 0 else []
-    return choose(program, solver, blocks, ends.fair, error=ends.fair_error)
-
-
-def _among_equals(
+def _choose_among_equals(
     program: ChannelProgram, solver: Solver, result: SearchResult, budget: float, kind: Kind
 ) -> Matrix:
     """Return the channel that the fixed rule takes from those that are as fair as `result`."""
@@ -284,10 +283,10 @@ def _among_equals(
     made = program.values(result.matrix)[1]
     blocks = [program.budget_row(budget), program.limits((above, below), made)]
     chosen = choose(program, solver, blocks, result.matrix)
-    return chosen if _as_fair(program, chosen, result, kind) else result.matrix
+    return chosen if _is_as_fair(program, chosen, result, kind) else result.matrix
 
 
-def _as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind: Kind) -> bool:
+def _is_as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind: Kind) -> bool:
     """Whether the chosen channel is as fair as the one found, once both are repaired."""
     people, coarse = program.people, program.people.k > SIMPLEX_GROUPS
     after, before = (
@@ -295,10 +294,10 @@ def _as_fair(program: ChannelProgram, chosen: Matrix, result: SearchResult, kind
         for matrix in (chosen, result.matrix)
     )
     allowed = _LIMIT_SLACK * (100 if coarse else 5) * max(result.limit, _LEAST_LIMIT)
-    return after <= before + allowed * unfairness_unit(program, kind)
+    return after <= before + allowed * _unfairness_unit(program, kind)
 
 
-def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> float:
+def _read_budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> float:
     """Return the error budget as a number that some channel keeps."""
     if isinstance(error, str):
         named = one_of("error", error, ("grr", "minimum"), owner=owner)
@@ -307,7 +306,7 @@ def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> fl
         number = float(error)
     except (TypeError, ValueError):
         number = np.nan
-    if isinstance(error, bool) or not ends.least - LEAST_SLACK <= number <= 1:
+    if isinstance(error, bool) or not ends.least - _LEAST_SLACK <= number <= 1:
         raise InvalidParameterError(
             "error",
             owner=owner,
@@ -318,55 +317,135 @@ def _budget(error: Any, people: Population, ends: Extremes, *, owner: str) -> fl
     return number
 
 
-_GOLDEN = 0.6180339887498949
-_CHOICE_SLACK = 1e-9
-_LESS = 1e-4  # weight of the rule where it cannot have a program of its own
+_LOOKS = 6
+_PER_POINT: dict[Kind, int] = {"ratio": 4, "difference": 30}
 
 
-def choose(
-    program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix, *, error: float | None = None
-) -> Matrix:
-    """Return one channel among those that keep all `blocks` of rows; `found` if the programs cannot say.
+class ErrorRange(NamedTuple):
+    """Error probabilities that matter at one epsilon.
 
-    Most truthful first; among those, most truthful for groups that nobody is in; among those, the one with
-    the least sum of entries under fixed weights. With `error`, `found` is known to be the most truthful.
-    With many groups one program minimises all three at once, weighed: an interior point method needs a set
-    with an inside.
+    Attributes
+    ----------
+    least : float
+        The smallest that any channel has.
+    grr : float
+        That of generalized randomized response.
+    fair : float
+        The smallest that a channel without unfairness has.
     """
-    if error is not None:
-        blocks = [*blocks, program.budget_row(error + _CHOICE_SLACK)]
-    if program.people.k > SIMPLEX_GROUPS:
-        return _at_once(program, solver, blocks, found)
-    weights = program.people.weights
-    aims = [weights] if error is None else []
-    if not weights.all():
-        aims.append((weights == 0).astype(float))
-    for aim in aims:
-        cost = -_diagonal(program, aim)
-        answer = solver.attempt(program.within(cost, *blocks))
-        if answer is None:
-            return found
-        found = program.matrix(answer.values)
-        blocks = [*blocks, program.diagonal_row(aim, -answer.objective - _CHOICE_SLACK)]
-    last = solver.attempt(program.within(_rule_cost(program), *blocks))
-    return found if last is None else program.matrix(last.values)
+
+    least: float
+    grr: float
+    fair: float
 
 
-def _at_once(program: ChannelProgram, solver: Solver, blocks: list[Rows], found: Matrix) -> Matrix:
-    weights = program.people.weights
-    empty = (weights == 0).astype(float) / program.people.k
-    cost = _LESS * _rule_cost(program) / program.people.k - _diagonal(program, weights + 10 * _LESS * empty)
-    answer = solver.attempt(program.within(cost, *blocks))
-    return found if answer is None else program.matrix(answer.values)
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The least unfairness for each of several error budgets, from the least error to no unfairness.
+
+    Attributes
+    ----------
+    errors : ndarray
+        Error budgets, rising.
+    unfairnesses : ndarray
+        Unfairness of the best channel found for each, which never rises.
+    bounds : ndarray
+        Certified lower bounds of the least unfairness.
+    kind : {"ratio", "difference"}
+        Which unfairness is meant.
+    """
+
+    errors: Vector
+    unfairnesses: Vector
+    bounds: Vector
+    kind: Kind
 
 
-def _diagonal(program: ChannelProgram, values: Vector) -> Vector:
-    return np.append(values, np.zeros(program.size - len(values)))
+def error_range(weights: npt.ArrayLike, rates: npt.ArrayLike, epsilon: object) -> ErrorRange:
+    """Return the smallest error of all, that of generalized randomized response, and the smallest fair one.
+
+    Parameters
+    ----------
+    weights, rates : array-like of shape (k,)
+        Share of each group, and share with outcome 1 in it.
+    epsilon : number
+        Privacy parameter, > 0.
+
+    Examples
+    --------
+    >>> least, grr, fair = error_range([0.5, 0.3, 0.2], [0.7, 0.4, 0.2], epsilon=1)
+    >>> print(f"{least:.4f} {grr:.4f} {fair:.4f}")
+    0.4202 0.4239 0.5777
+    """
+    owner = "error_range"
+    people = population(weights, rates, epsilon, owner=owner).rounded
+    ends = _find_extremes(people, Solver(), owner=owner)
+    return ErrorRange(ends.least, people.grr_error, ends.fair_error)
 
 
-def _rule_cost(program: ChannelProgram) -> Vector:
-    """Return the cost of each variable if entry (i, j) costs the fraction of (ik + j + 1) golden ratios."""
-    people, k = program.people, program.people.k
-    price = ((np.arange(k * k) + 1) * _GOLDEN % 1).reshape(k, k)
-    np.fill_diagonal(price, 0.0)
-    return np.append(people.floor * price.sum(axis=0), people.width * price[program.row, program.column])
+def frontier(
+    weights: npt.ArrayLike,
+    rates: npt.ArrayLike,
+    epsilon: object,
+    *,
+    points: int = 20,
+    kind: Kind = "ratio",
+    progress: Progress | None = None,
+) -> Frontier:
+    """Return the least unfairness for error budgets from the least feasible one to the fair one.
+
+    Parameters
+    ----------
+    weights, rates : array-like of shape (k,)
+        Share of each group, and share with outcome 1 in it.
+    epsilon : number
+        Privacy parameter, > 0.
+    points : int, default 20
+        How many error budgets, at least 2, equally spaced.
+    kind : {"ratio", "difference"}, default "ratio"
+        Which unfairness to minimise.
+    progress : callable, optional
+        Called after each linear program with how many were solved and about how many there will be.
+
+    Examples
+    --------
+    >>> found = frontier([0.7, 0.3], [0.2, 0.6], epsilon=1, points=4)
+    >>> found.errors.round(3), found.unfairnesses.round(3)
+    (array([0.269, 0.346, 0.423, 0.5  ]), array([0.298, 0.167, 0.068, 0.   ]))
+    """
+    owner = "frontier"
+    people = population(weights, rates, epsilon, owner=owner).rounded
+    points = integer("points", points, owner=owner, low=2)
+    kind = one_of("kind", kind, KINDS, owner=owner)
+    if kind == "ratio":
+        require_outcome(people, owner=owner)
+    solver = Solver(progress, expected=2 + points * _PER_POINT[kind])
+    search = least_limit if kind == "ratio" else partial(least_difference, looks=_LOOKS)
+    ends = _find_extremes(people, solver, owner=owner)
+    program, errors = ChannelProgram(people), np.linspace(ends.least, ends.fair_error, points)
+    unfairnesses, bounds, before = [], [], ends.truthful
+    for budget in errors[:-1]:
+        spent = max(float(budget), ends.least + _LEAST_SLACK)
+        if spent >= ends.fair_error:  # every channel is fair
+            unfairnesses.append(0.0)
+            bounds.append(0.0)
+            continue
+        first = _first_channel(program, ends, before, spent)
+        best = search(program, solver, first, spent, owner=owner)
+        unfairnesses.append(unfairness_of(repair(best.matrix, people), people, kind, owner=owner))
+        bounds.append(_unfairness_unit(program, kind) * best.bound)
+        before = best.matrix
+    falling = np.minimum.accumulate([*unfairnesses, 0.0])
+    return Frontier(
+        read_only(errors), read_only(falling), read_only(np.minimum([*bounds, 0.0], falling)), kind
+    )
+
+
+def _first_channel(program: ChannelProgram, ends: Extremes, before: Matrix, budget: float) -> Matrix:
+    """Return the better of two mixtures that use up the budget: with the point before, or both ends."""
+    spent = channel_error(before, program.people)
+    share = min(max((budget - spent) / max(ends.fair_error - spent, _LEAST_SLACK), 0.0), 1.0)
+    mixed = (1 - share) * before + share * ends.fair
+    return min(
+        (mixed, mix_extremes(ends, budget)), key=lambda matrix: max(largest_deviations(program, matrix))
+    )

@@ -20,7 +20,7 @@ to be proved.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,7 +83,11 @@ class ChannelProgram:
 
     def truthful(self, *blocks: Rows) -> Program:
         """Return the program of the most truthful channel that keeps all `blocks` of rows."""
-        return self.within(-np.append(self.people.weights, np.zeros(self.size - self.people.k)), *blocks)
+        return self.within(-self.on_diagonal(self.people.weights), *blocks)
+
+    def on_diagonal(self, costs: Vector) -> Vector:
+        """Return the cost of each variable where the entries of the diagonal cost `costs`, others nothing."""
+        return np.append(costs, np.zeros(self.size - len(costs)))
 
     def within(self, cost: Vector, *blocks: Rows) -> Program:
         """Return the program that minimises `cost` over the channels that keep all `blocks` of rows."""
@@ -238,6 +242,11 @@ class Rows:
             most=np.full(many, most),
         )
 
+    @property
+    def starts(self) -> Places:
+        """Where the entries of each row begin."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+
     def reduced(self, cost: Vector, factors: Vector) -> Vector:
         """Return the cost of each variable less all rows times their factors, each rounded only once."""
         used = np.repeat(factors != 0, self.sizes)
@@ -249,13 +258,7 @@ class Rows:
 
 def stacked(blocks: list[Rows]) -> Rows:
     """Return all rows of all blocks."""
-    return Rows(
-        sizes=np.concatenate([block.sizes for block in blocks]),
-        columns=np.concatenate([block.columns for block in blocks]),
-        values=np.concatenate([block.values for block in blocks]),
-        least=np.concatenate([block.least for block in blocks]),
-        most=np.concatenate([block.most for block in blocks]),
-    )
+    return Rows(*(np.concatenate([getattr(block, field.name) for block in blocks]) for field in fields(Rows)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,8 +277,7 @@ class Program:
     def violation(self, values: Vector) -> float:
         """Return by how much the values break a limit of a row or of a variable at most."""
         rows = self.rows
-        starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
-        sums = np.add.reduceat(rows.values * values[rows.columns], starts)
+        sums = np.add.reduceat(rows.values * values[rows.columns], rows.starts)
         over = np.maximum(rows.least - sums, sums - rows.most)
         return max(0.0, float(over.max()), float((self.least - values).max()))
 
@@ -296,14 +298,9 @@ class Program:
         least, most, reduced = self.least[bounded], self.most[bounded], reduced[bounded]
         right = np.minimum(reduced * least, reduced * most)
         value = math.fsum(np.concatenate([*exact_products(duals, limits), right]).tolist())
-        terms = np.abs(duals) @ (np.abs(limits) + _largest(rows)) + 2 * np.abs(right).sum() + abs(value)
+        largest = np.maximum.reduceat(np.abs(rows.values), rows.starts)
+        terms = np.abs(duals) @ (np.abs(limits) + largest) + 2 * np.abs(right).sum() + abs(value)
         return value - float(terms * np.finfo(float).eps + np.finfo(float).tiny)
-
-
-def _largest(rows: Rows) -> Vector:
-    starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
-    largest: Vector = np.maximum.reduceat(np.abs(rows.values), starts)
-    return largest
 
 
 _SPLITTER = 2.0**27 + 1
@@ -319,8 +316,8 @@ def exact_products(left: Vector, right: Vector) -> tuple[Vector, Vector]:
     (1.0, True)
     """
     product = left * right
-    left_high, left_low = _halves(left)
-    right_high, right_low = _halves(right)
+    left_high, left_low = _split_digits(left)
+    right_high, right_low = _split_digits(right)
     over = ((product - left_high * right_high) - left_low * right_high) - left_high * right_low
     return product, left_low * right_low - over
 
@@ -339,7 +336,7 @@ def sums_by_place(places: npt.NDArray[np.intp], parts: Vector, many: int) -> Vec
     return np.array([math.fsum(ordered[start:end]) for start, end in zip(starts, ends, strict=True)])
 
 
-def _halves(values: Vector) -> tuple[Vector, Vector]:
+def _split_digits(values: Vector) -> tuple[Vector, Vector]:
     """Return two parts of each number, of half its digits each."""
     wide = _SPLITTER * values
     high = wide - (wide - values)

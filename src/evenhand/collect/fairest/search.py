@@ -34,11 +34,12 @@ from evenhand.collect.fairest.highs import SIMPLEX_GROUPS
 if TYPE_CHECKING:
     from evenhand.collect.fairest.highs import Solver
     from evenhand.collect.fairest.population import Matrix, Vector
-    from evenhand.collect.fairest.program import ChannelProgram, Program, Tilt
+    from evenhand.collect.fairest.program import ChannelProgram, Program, Rows, Tilt
 
 __all__ = [
     "Extremes",
     "SearchResult",
+    "choose",
     "extremes",
     "largest_deviations",
     "least_difference",
@@ -171,12 +172,6 @@ _DOWNHILL = 30
 _ENOUGH_DOWNHILL = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class _Look:
-    share: float
-    bound: float
-
-
 def least_difference(
     program: ChannelProgram,
     solver: Solver,
@@ -192,42 +187,41 @@ def least_difference(
     """
     if looks is None:
         looks = _LOOKS if program.people.k <= _MANY_GROUPS else _LOOKS_MANY_GROUPS
-    best = _downhill(program, solver, first, budget, owner=owner)
-    seen: list[_Look] = []
-    bound, share = 0.0, _inside(_share(program, best))
+    best = _descend(program, solver, first, budget, owner=owner)
+    seen: list[tuple[float, float]] = []  # shares that were tried, rising, and the bound at each
+    above, below = largest_deviations(program, best)
+    bound, share = 0.0, min(max(below / (above + below), _EDGE), 1 - _EDGE)
     for _ in range(looks):
         tilt = (1 - share, share)
         result = least_limit(program, solver, best, budget, tilt=tilt, owner=owner)
-        seen = sorted([*seen, _Look(share, result.bound)], key=lambda look: look.share)
+        seen = sorted([*seen, (share, result.bound)])
         if _difference(program, result.matrix) < _difference(program, best):
             best = result.matrix
-        bound, share = _weakest(seen)
-        if bound >= _difference(program, best) * (1 - _CLOSE) or share in {look.share for look in seen}:
+        bound, share = _find_weakest(seen)
+        if bound >= _difference(program, best) * (1 - _CLOSE) or share in dict(seen):
             break
-    best = _downhill(program, solver, best, budget, owner=owner)
+    best = _descend(program, solver, best, budget, owner=owner)
     limit = _difference(program, best)
     return SearchResult(best, limit, min(bound, limit))
 
 
-def _weakest(seen: list[_Look]) -> tuple[float, float]:
+def _find_weakest(seen: list[tuple[float, float]]) -> tuple[float, float]:
     """Return the least lower bound along the line, and the share where to look next."""
-    first, last = seen[0], seen[-1]
+    (first, first_bound), (last, last_bound) = seen[0], seen[-1]
     places = [
-        (first.bound * (1 - first.share), max(_EDGE, first.share / 3)),
-        (last.bound * last.share, min(1 - _EDGE, 1 - (1 - last.share) / 3)),
+        (first_bound * (1 - first), max(_EDGE, first / 3)),
+        (last_bound * last, min(1 - _EDGE, 1 - (1 - last) / 3)),
     ]
-    for left, right in pairwise(seen):
-        low, high = left.bound * left.share, right.bound * (1 - right.share)
+    for (left, left_bound), (right, right_bound) in pairwise(seen):
+        low, high = left_bound * left, right_bound * (1 - right)
         crossing = low / (low + high) if low + high > 0 else 0.5
-        width = right.share - left.share
-        inner = min(max(crossing, left.share + width / 10), right.share - width / 10)
+        width = right - left
+        inner = min(max(crossing, left + width / 10), right - width / 10)
         places.append((low + high, inner))
     return min(places)
 
 
-def _downhill(
-    program: ChannelProgram, solver: Solver, matrix: Matrix, budget: float, *, owner: str
-) -> Matrix:
+def _descend(program: ChannelProgram, solver: Solver, matrix: Matrix, budget: float, *, owner: str) -> Matrix:
     """Return a channel from which no small step makes the difference less."""
     value, basis = _difference(program, matrix), None
     for _ in range(_DOWNHILL):
@@ -248,10 +242,56 @@ def _difference(program: ChannelProgram, matrix: Matrix) -> float:
     return sum(largest_deviations(program, matrix))
 
 
-def _share(program: ChannelProgram, matrix: Matrix) -> float:
-    above, below = largest_deviations(program, matrix)
-    return below / (above + below)
+_GOLDEN = 0.6180339887498949
+_CHOICE_SLACK = 1e-9
+_LESS = 1e-4  # weight of the rule where it cannot have a program of its own
 
 
-def _inside(share: float) -> float:
-    return min(max(share, _EDGE), 1 - _EDGE)
+def choose(
+    program: ChannelProgram,
+    solver: Solver,
+    blocks: list[Rows],
+    channel: Matrix,
+    *,
+    error: float | None = None,
+) -> Matrix:
+    """Return one channel among those that keep all `blocks` of rows; `channel` if the programs cannot say.
+
+    Most truthful first; among those, most truthful for groups that nobody is in; among those, the one with
+    the least sum of entries under fixed weights. With `error`, `channel` is known to be the most truthful.
+    With many groups one program minimises all three at once, weighed: an interior point method needs a set
+    with an inside.
+    """
+    if error is not None:
+        blocks = [*blocks, program.budget_row(error + _CHOICE_SLACK)]
+    if program.people.k > SIMPLEX_GROUPS:
+        return _choose_at_once(program, solver, blocks, channel)
+    weights = program.people.weights
+    aims = [weights] if error is None else []
+    if not weights.all():
+        aims.append((weights == 0).astype(float))
+    for aim in aims:
+        cost = -program.on_diagonal(aim)
+        answer = solver.attempt(program.within(cost, *blocks))
+        if answer is None:
+            return channel
+        channel = program.matrix(answer.values)
+        blocks = [*blocks, program.diagonal_row(aim, -answer.objective - _CHOICE_SLACK)]
+    last = solver.attempt(program.within(_rule_cost(program), *blocks))
+    return channel if last is None else program.matrix(last.values)
+
+
+def _choose_at_once(program: ChannelProgram, solver: Solver, blocks: list[Rows], channel: Matrix) -> Matrix:
+    weights = program.people.weights
+    empty = (weights == 0).astype(float) / program.people.k
+    cost = _LESS * _rule_cost(program) / program.people.k - program.on_diagonal(weights + 10 * _LESS * empty)
+    answer = solver.attempt(program.within(cost, *blocks))
+    return channel if answer is None else program.matrix(answer.values)
+
+
+def _rule_cost(program: ChannelProgram) -> Vector:
+    """Return the cost of each variable if entry (i, j) costs the fraction of (ik + j + 1) golden ratios."""
+    people, k = program.people, program.people.k
+    price = ((np.arange(k * k) + 1) * _GOLDEN % 1).reshape(k, k)
+    np.fill_diagonal(price, 0.0)
+    return np.append(people.floor * price.sum(axis=0), people.width * price[program.row, program.column])

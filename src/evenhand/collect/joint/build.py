@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.combined import (
-    MOST_PRODUCT_CELLS,
-    Combined,
-    CombinedOptimal,
-    check_product,
-)
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS, Combined, CombinedOptimal, check_product
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.protocols.registry import BEST, best_name, protocol_named
+from evenhand.collect.protocols.registry import AUTO, auto_name, protocol_named
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -42,8 +36,8 @@ def strategy_for(
     sizes: Mapping[str, int],
     *,
     epsilon: Number,
-    protocol: Any = "grr",
-    split: Any = "uniform",
+    protocol: Any = AUTO,
+    split: Any = "optimal",
     strategy: str = "independent",
     protected: str | None = None,
     weights: Any = None,
@@ -57,10 +51,11 @@ def strategy_for(
     epsilon : int, float, str, Fraction or Decimal
         Privacy parameter of a person's whole report, > 0.
     protocol : str, protocol class, protocol, or mapping of str to any of these
-        How columns are reported. ``"best"`` takes whichever of GRR, OUE and SS has the least variance at the
-        column's size and epsilon. A protocol that is made already keeps its own epsilon, which is taken out
-        of the whole before the rest is split; its `k` must be the column's.
-    split : {"uniform", "k-based", "optimal", "sample"} or mapping of str to number
+        How columns are reported. ``"auto"``, the default, takes whichever of GRR, OUE and SS has the least
+        variance at the column's size and epsilon; above 1,024 values, of GRR and OLH. A protocol that is
+        made already keeps its own epsilon, which is taken out of the whole before the rest is split; its `k`
+        must be the column's.
+    split : {"optimal", "uniform", "k-based", "sample"} or mapping of str to number
         How the epsilon is split among the columns (:func:`evenhand.collect.joint.split.split_budget`).
         ``"sample"`` asks each person one column, with the whole epsilon. Not used where nothing is to be
         split.
@@ -75,7 +70,7 @@ def strategy_for(
     Examples
     --------
     >>> adult = {"gender": 2, "race": 5, "native-country": 41, "age": 74}
-    >>> print(strategy_for(adult, epsilon=1, protocol="best", split="optimal"))
+    >>> print(strategy_for(adult, epsilon=1))
     column          k   protocol  epsilon within the report  if only this column is seen
     gender          2   GRR       0.0807361                  0.0807361
     race            5   SS        0.150991                   0.150991
@@ -117,12 +112,7 @@ def refuse_single_values(sizes: Mapping[str, int], *, owner: str) -> None:
 
 
 def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, protected: str | None) -> Single:
-    column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
-    if column is None:
-        must_be, got = "the column that is reported", "none, of several columns"
-        raise InvalidParameterError("protected", owner=_OWNER, must_be=must_be, got=got)
-    if column not in sizes:
-        raise ColumnNotFoundError(column, sizes, place="among the sizes")
+    column = _protected_column(sizes, protected, owner=_OWNER, must_be="the column that is reported")
     wanted = protocol.get(column) if isinstance(protocol, Mapping) else protocol
     made = _build_protocol(wanted, column, sizes[column], total)
     _check_sum([made.epsilon], total)
@@ -130,7 +120,7 @@ def _build_single(sizes: Mapping[str, int], total: Fraction, protocol: Any, prot
 
 
 def _build_sampled(sizes: Mapping[str, int], total: Fraction, wanted: Wanted, weights: Any) -> Sampled:
-    names = {column: _formula_name(each) for column, each in wanted.items()}
+    names = {column: _formula_name(protocol) for column, protocol in wanted.items()}
     asked = split_budget(total, sizes, how="sample", protocol=names, weights=weights, exact=True)
     protocols = {column: _build_protocol(wanted[column], column, k, total) for column, k in sizes.items()}
     _check_sum([max(protocol.epsilon for protocol in protocols.values())], total)
@@ -171,7 +161,7 @@ def _protocols_by_column(protocol: Any, sizes: Mapping[str, int]) -> Wanted:
 
 def _formula_name(wanted: str | type[Protocol] | Protocol) -> str:
     """Return the name by which the formulas know a protocol; refuse one that a name does not make."""
-    if isinstance(wanted, str) and wanted == BEST:
+    if isinstance(wanted, str) and wanted == AUTO:
         return wanted
     kind = protocol_named(wanted) if isinstance(wanted, str) else wanted
     if isinstance(kind, type) and issubclass(kind, Protocol):
@@ -186,11 +176,10 @@ def _build_protocol(wanted: Any, column: str, k: int, epsilon: Fraction) -> Prot
             must_be, got = f"a protocol of {k:,} values for column '{column}'", f"one of {wanted.k:,}"
             raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=got)
         return wanted
-    if isinstance(wanted, type) and issubclass(wanted, Protocol):
-        return wanted.of_size(k, epsilon)
-    if isinstance(wanted, str) and wanted == BEST:
-        return protocol_named(best_name(k, float(epsilon))).of_size(k, epsilon)
-    return protocol_named(wanted).of_size(k, epsilon)
+    if isinstance(wanted, str) and wanted == AUTO:
+        wanted = auto_name(k, float(epsilon))
+    is_class = isinstance(wanted, type) and issubclass(wanted, Protocol)
+    return (wanted if is_class else protocol_named(wanted)).of_size(k, epsilon)
 
 
 def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) -> Fraction:
@@ -204,11 +193,11 @@ def _check_sum(given: list[Fraction], total: Fraction, *, more: bool = False) ->
 
 def _check_grr(protocol: Any) -> None:
     name = protocol if isinstance(protocol, str) else getattr(protocol, "name", None)
-    if isinstance(protocol, Protocol) or not isinstance(name, str) or name.lower() != "grr":
+    if isinstance(protocol, Protocol) or not isinstance(name, str) or name.lower() not in {"grr", AUTO}:
         raise InvalidParameterError(
             "protocol",
             owner=_OWNER,
-            must_be="'grr' for the strategy 'combined'",
+            must_be="'grr' or 'auto' for the strategy 'combined'",
             got=protocol,
             hint="strategy='independent' takes any protocol.",
         )
@@ -287,7 +276,8 @@ def optimal_strategy(
     if kind == "combined":
         _check_groups(outcomes, check_product(sizes), "one for each combination")
         return CombinedOptimal(sizes, outcomes.optimal(total, **options))
-    column = _protected_column(sizes, protected)
+    must_be = "the column that is reported by the optimal channel"
+    column = _protected_column(sizes, protected, owner=_OPTIMAL_OWNER, must_be=must_be)
     _check_groups(outcomes, sizes[column], f"one for each value of '{column}'")
     if kind == "single":
         return Single(column, outcomes.optimal(total, **options), in_clear=[c for c in sizes if c != column])
@@ -350,15 +340,15 @@ def epsilons_for(
     return parts
 
 
-def _protected_column(sizes: Mapping[str, int], protected: str | None) -> str:
-    if protected is None and len(sizes) == 1:
-        return next(iter(sizes))
-    if protected is None:
-        must_be, got = "the column that is reported by the optimal channel", "none, of several columns"
-        raise InvalidParameterError("protected", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)
-    if protected not in sizes:
-        raise ColumnNotFoundError(protected, sizes, place="among the sizes")
-    return protected
+def _protected_column(sizes: Mapping[str, int], protected: str | None, *, owner: str, must_be: str) -> str:
+    """Return the column that is protected, which need not be named where there is one."""
+    column = next(iter(sizes)) if protected is None and len(sizes) == 1 else protected
+    if column is None:
+        got = "none, of several columns"
+        raise InvalidParameterError("protected", owner=owner, must_be=must_be, got=got)
+    if column not in sizes:
+        raise ColumnNotFoundError(column, sizes, place="among the sizes")
+    return column
 
 
 def _check_target(protocol: Any, target: Number) -> None:
@@ -373,7 +363,7 @@ def _check_target(protocol: Any, target: Number) -> None:
         )
 
 
-def _check_groups(outcomes: GroupOutcomes, k: int, what: str) -> None:
+def _check_groups(outcomes: GroupOutcomes, k: int, meaning: str) -> None:
     if outcomes.k != k:
-        must_be, got = f"weights and rates of {k:,} groups, {what}", f"those of {outcomes.k:,}"
+        must_be, got = f"weights and rates of {k:,} groups, {meaning}", f"those of {outcomes.k:,}"
         raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)

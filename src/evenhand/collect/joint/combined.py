@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from evenhand._validate import integer
-from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.fairest.population import dyadic_channel
 from evenhand.collect.joint.estimate import MOST_CELLS, JointFrequencies, check_cells, checked_shares
 from evenhand.collect.joint.strategy import Strategy, check_column_names, streams
 from evenhand.collect.protocols.codes import code_type
@@ -51,6 +51,10 @@ class ProductStrategy(Strategy):
 
     pairs: tuple[tuple[str, int], ...]
     product: Protocol
+
+    def __init__(self, sizes: Mapping[str, int], product: Protocol, *, in_clear: Sequence[str]) -> None:
+        clear = check_column_names(in_clear, parameter="in_clear", owner=type(self).__name__)
+        self._set(pairs=tuple(sizes.items()), product=product, in_clear=clear)
 
     @property
     @abstractmethod
@@ -107,8 +111,8 @@ class ProductStrategy(Strategy):
         )
         return JointFrequencies(values, errors, estimate.n, self.columns)
 
-
-_LARGEST_DOMAIN = 2**31 - 1
+    def _row(self, column: str) -> dict[str, str]:
+        return super()._row(column) | {"protocol": f"{type(self.product).__name__}, combined"}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -143,7 +147,7 @@ class DecodedGRR(GRR):
 
     def __init__(self, k: int, epsilon: Number, *, cells: int) -> None:
         super().__init__(k, epsilon)
-        cells = integer("cells", cells, owner="DecodedGRR", low=self.k, high=_LARGEST_DOMAIN)
+        cells = integer("cells", cells, owner="DecodedGRR", low=self.k, high=GRR.most_values)
         if cells % self.k:
             must_be = f"a multiple of {self.k}, the number of values"
             raise InvalidParameterError("cells", owner="DecodedGRR", must_be=must_be, got=cells)
@@ -224,14 +228,10 @@ class Combined(ProductStrategy):
         most_cells: int = MOST_CELLS,
     ) -> None:
         amount = exact(epsilon, name="epsilon", owner="Combined", above=0, most=1_000_000)
-        checked = _check_sizes(sizes)
-        most = integer("most_cells", most_cells, owner="Combined", low=1, high=_LARGEST_DOMAIN)
-        cells = check_cells(checked, most, what="A combined report")
-        self._set(
-            pairs=tuple(checked.items()),
-            product=GRR(cells, amount),
-            in_clear=check_column_names(in_clear, parameter="in_clear", owner="Combined"),
-        )
+        checked = _check_sizes(sizes, owner="Combined")
+        most = integer("most_cells", most_cells, owner="Combined", low=1, high=GRR.most_values)
+        cells = check_cells(checked, most, subject="A combined report")
+        super().__init__(checked, GRR(cells, amount), in_clear=in_clear)
         try:
             self.product.p_exact  # noqa: B018 - it cannot be had where the grid is too coarse
         except InvalidParameterError:
@@ -269,26 +269,22 @@ class Combined(ProductStrategy):
         array = checked_shares(shares, self.shape, owner="Combined.joint_variance")
         return np.asarray(self.product.variance(array, integer("n", n, owner="joint_variance", low=1)))
 
-    def _row(self, column: str) -> dict[str, str]:
-        return super()._row(column) | {"protocol": "GRR, combined"}
-
     def __repr__(self) -> str:
         return f"Combined({dict(self.pairs)!r}, epsilon={epsilon_literal(self.epsilon)})"
 
 
-def _check_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
+def _check_sizes(sizes: Mapping[str, int], *, owner: str) -> dict[str, int]:
     if not hasattr(sizes, "items") or not sizes:
         must_be, got = "a mapping of columns to how many values they have", f"a {type(sizes).__name__}"
-        raise InvalidParameterError("sizes", owner="Combined", must_be=must_be, got=got if sizes else "none")
-    columns = check_column_names(sizes, parameter="sizes", owner="Combined")
-    return {column: integer("sizes", sizes[column], owner="Combined", low=2) for column in columns}
+        raise InvalidParameterError("sizes", owner=owner, must_be=must_be, got=got if sizes else "none")
+    columns = check_column_names(sizes, parameter="sizes", owner=owner)
+    return {column: integer("sizes", sizes[column], owner=owner, low=2) for column in columns}
 
 
 MOST_PRODUCT_CELLS = 64
 """Most combinations for which an optimal channel is made: it has as many unknowns as their square."""
 
 _OWNER = "CombinedOptimal"
-_TOGETHER = "estimate_joint(reports).values summed over the other columns gives the shares of one."
 
 
 def check_product(sizes: Mapping[str, int]) -> int:
@@ -306,19 +302,19 @@ def check_product(sizes: Mapping[str, int]) -> int:
     return cells
 
 
+def _not_together(owner: str, got: str) -> InvalidParameterError:
+    must_be = "inverted together, since what a column's part says depends on the other columns"
+    hint = "estimate_joint(reports).values summed over the other columns gives the shares of one."
+    return InvalidParameterError("reports", owner=owner, must_be=must_be, got=got, hint=hint)
+
+
 class _Part(Optimal):
     """What a column's part of the report says on average; how it is mixed up depends on the others."""
 
     @property
     def channel(self) -> NoReturn:
         """Refuse: the averaged channel has no inverse."""
-        raise InvalidParameterError(
-            "reports",
-            owner=_OWNER,
-            must_be="inverted together, since what a column's part says depends on the other columns",
-            got="one column by itself",
-            hint=_TOGETHER,
-        )
+        raise _not_together(_OWNER, "one column by itself")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -358,18 +354,13 @@ class CombinedOptimal(ProductStrategy):
     product: Optimal
 
     def __init__(self, sizes: Mapping[str, int], product: Optimal, *, in_clear: Sequence[str] = ()) -> None:
-        columns = check_column_names(sizes, parameter="sizes", owner=_OWNER)
-        checked = {column: integer("sizes", sizes[column], owner=_OWNER, low=2) for column in columns}
+        checked = _check_sizes(sizes, owner=_OWNER)
         cells = check_product(checked)
-        if not isinstance(product, Optimal) or product.k != cells or not columns:
+        if not isinstance(product, Optimal) or product.k != cells:
             must_be = f"an Optimal of {cells:,} groups, one for each combination"
             got = f"one of {product.k:,}" if isinstance(product, Optimal) else f"a {type(product).__name__}"
             raise InvalidParameterError("product", owner=_OWNER, must_be=must_be, got=got)
-        self._set(
-            pairs=tuple(checked.items()),
-            product=product,
-            in_clear=check_column_names(in_clear, parameter="in_clear", owner=_OWNER),
-        )
+        super().__init__(checked, product, in_clear=in_clear)
 
     @cached_property
     def _laws(self) -> tuple[Optimal, ...]:
@@ -381,8 +372,9 @@ class CombinedOptimal(ProductStrategy):
         A mean of rows keeps the ratio of a column's entries, so the law keeps epsilon as the whole does.
         """
         k = self.shape[place]
-        weights, rates = (
-            self._by_value(numbers, place) for numbers in (self.product.weights, self.product.rates)
+        weights, rates = (  # one row for each value, one entry for each combination of the others
+            np.moveaxis(np.reshape(numbers, self.shape), place, 0).reshape(k, -1)
+            for numbers in (self.product.weights, self.product.rates)
         )
         totals = weights.sum(axis=1)
         within = np.where(totals[:, None] > 0, weights, 1.0)
@@ -400,20 +392,11 @@ class CombinedOptimal(ProductStrategy):
         }
         return _Part.from_record(record)
 
-    def _by_value(self, numbers: Sequence[float], place: int) -> npt.NDArray[np.float64]:
-        """Return one row for each value of a column, one entry for each combination of the others."""
-        return np.moveaxis(np.reshape(numbers, self.shape), place, 0).reshape(self.shape[place], -1)
-
     def _parts(self, place: int) -> npt.NDArray[np.float64]:
         """Return the probability of each value of a part of the report (column) under each combination."""
         whole = self.product.matrix().reshape(-1, *self.shape)
         others = tuple(axis for axis in range(1, len(self.shape) + 1) if axis != place + 1)
         return np.asarray(whole.sum(axis=others))
-
-    def epsilon_within_report(self, column: str) -> Fraction:
-        """Return the epsilon of one column when the whole report is seen: all of it, as one draw decides."""
-        self._protocol(column)
-        return self.epsilon
 
     def epsilon_if_seen_alone(self, column: str) -> float:
         """Return the epsilon of one column if only this column is seen, whatever the others are.
@@ -427,16 +410,7 @@ class CombinedOptimal(ProductStrategy):
     def estimate(self, reports: JointReports) -> NoReturn:
         """Refuse: how a column is mixed up depends on the others, so only all can be inverted together."""
         self.own(reports)
-        raise InvalidParameterError(
-            "reports",
-            owner=f"{_OWNER}.estimate",
-            must_be="inverted together, since what a column's part says depends on the other columns",
-            got="columns one by one",
-            hint=_TOGETHER,
-        )
-
-    def _row(self, column: str) -> dict[str, str]:
-        return super()._row(column) | {"protocol": "Optimal, combined"}
+        raise _not_together(f"{_OWNER}.estimate", "columns one by one")
 
     def __repr__(self) -> str:
         return f"{_OWNER}({dict(self.pairs)!r}, {self.product!r})"

@@ -76,7 +76,7 @@ class JointFrequencies:
         return f"<shares of {shape} combinations of {', '.join(self.columns)} from {self.n:,} reports>"
 
 
-def check_cells(sizes: Mapping[str, int], most_cells: int, *, what: str) -> int:
+def check_cells(sizes: Mapping[str, int], most_cells: int, *, subject: str) -> int:
     """Return how many combinations there are if they are few enough, else refuse them."""
     cells = math.prod(sizes.values())
     if cells > most_cells:
@@ -85,7 +85,7 @@ def check_cells(sizes: Mapping[str, int], most_cells: int, *, what: str) -> int:
         many = f"{cells:,}" if cells < 10**30 else f"about 10**{math.log10(cells):.0f}"
         size = f"{_BYTES_PER_CELL * cells:,} bytes, " if cells < 10**30 else ""
         raise LimitExceededError(
-            f"{what} of {shown}{more} has {many} combinations; their estimates would take {size}more than "
+            f"{subject} of {shown}{more} has {many} combinations; their estimates would take {size}more than "
             f"the {_BYTES_PER_CELL * most_cells:,} bytes of {most_cells:,} combinations. "
             "Hint: report fewer columns together, or each on its own; most_cells=... allows more.",
             limit="most_cells",
@@ -127,13 +127,16 @@ def product_shares(parts: Sequence[Reports], protocols: Sequence[Protocol]) -> F
     n, shape = len(parts[0]), tuple(protocol.k for protocol in protocols)
     if all(isinstance(protocol.layout, IntegerLayout) for protocol in protocols):
         return _from_table(parts, protocols, shape)
-    half = _fair_cut(shape)
-    left, right = (math.prod(part) for part in (shape[:half], shape[half:]))
+    cuts = [(math.prod(shape[:cut]), math.prod(shape[cut:]), cut) for cut in range(1, len(shape) + 1)]
+    left, right, half = min(cuts, key=lambda cut: cut[0] + cut[1])  # the halves with the fewest cells
     step = max(1, _BLOCK_BYTES // (8 * (left + right)))
     total = np.zeros((left, right))
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        factors = [_factors(part[rows], way) for part, way in zip(parts, protocols, strict=True)]
+        factors = [
+            protocol.channel.factors(protocol.indicators(part[rows]))
+            for part, protocol in zip(parts, protocols, strict=True)
+        ]
         alone = np.ones((len(factors[0]), 1))
         total += _outer_rows(factors[:half]).T @ _outer_rows([alone, *factors[half:]])
     return (total / n).reshape(shape)
@@ -148,18 +151,9 @@ def _from_table(parts: Sequence[Reports], protocols: Sequence[Protocol], shape: 
     return np.asarray(shares)
 
 
-def _factors(part: Reports, protocol: Protocol) -> Floats:
-    return protocol.channel.factors(protocol.indicators(part))
-
-
 def _outer_rows(factors: Sequence[Floats]) -> Floats:
     """Return, row by row, the products of one entry of each factor, in row-major order."""
     rows = factors[0]
     for factor in factors[1:]:
         rows = (rows[:, :, None] * factor[:, None, :]).reshape(len(factor), -1)
     return rows
-
-
-def _fair_cut(shape: tuple[int, ...]) -> int:
-    """Return where to cut the axes in two, so that the halves have as few cells as can be."""
-    return min(range(1, len(shape) + 1), key=lambda cut: math.prod(shape[:cut]) + math.prod(shape[cut:]))

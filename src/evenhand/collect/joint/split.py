@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect.joint.split_optimal import Attributes, optimal_split
-from evenhand.collect.protocols.dyadic import GRID
-from evenhand.collect.protocols.registry import convex_names, formula_names
+from evenhand.collect.protocols.probabilities import GRID
+from evenhand.collect.protocols.registry import AUTO, convex_names, formula_names
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -41,8 +42,8 @@ def split_budget(
     epsilon: Number,
     sizes: Any,
     *,
-    how: Any = "uniform",
-    protocol: Any = "grr",
+    how: Any = "optimal",
+    protocol: Any = AUTO,
     weights: Any = None,
     limits: Any = None,
     exact: bool = False,
@@ -72,7 +73,7 @@ def split_budget(
     how : {"uniform", "k-based", "optimal", "sample"}, or numbers in the form of `sizes`
         See above. With ``sample`` the result is *probabilities, not budgets*: who is asked which attribute.
     protocol : str, or str in the form of `sizes`
-        The protocol by name, or ``best``, or one name for each attribute. It matters to ``optimal`` and
+        The protocol by name, or ``auto``, or one name for each attribute. It matters to ``optimal`` and
         ``sample`` only.
     weights : numbers in the form of `sizes`, optional
         How much the variance of each attribute counts, 1e-100 to 1e100. By default its number of values,
@@ -95,7 +96,7 @@ def split_budget(
     Notes
     -----
     The variances of ``grr``, ``oue``, ``rappor`` and ``blh`` are smooth and convex in epsilon, so equal
-    marginal gains mark the one optimum. Those of ``ss``, ``olh``, ``the`` and ``best`` are not taken to be;
+    marginal gains mark the one optimum. Those of ``ss``, ``olh``, ``the`` and ``auto`` are not taken to be;
     the best split on a grid of 2,000 parts is found by dynamic programming and then refined.
 
     Examples
@@ -119,7 +120,7 @@ def split_budget(
     return given.like_sizes([float(part) if how == "sample" else float_below(part) for part in parts])
 
 
-def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any = None) -> float:
+def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = AUTO, weights: Any = None) -> float:
     r"""Return the total variance of a split, times the number of people.
 
     .. math:: \sum_j w_j V_j(\varepsilon_j)
@@ -136,9 +137,9 @@ def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any
     >>> sizes = [2, 5, 41, 74]
     >>> for how in ("uniform", "k-based", "optimal"):
     ...     print(f"{how:8} {split_cost(split_budget(1, sizes, how=how), sizes):8,.0f}")
-    uniform    87,996
-    k-based    37,224
-    optimal    24,684
+    uniform     7,300
+    k-based    17,425
+    optimal     3,750
     """
     given = _Budget.read(1, sizes, owner="split_cost")
     amounts = np.array([float(number) for number in given.numbers("epsilons", epsilons)])
@@ -146,7 +147,7 @@ def split_cost(epsilons: Any, sizes: Any, *, protocol: Any = "grr", weights: Any
 
 
 def sampling_cost(
-    probabilities: Any, epsilon: Number, sizes: Any, *, protocol: Any = "grr", weights: Any = None
+    probabilities: Any, epsilon: Number, sizes: Any, *, protocol: Any = AUTO, weights: Any = None
 ) -> float:
     r"""Return the total variance when each person is asked one attribute, times the number of people.
 
@@ -162,8 +163,8 @@ def sampling_cost(
     Examples
     --------
     >>> sizes = [2, 5, 41, 74]
-    >>> asked = split_budget(1, sizes, how="sample", protocol="best")
-    >>> f"{sampling_cost(asked, 1, sizes, protocol='best'):.1f}"
+    >>> asked = split_budget(1, sizes, how="sample", protocol="auto")
+    >>> f"{sampling_cost(asked, 1, sizes, protocol='auto'):.1f}"
     '1062.7'
     """
     given = _Budget.read(epsilon, sizes, owner="sampling_cost")
@@ -258,36 +259,35 @@ class _Budget(NamedTuple):
             rest = _Budget(left, tuple(self.sizes[place] for place in free), None, self.owner)
             taken = None if named is None else named.select(np.array(free))
             split = rest.split(rule, None, None) if taken is None else rest.optimal(taken)
-            over = [
-                place
-                for place, part in zip(free, split, strict=True)
-                if (most := highest[place]) is not None and part > most
-            ]
+            over = [place for place, part in zip(free, split, strict=True) if part > highest[place]]
             if not over:
                 parts |= dict(zip(free, split, strict=True))
                 break
-            parts |= {place: highest[place] or Fraction(0) for place in over}
+            parts |= {place: highest[place] for place in over}
             left -= sum((parts[place] for place in over), Fraction(0))
             free = [place for place in free if place not in over]
         return [parts[place] for place in range(len(self.sizes))]
 
-    def checked_limits(self, limits: Any) -> list[Fraction | None]:
-        """Return the limit of each attribute, in order; None where there is none."""
+    def checked_limits(self, limits: Any) -> list[Any]:
+        """Return the limit of each attribute, in order; infinity where there is none."""
         given = limits
         if self.columns is not None and isinstance(limits, Mapping) and set(limits) <= set(self.columns):
             given = {column: limits.get(column) for column in self.columns}
         return [
-            None if limit is None else exact(limit, name="limits", owner=self.owner, above=0)
+            math.inf if limit is None else exact(limit, name="limits", owner=self.owner, above=0)
             for limit in self.in_order("limits", given)
         ]
 
     def optimal(self, attributes: Attributes) -> Sequence[Fraction]:
-        total = self.precise_epsilon()
+        if len(self.sizes) == 1:
+            return [self.epsilon]
+        self.precise_epsilon()
         alike = set(zip(attributes.sizes, attributes.weights, attributes.names, strict=True))
         if len(alike) == 1 and attributes.names[0] in convex_names():
             return self.split("uniform", None, None)
-        starts = [np.array([float(part) for part in self.split(how, None, None)]) for how in SPLITS[:2]]
-        return decimal_parts(self.epsilon, optimal_split(total, attributes, starts).tolist())
+        starts = tuple(tuple(map(float, self.split(how, None, None))) for how in SPLITS[:2])
+        weights = tuple(attributes.weights.tolist())
+        return _least_cost(self.epsilon, self.sizes, weights, attributes.names, starts)
 
     def costs_of_all(self, protocol: Any, weights: Any) -> npt.NDArray[np.float64]:
         """Return weight times variance of each attribute if it gets the whole epsilon."""
@@ -310,6 +310,19 @@ class _Budget(NamedTuple):
                 got=f"epsilons that sum to {sum(parts)}",
             )
         return parts
+
+
+@lru_cache(maxsize=256)  # the cells of a study ask for the same few
+def _least_cost(
+    epsilon: Fraction,
+    sizes: tuple[int, ...],
+    weights: tuple[float, ...],
+    names: tuple[str, ...],
+    starts: tuple[tuple[float, ...], ...],
+) -> tuple[Fraction, ...]:
+    attributes = Attributes(np.array(sizes, float), np.array(weights), names)
+    parts = optimal_split(float(epsilon), attributes, [np.array(start) for start in starts])
+    return decimal_parts(epsilon, parts.tolist())
 
 
 def _as_list(given: Any) -> list[Any] | None:

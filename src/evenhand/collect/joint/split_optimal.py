@@ -10,7 +10,7 @@ which is then moved to the nearest local optimum.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
-    Formula = Callable[[str, Floats, Floats], Floats]
+    Formula = Callable[[str, Floats, Floats], Any]
 
 __all__ = ["Attributes", "optimal_split"]
 
@@ -44,17 +44,18 @@ class Attributes(NamedTuple):
 
     def costs(self, epsilons: Floats) -> Floats:
         """Return weight times variance of each attribute; the attributes are the last axis."""
-        return self.weights * self._by_name(_variance, epsilons)
+        return self.weights * self._by_name(lambda *which: ideal_arrays(*which).variance, epsilons)
 
     def log_gains(self, epsilons: Floats) -> Floats:
         """Return the logarithm of minus the derivative of each cost, where the formulas are convex."""
-        return self._by_name(_log_gain, epsilons) + np.log(self.weights)
+        gains = self._by_name(lambda name, *which: PROTOCOLS[name].log_gain(*which), epsilons)
+        return gains + np.log(self.weights)
 
     def _by_name(self, formula: Formula, epsilons: Floats) -> Floats:
         """Return what the formula of each attribute's protocol gives; the attributes are the last axis."""
         sizes = np.broadcast_to(self.sizes, epsilons.shape)
         if len(set(self.names)) == 1:
-            return formula(self.names[0], sizes, epsilons)
+            return np.asarray(formula(self.names[0], sizes, epsilons))
         results = np.empty(epsilons.shape)
         for name in dict.fromkeys(self.names):
             own = [position for position, other in enumerate(self.names) if other == name]
@@ -88,22 +89,13 @@ def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]
         return _water_filling(total, attributes)
     order = np.lexsort((np.array(attributes.names), attributes.weights, attributes.sizes))
     ordered = attributes.select(order)
-    best = min([_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
+    best = min([_split_on_grid(total, ordered), *(start[order] for start in starts)], key=ordered.total)
     back = np.empty_like(best)
-    back[order] = _polished(best, ordered)
+    back[order] = _polish_split(best, ordered)
     return back
 
 
 # --- smooth and convex ----------------------------------------------------------------------------
-
-
-def _variance(name: str, k: Floats, epsilon: Floats) -> Floats:
-    return np.asarray(ideal_arrays(name, k, epsilon).variance)
-
-
-def _log_gain(name: str, k: Floats, epsilon: Floats) -> Floats:
-    """Return the logarithm of minus the derivative of the variance of a protocol where it is convex."""
-    return np.asarray(PROTOCOLS[name].log_gain(k, epsilon))
 
 
 def _water_filling(total: float, attributes: Attributes) -> Floats:
@@ -135,7 +127,7 @@ def _epsilons_at(log_gains: Floats, total: float, attributes: Attributes) -> Flo
 # --- anything else --------------------------------------------------------------------------------
 
 
-def _on_grid(total: float, attributes: Attributes) -> Floats:
+def _split_on_grid(total: float, attributes: Attributes) -> Floats:
     """Return the best split among those in whole parts of the budget, by dynamic programming."""
     d = len(attributes.names)
     parts = max(_GRID, 20 * d)
@@ -168,7 +160,7 @@ def _least_sums(first: Floats, second: Floats) -> tuple[Floats, npt.NDArray[np.i
     return least, places
 
 
-def _polished(epsilons: Floats, attributes: Attributes) -> Floats:
+def _polish_split(epsilons: Floats, attributes: Attributes) -> Floats:
     """Move budget between pairs of attributes, in ever smaller steps, as long as the cost falls."""
     polished = epsilons.copy()
     first = step = math.fsum(polished) / _GRID

@@ -13,12 +13,11 @@ import numpy as np
 from evenhand._validate import integer
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes
-from evenhand.collect.reports.dropping import refuse_dropping
 from evenhand.collect.reports.reports import Reports
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import text_above
-from evenhand.schema import Schema
+from evenhand.schema import Column, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
     Codes = dict[str, npt.NDArray[Any]]
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]
 
-__all__ = ["JointReports", "Strategy", "check_column_names", "check_protocols", "streams"]
+RARELY_TRUE = 0.05
+"""Below this share of true reports a column is little more than noise."""
 
 _CHUNK_BYTES = 1 << 22
 _LOGARITHM = 1 + Fraction(1, 2**40)  # more than a logarithm of floats can be too small by
@@ -52,6 +52,9 @@ class Strategy(ABC):
     in_clear: tuple[str, ...]
     """Columns that are known to be sent as they are, for the guarantee."""
 
+    pairs: tuple[tuple[str, Any], ...]
+    """Each column with what it is reported by."""
+
     def _set(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -59,9 +62,9 @@ class Strategy(ABC):
     # --- what is promised -------------------------------------------------------------------------
 
     @property
-    @abstractmethod
     def protocols(self) -> dict[str, Protocol]:
         """For each column, the protocol whose p, q and variance its reports follow."""
+        return dict(self.pairs)
 
     @property
     @abstractmethod
@@ -102,6 +105,26 @@ class Strategy(ABC):
         """
         return float(self.epsilon_within_report(column))
 
+    def truth_within_report(self, column: str) -> float:
+        """Return how often a value that a report supports is the true one, if every value is as common.
+
+        A report of GRR is one value; one of OUE and SS is a set of values, of which one is picked.
+
+        Examples
+        --------
+        >>> from evenhand.collect.joint.build import strategy_for
+        >>> f"{strategy_for({'town': 400}, epsilon=1, protocol='grr').truth_within_report('town'):.4f}"
+        '0.0068'
+        """
+        law = self._protocol(column)
+        return law.p / (law.p + (law.k - 1) * law.q)
+
+    @property
+    def rarely_true(self) -> dict[str, float]:
+        """The columns whose reports are true less than 5 % of the time, with how often they are."""
+        shares = {column: self.truth_within_report(column) for column in self.columns}
+        return {column: share for column, share in shares.items() if share < RARELY_TRUE}
+
     # --- people and server ------------------------------------------------------------------------
 
     def privatize(self, codes: Mapping[str, Any], *, rng: Any = None) -> JointReports:
@@ -126,7 +149,7 @@ class Strategy(ABC):
             If they are the codes of a table whose rules may leave people out for a column that is reported or
             sensitive. Nothing is drawn in any of these cases.
         """
-        checked = self._checked(codes)
+        checked = self._check_codes(codes)
         sent, asked = self._privatize(checked, source_from(rng))
         return JointReports(sent, strategy=self, asked=asked)
 
@@ -223,12 +246,15 @@ class Strategy(ABC):
             raise ColumnNotFoundError(column, self.columns, place="among those reported")
         return protocol
 
-    def _checked(self, codes: Mapping[str, Any]) -> Codes:
+    def _check_codes(self, codes: Mapping[str, Any]) -> Codes:
         owner = f"{type(self).__name__}.privatize"
         if not hasattr(codes, "keys"):
             must_be, got = "a mapping of columns to codes", f"a {type(codes).__name__}"
             raise InvalidParameterError("codes", owner=owner, must_be=must_be, got=got)
-        _refuse_left_out_people(codes, self.columns)
+        schema = getattr(codes, "schema", None)  # of a table; bare arrays cannot know who was left out
+        if isinstance(schema, Schema):
+            hidden = {*self.columns, *schema.sensitive}
+            refuse_dropping(column for column in schema if column.name in hidden)
         for column in self.columns:
             if column not in codes:
                 known = [name for name in codes.keys() if isinstance(name, str)]  # noqa: SIM118 - frames too
@@ -268,14 +294,41 @@ class Strategy(ABC):
         return f"{type(self).__name__}({{{shown}}})"
 
 
-def _refuse_left_out_people(codes: object, reported: Sequence[str]) -> None:
-    """Refuse codes of a table that may lack people because of a value; other arrays cannot know."""
-    schema = getattr(codes, "schema", None)
-    if schema is None:
-        return
-    if isinstance(schema, Schema):
-        hidden = {*reported, *schema.sensitive}
-        refuse_dropping(column for column in schema if column.name in hidden)
+_TELLS = {"outside": "outside its domain", "nulls": "missing"}
+
+
+def refuse_dropping(reported: Iterable[Column]) -> None:
+    """Refuse columns that people report if a rule could leave a person out for the value of one of them.
+
+    A person without a report is a person whose value is outside the domain or missing, for whoever knows the
+    list of people; no noise on the reports of the others hides that. Only what is declared counts, so that
+    the refusal itself depends on no row.
+
+    Parameters
+    ----------
+    reported : iterable of Column
+        The columns that are reported.
+
+    Raises
+    ------
+    SchemaError
+        If one of them has the rule ``"drop"``.
+
+    Examples
+    --------
+    >>> from evenhand.schema import Column, Domain
+    >>> refuse_dropping([Column("race", Domain.categorical(["a", "b"]), outside="other", nulls="other")])
+    """
+    for column in reported:
+        for rule, tells in _TELLS.items():
+            if getattr(column, rule) == "drop":
+                raise SchemaError(
+                    f"Column '{column.name}' is declared with {rule}='drop' in a collection of reports: who "
+                    f"has no report would tell, with certainty, whose value is {tells}. Hint: declare "
+                    f"{rule}='other', so that the person reports the value 'other'; or clean the data by a "
+                    "rule that does not depend on the columns that are reported.",
+                    field=f"columns.{column.name}.{rule}",
+                )
 
 
 def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
@@ -334,7 +387,7 @@ class JointReports:
     Examples
     --------
     >>> from evenhand.collect.joint.build import strategy_for
-    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1)
+    >>> strategy = strategy_for({"gender": 2, "race": 5}, epsilon=1, protocol="grr", split="uniform")
     >>> reports = strategy.privatize({"gender": [0, 1, 1], "race": [4, 0, 2]}, rng=7)
     >>> reports
     <3 joint reports of gender, race, simulated>

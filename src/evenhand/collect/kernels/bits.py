@@ -241,16 +241,16 @@ def add_columns(rows: Words, planes: Words, counters: Words, totals: npt.NDArray
     """
     planes[:] = _ZERO
     counters[:] = _ZERO
-    held = 0
+    added = 0
     for row in range(0, rows.shape[0], ROWS):
         _add_sixteen(rows[row : row + ROWS], planes)
         for bit in range(counters.shape[0]):
             for w in range(rows.shape[1]):
                 counters[bit, w] += (planes[4, w] >> np.uint64(bit)) & _LOWEST
-        held += 1
-        if held == 255:
+        added += 1
+        if added == 255:
             _pass_on(counters, ROWS, totals)
-            held = 0
+            added = 0
     _pass_on(counters, ROWS, totals)
     for bit in range(counters.shape[0]):
         for w in range(rows.shape[1]):

@@ -131,14 +131,14 @@ def add_noise(
                 break
             sure = _ONE
         stop = min(last, index + sure)
-        for each in range(index, stop):
+        for place in range(index, stop):
             step = steps[units[position]]
             position += _ONE
             if step == g:
                 step = _settle(units, position - _ONE, flip, g)
                 position += _FURTHER
-            moved = np.uint64(buckets[each]) + step
-            buckets[each] = moved - g if moved >= g else moved
+            moved = np.uint64(buckets[place]) + step
+            buckets[place] = moved - g if moved >= g else moved
         index = stop
     return np.int64(index), np.int64(position)
 

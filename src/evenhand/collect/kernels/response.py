@@ -107,8 +107,8 @@ def _answer(
     for i in range(codes.size):
         code, high = np.uint32(codes[i]), settled[i]
         other = np.right_shift(high, spare)  # the operator would make 64 bits of it
-        told = np.uint32(other + np.uint32(other >= code))
-        report = code if first[i] > edge else told
+        answer = np.uint32(other + np.uint32(other >= code))
+        report = code if first[i] > edge else answer
         settled[i] = report
         largest = max(largest, np.uint32(high & low))
         farthest = max(farthest, report)
@@ -167,7 +167,7 @@ def respond(
 @_inlined
 def _sweep(values: npt.NDArray[Any], tables: npt.NDArray[np.int64]) -> bool:
     """Compare the values with each of the few there may be; 16 bits hold a count of one part."""
-    kind, found = type(values[0]), np.int64(0)
+    kind, counted = type(values[0]), np.int64(0)
     for begin in range(0, values.size, _PART):
         part = values[begin : begin + _PART]
         for value in range(tables.shape[1]):
@@ -175,8 +175,8 @@ def _sweep(values: npt.NDArray[Any], tables: npt.NDArray[np.int64]) -> bool:
             for i in range(part.size):
                 total = np.uint16(total + np.uint16(part[i] == kind(value)))
             tables[0, value] += np.int64(total)
-            found += np.int64(total)
-    return bool(found == values.size)
+            counted += np.int64(total)
+    return bool(counted == values.size)
 
 
 @_compiled

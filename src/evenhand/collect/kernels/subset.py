@@ -103,10 +103,10 @@ def _draw(
     redrawn: Units,
     choices: Units,
     count: np.uint64,
-    each: np.uint64,
+    per_report: np.uint64,
     chance: np.uint64,
 ) -> np.uint64:
-    """Make the choices of a group of `count` units, `each` of a report; return the position after them all.
+    """Make the choices of a group of `count` units, `per_report` each; return the position after them.
 
     The first choice of a report becomes 1 if the true value is named, with probability `chance` / 2**53.
     """
@@ -115,7 +115,7 @@ def _draw(
         return after
     given = units[position:after]
     thrown, high = _choose(given, bounds, redrawn, choices), chance >> _21
-    for index in range(_ZERO, count, each):
+    for index in range(_ZERO, count, per_report):
         unit = np.uint64(given[index])
         choices[index] = unit < high
         if unit == high:
@@ -139,11 +139,11 @@ def _slot(slots: Rows, index: np.uint64) -> np.uint64:
 @_inlined
 def _write(deck: Units, code: int, named: np.uint64, place: np.uint64, row: Rows) -> None:
     """Write a report: the front of the deck, and the true value at its place if it is named."""
-    held = np.uint32(code)
+    own = np.uint32(code)
     for index in range(np.uint64(row.size)):
-        row[index] = np.uint32(deck[index] + np.uint32(deck[index] >= held))
+        row[index] = np.uint32(deck[index] + np.uint32(deck[index] >= own))
     other = np.uint64(row[place])
-    row[place] = (_ONE - named) * other + named * np.uint64(held)  # a branch would be foreseen wrongly
+    row[place] = (_ONE - named) * other + named * np.uint64(own)  # a branch would be foreseen wrongly
 
 
 @_inlined
@@ -190,23 +190,23 @@ def select(
     bounds: Rows,
     redrawn: Units,
     choices: Units,
-    each: int,
+    per_report: int,
     chance: np.uint64,
 ) -> tuple[int | np.int64, int | np.int64]:
     """Fill rows of `out` with reports of the true values `codes`.
 
     `decks` are four or one, with a number for each other value. `bounds`, b and c, and `redrawn`, 2**32 mod
-    b c, are those of each unit of a group, `each` of a report; where a unit makes one choice c is 1.
+    b c, are those of each unit of a group, `per_report` of a report; where a unit makes one choice c is 1.
     `choices` is scratch, one number for each unit; its type of slots, one for each choice, is that of bounds.
     `chance` / 2**53 is the probability that the true value is named.
     """
-    position, group = _ZERO, redrawn.size // each
+    position, group = _ZERO, redrawn.size // per_report
     slots = choices.view(bounds.dtype)
-    step = np.uint64(each * slots.size // choices.size)
+    step = np.uint64(per_report * slots.size // choices.size)
     for row in range(done, out.shape[0], group):
         rows = out[row : row + group]
-        count = np.uint64(rows.shape[0] * each)
-        after = _draw(units, position, bounds, redrawn, choices, count, np.uint64(each), chance)
+        count = np.uint64(rows.shape[0] * per_report)
+        after = _draw(units, position, bounds, redrawn, choices, count, np.uint64(per_report), chance)
         if after > np.uint64(units.size):
             return row, np.int64(position)
         position = after

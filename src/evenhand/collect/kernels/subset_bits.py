@@ -119,12 +119,12 @@ def _compare(drawn: Words, given: Words, digit: Word) -> None:
 @_compiled
 def _compare_last(drawn: Words, given: Words, digit: Word, pads: Words) -> Word:
     """Compare once more and set the pads; return how many other bits are set."""
-    held = _ZERO
+    ones = _ZERO
     for index in range(drawn.size):
         word = _place(given[index], drawn[index], digit)
-        held += _running_ones(word & ~pads[index]) >> _56
+        ones += _running_ones(word & ~pads[index]) >> _56
         drawn[index] = word | pads[index]
-    return held
+    return ones
 
 
 @_inlined
@@ -173,16 +173,16 @@ def _fill(units: Words, position: int, field: Words, missing: Word, wide: Word) 
 
 @_inlined
 def _mend(
-    units: Words, position: int, field: Words, pads: Words, held: Word, wanted: Word, wide: Word
+    units: Words, position: int, field: Words, pads: Words, ones: Word, wanted: Word, wide: Word
 ) -> int:
-    """Make `wanted` of `held` set bits, at random, and clear the pads; return what `_fill` does."""
+    """Make `wanted` of `ones` set bits, at random, and clear the pads; return what `_fill` does."""
     drawn = field[: pads.size]
-    if held > wanted:
+    if ones > wanted:
         _turn_over(drawn, pads)
-        position = _fill(units, position, field, held - wanted, wide)
+        position = _fill(units, position, field, ones - wanted, wide)
         _turn_over(drawn, pads)
     else:
-        position = _fill(units, position, field, wanted - held, wide)
+        position = _fill(units, position, field, wanted - ones, wide)
     drawn[pads.size - 1] &= ~pads[pads.size - 1]
     return position
 
@@ -254,8 +254,8 @@ def choose(
         if start > units.size:
             return row, position
         named = np.uint64(units[position] >> _11 < chance)
-        held = _spread(units[position + 1 : start], digits, drawn, pads)
-        after = _mend(units, start, field, pads, held, size - named, wide)
+        ones = _spread(units[position + 1 : start], digits, drawn, pads)
+        after = _mend(units, start, field, pads, ones, size - named, wide)
         if after > units.size:
             return row, position
         position = after

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evenhand._lazy import lazy
+
 __all__ = ["bare_array", "bare_frame", "write_out_views"]
+
+pd, pl = lazy("pandas"), lazy("polars")
 
 
 def bare_frame(native: Any, library: str) -> Any:
@@ -23,8 +27,6 @@ def bare_frame(native: Any, library: str) -> Any:
     if library == "pyarrow":
         columns = [bare_array(column) for column in native.columns]
         return pa.table(dict(zip(native.column_names, columns, strict=True)))
-    import pandas as pd  # noqa: PLC0415 - an extra
-
     copies = {name: native[name].array.take(places) for name in native.columns}
     for name, values in copies.items():
         if isinstance(values, pd.Categorical):
@@ -37,12 +39,9 @@ def _copy_text(column: Any) -> Any:
 
     In Arrow's older form, which has no views, text is written out row by row.
     """
-    import polars as pl  # noqa: PLC0415 - an extra
-    from polars.interchange import CompatLevel  # noqa: PLC0415 - an extra
-
     if column.dtype not in {pl.String, pl.Binary} and not column.dtype.is_nested():
         return column
-    arrow = column.to_arrow(compat_level=CompatLevel.oldest())
+    arrow = column.to_arrow(compat_level=pl.CompatLevel.oldest())
     return pl.Series(column.name, pl.from_arrow(arrow), dtype=column.dtype)
 
 

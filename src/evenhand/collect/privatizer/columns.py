@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.collect.joint.build import refuse_single_values, strategy_for
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.registry import BEST, protocol_named
-from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError, SchemaError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 from evenhand.privacy.rational import exact
@@ -76,7 +76,8 @@ class OutputColumns:
         """Yield each input column with the names of its output columns."""
         for name in self.inputs:
             shown = called[name] if called else name
-            yield name, _names(shown, self.schema[name]) if name in self.schema else [shown]
+            labels = self.schema[name].labels if name in self.schema else None
+            yield name, [shown] if labels is None else [f"{shown}_{label}" for label in labels]
 
 
 def plan_output(
@@ -119,10 +120,6 @@ def _is_one_hot(name: str, schema: Schema, others: Others) -> bool:
     return others == "one-hot-all" or schema[name].domain.kind == "categorical"
 
 
-def _names(shown: str, column: Column) -> list[str]:
-    return [f"{shown}_{label}" for label in column.labels]
-
-
 def _refuse_changed_rows(column: Column) -> None:
     for rule in ("outside", "nulls"):
         if getattr(column, rule) == "drop":
@@ -162,6 +159,11 @@ def requested_columns(columns: Any, known: Sequence[str]) -> tuple[str, ...] | N
     if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
         must_be = "the name of a column, or a list of different names"
         raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=columns)
+    return _order_columns(names, known)
+
+
+def _order_columns(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return columns in the order of the frame, which must have them all."""
     for name in names:
         if name not in known:
             raise ColumnNotFoundError(name, known, place="in the frame")
@@ -192,9 +194,7 @@ def reported_columns(
         )
     for name in names:
         schema.column(name)
-        if name not in known:
-            raise ColumnNotFoundError(name, known, place="in the frame")
-    return tuple(name for name in known if name in names)
+    return _order_columns(names, known)
 
 
 def _protected_column(
@@ -217,9 +217,7 @@ def _protected_column(
             got=list(chosen),
             hint="strategy='independent' reports all of them.",
         )
-    if schema.protected not in known:
-        raise ColumnNotFoundError(schema.protected, known, place="in the frame")
-    return (schema.protected,)
+    return _order_columns((schema.protected,), known)
 
 
 def build_strategy(
@@ -261,7 +259,7 @@ def _check_protocol(protocol: Any, sizes: Mapping[str, int]) -> None:
 
 def _check_column_protocol(given: Any, column: str, k: int) -> None:
     if isinstance(given, str):
-        if given != BEST:
+        if given != AUTO:
             protocol_named(given)
     elif isinstance(given, Protocol):
         if given.k != k:

@@ -37,8 +37,8 @@ def open_input(X: Any, *, owner: str) -> tuple[Frame, bool]:  # noqa: N803 - sci
             native = frame.to_native().set_axis([f"x{place}" for place in range(frame.shape[1])], axis=1)
             return nw.from_native(native, eager_only=True), False
         return frame, True
-    array = _two_dimensions(X, owner)
-    table = {f"x{place}": _arrow(array[:, place], f"x{place}", owner) for place in range(array.shape[1])}
+    array = _read_array(X, owner)
+    table = {f"x{place}": _to_arrow(array[:, place], f"x{place}", owner) for place in range(array.shape[1])}
     return nw.from_native(pa.table(table), eager_only=True), False
 
 
@@ -76,7 +76,7 @@ def renamed(frame: Frame, names: Sequence[str]) -> Frame:
     return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
-def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 - as above
+def _read_array(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 - as above
     must_be, got, hint = "a frame, or an array of two dimensions: a row for each person", "", ""
     if hasattr(X, "toarray"):
         got = "a sparse matrix"
@@ -102,7 +102,7 @@ def _two_dimensions(X: Any, owner: str) -> np.ndarray[Any, Any]:  # noqa: N803 -
     return checked
 
 
-def _arrow(column: np.ndarray[Any, Any], name: str, owner: str) -> pa.Array:
+def _to_arrow(column: np.ndarray[Any, Any], name: str, owner: str) -> pa.Array:
     if column.dtype == np.float16:
         column = column.astype(np.float32)
     try:

@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from evenhand._lazy import lazy
 from evenhand.collect.privatizer.bare_columns import bare_array, bare_frame
 from evenhand.errors import InvalidParameterError, LimitExceededError, MissingExtraError
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Container", "OutputBuffer", "check_size", "is_privatized", "mark", "passed_types", "remember"]
 
 Container = Literal["default", "pandas", "polars", "pyarrow"]
+pd = lazy("pandas")
+
 MOST_BYTES = 1 << 31
 _ROWS = 1 << 16  # that are marked at a time
 
@@ -183,8 +186,6 @@ def _numbers(series: nw.Series[Any]) -> npt.NDArray[Any]:
 
 def _indicator_frame(block: npt.NDArray[np.uint8], names: list[str], container: Any) -> Frame:
     if container == "pandas":
-        import pandas as pd  # noqa: PLC0415 - an extra
-
         whole: Frame = nw.from_native(pd.DataFrame(block, columns=names, copy=False))
         return whole
     return nw.from_numpy(block, schema=names, backend=container)

@@ -30,6 +30,7 @@ from evenhand.collect.privatizer.output import (
 )
 from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_of_reports
 from evenhand.collect.protocols.law import VALUES_PUBLIC
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.collect.reports.streams import check_rng, stream_for
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -71,7 +72,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
     Parameters
     ----------
     protocol : str, Protocol, or mapping of column to either
-        Name of a protocol (``"grr"``, ``"oue"``, ...), ``"best"`` for the one of least variance at the
+        Name of a protocol (``"grr"``, ``"oue"``, ...), ``"auto"`` for the one of least variance at the
         column's size, or a protocol that is made already; that one keeps its epsilon, which is taken out of
         the whole.
     epsilon : int, float, str, Fraction or Decimal
@@ -127,7 +128,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
 
     def __init__(
         self,
-        protocol: str | type[Protocol] | Protocol | Mapping[str, Any] = "grr",
+        protocol: str | type[Protocol] | Protocol | Mapping[str, Any] = AUTO,
         *,
         epsilon: Number = 1.0,
         split: str | Mapping[str, Number] = DEFAULT_SPLIT,
@@ -203,7 +204,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             scored use :meth:`encode`.
         """
         check_is_fitted(self)
-        table, buffer = self._encoded(X, keep_index=self._keeps_index)
+        table, buffer = self._encode_rows(X, keep_index=self._keeps_index)
         place = self._spending.add(self._collection)
         if place.warns:
             self._warn_of_repetition()
@@ -228,7 +229,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         X : pandas, Polars or Arrow frame, or array
             With the columns that :meth:`fit` saw.
         """
-        table, buffer = self._encoded(X, keep_index=True)
+        table, buffer = self._encode_rows(X, keep_index=True)
         self._mark_clean(table, buffer)
         for name in self.private_columns_:
             mark(table[name], buffer.views[name])
@@ -243,11 +244,10 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             Other names for the columns of an array; names that were seen cannot be changed.
         """
         check_is_fitted(self)
-        names = self._layout.inputs
-        called = dict(zip(names, names, strict=True))
+        called = None
         if input_features is not None:
             given = _check_feature_names_in(self, input_features)
-            called = dict(zip(names, map(str, given), strict=True))
+            called = dict(zip(self._layout.inputs, map(str, given), strict=True))
         return np.asarray(self._layout.names_out(called), dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
@@ -353,7 +353,9 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             if name not in private and self.others != "passthrough" and not frame[name].dtype.is_numeric()
         ]
         read = [name for name in frame.columns if name in private or name in others]
-        inferred = Schema.infer(frame.to_native(), columns=read, outside="other", nulls="other")
+        inferred = Schema.infer(
+            frame.to_native(), columns=read, sensitive=private, outside="other", nulls="other"
+        )
         return inferred, private
 
     def _check_features(self, frame: Frame, *, named: bool, reset: bool) -> None:
@@ -361,7 +363,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         shape = frame.head(0).to_native() if named else np.empty((0, frame.shape[1]))
         validate_data(self, shape, skip_check_array=True, reset=reset)
 
-    def _encoded(self, X: Any, *, keep_index: bool) -> tuple[Table, OutputBuffer]:  # noqa: N803 - as above
+    def _encode_rows(self, X: Any, *, keep_index: bool) -> tuple[Table, OutputBuffer]:  # noqa: N803 - as above
         """Return the codes, and memory for what comes out; all that can fail for `X` fails here."""
         check_is_fitted(self)
         frame, named = open_input(X, owner=_OWNER)
@@ -394,14 +396,14 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn's name
         defaults = vars(LocalPrivatizer())
         shown = [
-            f"{name}={_shown(value)}"
+            f"{name}={_value_text(value)}"
             for name, value in vars(self).items()
             if name in defaults and repr(value) != repr(defaults[name])
         ]
         return f"{_OWNER}({', '.join(shown)})"[:N_CHAR_MAX]
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, Schema):
         return f"<Schema of {len(value)} column{'' if len(value) == 1 else 's'}>"
     return repr(value)

@@ -6,12 +6,17 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.law import ExactLaw
 from evenhand.collect.reports.reports import Reports
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import Source, source_from
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
 
@@ -84,6 +89,21 @@ class Protocol(ExactLaw):
     def _values(self, reports: Any) -> npt.NDArray[Any]:
         """Return the array of the reports, checked to be reports of this protocol."""
         return Reports.of(reports, self).values
+
+    def _blocks(self, values: npt.NDArray[Any], rows: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield where each block of reports starts, and the block without gaps, as the kernels want it."""
+        if values.dtype != self.layout.dtype:
+            values = self.layout.checked(values)
+        for start in range(0, len(values), rows):
+            yield start, np.ascontiguousarray(values[start : start + rows])
+
+    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
+        """Refuse reports that a kernel found to be others than the layout has."""
+        if not right:
+            must_be = f"reports of {self!r}, {self.layout.described}"
+            raise InvalidParameterError(
+                "reports", owner=type(self).__name__, must_be=must_be, got="something else"
+            )
 
     def outputs(self) -> Reports:
         """Return every report there can be, one each, where they are few.

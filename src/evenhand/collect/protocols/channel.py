@@ -137,6 +137,29 @@ class Channel:
         variance: npt.NDArray[np.float64] = one / (n * self.width**2) if n else np.full_like(one, math.nan)
         return variance
 
+    def covariance(
+        self, shares: Floats, n: int, supported: tuple[Fraction, Fraction] | None
+    ) -> npt.NDArray[Any]:
+        r"""Return the covariance of the estimates about the people who reported.
+
+        The privacy noise of two estimates is correlated as far as one report's support of two values is. With
+        :math:`b_1` the probability that a report supports two given values of which one is the true one, and
+        :math:`b_0` the same if neither is (`supported`),
+
+        .. math:: n (p - q)^2 \operatorname{Cov}(\hat f_u, \hat f_v)
+                  = (f_u + f_v)(b_1 - p q) + (1 - f_u - f_v)(b_0 - q^2)
+        """
+        if supported is None:
+            must_be = "given for this protocol, whose supports are counted two by two"
+            raise InvalidParameterError(
+                "reports", owner="Frequencies.covariance", must_be=must_be, got="no reports"
+            )
+        one, none = float(supported[0] - self.p * self.q), float(supported[1] - self.q**2)
+        pairs = shares[:, None] + shares[None, :]
+        covariance: npt.NDArray[Any] = (pairs * one + (1 - pairs) * none) / (n * self.width**2)
+        np.fill_diagonal(covariance, self.variance(shares, n))
+        return covariance
+
     def require_inverse(self) -> None:
         """Accept: p is above q, so the channel always has an inverse."""
 
@@ -217,13 +240,10 @@ class Channel:
 
     def square_axis(self, moment: Floats, axis: int) -> Floats:
         """Return the mean squares of the scores along one axis, for people spread as given."""
-        own, other = (float(square) for square in self._exact_squares)
-        return np.asarray(other * moment.sum(axis=axis, keepdims=True) + (own - other) * moment)
-
-    @property
-    def _exact_squares(self) -> tuple[Fraction, Fraction]:
         p, q = self.p, self.q
-        return (p * (1 - q) ** 2 + (1 - p) * q**2) / (p - q) ** 2, q * (1 - q) / (p - q) ** 2
+        own = float((p * (1 - q) ** 2 + (1 - p) * q**2) / (p - q) ** 2)
+        other = float(q * (1 - q) / (p - q) ** 2)
+        return np.asarray(other * moment.sum(axis=axis, keepdims=True) + (own - other) * moment)
 
 
 SINGULAR = 1e7
@@ -348,7 +368,7 @@ class MatrixChannel:
             return np.full(known.shape, math.nan)
         return np.asarray(np.maximum(self.squares @ known - known, 0) / n)
 
-    def covariance(self, shares: Floats, n: int) -> npt.NDArray[Any]:
+    def covariance(self, shares: Floats, n: int, supported: Any) -> npt.NDArray[Any]:  # noqa: ARG002 - as Channel
         """Return the covariance of the estimates about the people who reported."""
         expected = shares @ self.matrix
         covariance = (self.scores * expected) @ self.scores.T - np.diag(shares)

@@ -34,21 +34,21 @@ def check_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
     array([2, 0, 1])
     """
     if isinstance(codes, np.ma.MaskedArray):
-        raise _refused(k, owner, "a masked array")
+        raise _codes_error(k, owner, "a masked array")
     try:
         array = np.asarray(codes)
     except (TypeError, ValueError):
-        raise _refused(k, owner, "something that is no array") from None
+        raise _codes_error(k, owner, "something that is no array") from None
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=code_type(k))
     if array.ndim != 1 or array.dtype.kind not in "iu":
         got = f"{array.ndim} dimensions" if array.ndim != 1 else f"an array of {array.dtype.name}"
-        raise _refused(k, owner, got)
+        raise _codes_error(k, owner, got)
     starts = reversed(range(0, array.size, _BLOCK))  # whoever reads them next finds the first in the cache
     if any(_outside(array[start : start + _BLOCK], k) for start in starts):
-        raise _refused(k, owner, "codes outside")
+        raise _codes_error(k, owner, "codes outside")
     return array
 
 
@@ -60,7 +60,7 @@ def _outside(block: npt.NDArray[Any], k: int) -> bool:
     return int(block.view(unsigned).max()) >= k
 
 
-def _refused(k: int, owner: str, got: str) -> InvalidParameterError:
+def _codes_error(k: int, owner: str, got: str) -> InvalidParameterError:
     return InvalidParameterError(
         "codes",
         owner=owner,

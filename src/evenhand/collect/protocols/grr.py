@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,22 +11,23 @@ import numpy as np
 from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.dyadic import GRID, exp_above, round_up
-from evenhand.collect.protocols.formulas import Ideal, response_log_gain
+from evenhand.collect.protocols.probabilities import GRID, Ideal, exp_above, response_log_gain, round_up
 from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
 
-__all__ = ["GRR", "Naming", "count_tables", "flip_probability", "respond"]
+__all__ = ["GRR", "Listing", "Naming", "answer_room", "flip_probability", "respond"]
+
+_BLOCK = 1 << 20  # listed values that are counted at a time
+_FEW = 1 << 14  # values whose several tables of counts stay in the cache
 
 
 def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
@@ -46,44 +48,36 @@ def flip_probability(k: int, epsilon: Fraction, *, owner: str) -> Fraction:
     return other
 
 
-class Naming(Protocol):
-    """A protocol whose report says one of the values, and supports that value."""
+class Listing(Protocol):
+    """A protocol whose report lists one or several of the values, and supports those."""
+
+    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        tables = np.zeros((4 if self.k <= _FEW else 1, self.k), dtype=np.int64)
+        for _, block in self._blocks(values, _rows_at_once(values)):
+            self._require(kernels.response.add_counts(block.reshape(-1), tables))
+        return np.asarray(tables.sum(axis=0))
+
+    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        out = np.zeros((len(values), self.k), dtype=np.uint8)
+        for start, block in self._blocks(values, _rows_at_once(values)):
+            mark = kernels.response.mark if block.ndim == 1 else kernels.subset.indicate
+            self._require(mark(block, out[start : start + len(block)]))
+        return out
+
+
+def _rows_at_once(values: npt.NDArray[Any]) -> int:
+    """Return how many reports list as many values as are counted at a time."""
+    return max(1, _BLOCK // math.prod(values.shape[1:]))
+
+
+class Naming(Listing):
+    """A protocol whose report says one of the values."""
 
     def _bits(self) -> int:
         return (self.k - 1).bit_length()
 
     def _layout(self) -> IntegerLayout:
         return IntegerLayout(self.k)
-
-    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        tables = count_tables(self.k)
-        for block in self._blocks(values):
-            self._require(kernels.response.add_counts(block, tables))
-        return np.asarray(tables.sum(axis=0))
-
-    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        out = np.zeros((len(values), self.k), dtype=np.uint8)
-        start = 0
-        for block in self._blocks(values):
-            self._require(kernels.response.mark(block, out[start : start + len(block)]))
-            start += len(block)
-        return out
-
-    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Yield the reports in blocks without gaps, as the kernels want them."""
-        if values.dtype != self.layout.dtype:
-            values = self.layout.checked(values)
-        for start in range(0, len(values), _BLOCK):
-            yield np.ascontiguousarray(values[start : start + _BLOCK])
-
-    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
-        if not right:
-            raise InvalidParameterError(
-                "reports",
-                owner=type(self).__name__,
-                must_be=f"whole numbers from 0 to {self.k - 1}",
-                got="something else",
-            )
 
     def _outputs(self) -> npt.NDArray[Any]:
         self._check_few(self.k)
@@ -189,6 +183,15 @@ def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> 
     Both parts of the law are exact: see ``kernels/response.py``. Within one call the reports do not depend
     on the type of the codes, nor on how many random words are asked for at a time.
     """
+    out, read_only = answer_room(codes, k)
+    law = np.array(_thresholds(k, keep), dtype=np.uint64)
+    parameters = (read_only, law, np.empty(kernels.response.SPAN, dtype=np.uint32))
+    feed(kernels.response.respond, out, parameters, source, units=np.uint32, words=0.5)
+    return out
+
+
+def answer_room(codes: npt.NDArray[Any], k: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return room for reports that name one of `k` values, and the codes in its type, which may be there."""
     kind = code_type(k)
     if codes.dtype == kind and codes.flags.c_contiguous:
         out, read_only = np.empty_like(codes), codes.view()
@@ -196,10 +199,7 @@ def respond(codes: npt.NDArray[Any], k: int, keep: Fraction, source: Source) -> 
         out = codes.astype(kind)
         read_only = out.view()
     read_only.flags.writeable = False  # so that it has one type for the compiler, whatever the caller gives
-    law = np.array(_thresholds(k, keep), dtype=np.uint64)
-    parameters = (read_only, law, np.empty(kernels.response.SPAN, dtype=np.uint32))
-    feed(kernels.response.respond, out, parameters, source, units=np.uint32, words=0.5)
-    return out
+    return out, read_only
 
 
 def _thresholds(k: int, keep: Fraction) -> tuple[int, ...]:
@@ -215,12 +215,3 @@ def _thresholds(k: int, keep: Fraction) -> tuple[int, ...]:
     reciprocal = (GRID << spare) // cell
     limit = max(0, (1 << (32 + spare)) - reciprocal - (1 << 32))
     return flip.numerator, cell, others, reciprocal, 32 + spare, limit
-
-
-_BLOCK = 1 << 20  # reports counted at a time
-_FEW = 1 << 14  # values whose several tables of counts stay in the cache
-
-
-def count_tables(k: int) -> npt.NDArray[np.int64]:
-    """Return empty tables for the kernel that counts values from 0 to ``k - 1``; their sum is the counts."""
-    return np.zeros((4 if k <= _FEW else 1, k), dtype=np.int64)

@@ -15,24 +15,23 @@ from evenhand._validate import integer
 from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.dyadic import GRID
-from evenhand.collect.protocols.formulas import Ideal, least_variance, response_log_gain
 from evenhand.collect.protocols.grr import flip_probability
+from evenhand.collect.protocols.probabilities import GRID, Ideal, least_variance, response_log_gain
 from evenhand.collect.reports.layouts import HashedLayout
-from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.errors import LimitExceededError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
 __all__ = ["BLH", "LARGEST_DOMAIN", "MOST_BUCKETS", "OLH", "HashFamily", "LocalHashing"]
 
+LARGEST_DOMAIN = 1 << 25
+MOST_BUCKETS = 1 << 24
 _BLOCK = 1 << 15  # reports whose hash functions are drawn at a time
 _SERVED = 1 << 18  # reports that a kernel counts at a time
 _NEAR = 1 << 11  # reports that stay in the nearest cache while they are counted
@@ -51,9 +50,7 @@ class LocalHashing(Protocol):
     them: no bit serves both.
     """
 
-    def __init__(self, k: int, epsilon: Number) -> None:
-        integer("k", k, owner=type(self).__name__, low=2, high=LARGEST_DOMAIN)
-        super().__init__(k, epsilon)
+    most_values: ClassVar[int] = LARGEST_DOMAIN
 
     @cached_property
     def g(self) -> int:
@@ -127,7 +124,7 @@ class LocalHashing(Protocol):
         return law if exact else law.astype(float)
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        out = np.empty(codes.size, dtype=self._layout().dtype)
+        out = np.empty(codes.size, dtype=self.layout.dtype)
         rows, family, (top, g) = _rows_of(out), self.family, self._shape
         room, refill = np.empty(min(_BLOCK, codes.size), dtype=code_type(self.k)), source.refills()
         for start in range(0, codes.size, _BLOCK):
@@ -154,15 +151,15 @@ class LocalHashing(Protocol):
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         counts = np.zeros(self.k, dtype=np.int64)
         scratch = np.empty((3, _NEAR), dtype=self.family.word)
-        for _, rows in self._blocks(values):
-            self._require(kernels.hashing.count(rows, counts, self._ranges, scratch, *self._shape))
+        for _, block in self._blocks(values, _SERVED):
+            self._require(kernels.hashing.count(_rows_of(block), counts, self._ranges, scratch, *self._shape))
         return counts
 
     def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         out = np.empty((len(values), self.k), dtype=np.uint8)
-        for start, rows in self._blocks(values):
-            part = out[start : start + len(rows)]
-            self._require(kernels.hashing.indicate(rows, part, self._ranges, *self._shape))
+        for start, block in self._blocks(values, _SERVED):
+            part = out[start : start + len(block)]
+            self._require(kernels.hashing.indicate(_rows_of(block), part, self._ranges, *self._shape))
         return out
 
     @cached_property
@@ -181,20 +178,6 @@ class LocalHashing(Protocol):
     @property
     def _shape(self) -> tuple[np.uint64, np.uint64]:
         return np.uint64(self.family.top), np.uint64(self.g)
-
-    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[np.uint8]]]:
-        """Yield where a block of reports starts, and its bytes."""
-        if values.dtype != self.layout.dtype:
-            values = self.layout.checked(values)
-        for start in range(0, len(values), _SERVED):
-            yield start, _rows_of(np.ascontiguousarray(values[start : start + _SERVED]))
-
-    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
-        if not right:
-            must_be = f"reports of {self!r}, with buckets from 0 to {self.g - 1}"
-            raise InvalidParameterError(
-                "reports", owner=type(self).__name__, must_be=must_be, got="something else"
-            )
 
     def _law(self) -> npt.NDArray[Any]:
         raise self._too_many()
@@ -336,10 +319,6 @@ def _ideal_of(buckets: Floats, epsilon: Floats) -> Ideal:
 def _rows_of(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return the bytes of each report as a row, in place."""
     return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)
-
-
-LARGEST_DOMAIN = 1 << 25
-MOST_BUCKETS = 1 << 24
 
 
 @dataclass(frozen=True)

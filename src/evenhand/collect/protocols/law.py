@@ -22,7 +22,7 @@ from evenhand.collect.protocols.describe import (
     figures_text,
     probability_text,
 )
-from evenhand.collect.protocols.dyadic import realised_epsilon, require_private
+from evenhand.collect.protocols.probabilities import realised_epsilon, require_private
 from evenhand.errors import EvenhandError, LimitExceededError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import Number, as_text, exact, round_up, text_above
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats, Ideal
+    from evenhand.collect.protocols.probabilities import Floats, Ideal
     from evenhand.collect.reports.layouts import Layout
 
 __all__ = ["FRESH", "MOST_INDICATOR_BYTES", "TAKES_PART", "VALUES_PUBLIC", "ExactLaw"]
@@ -53,7 +53,6 @@ _TIGHT = Fraction(1, 10**12)
 _NOTED = Fraction(1, 10**6)  # a share of epsilon lost to rounding that is worth a smaller claim
 _MOST_CELLS = 1 << 22  # of a transition matrix
 _CHUNK_BYTES = 1 << 26
-_LARGEST_DOMAIN = 2**31 - 1
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -67,7 +66,7 @@ class ExactLaw(ABC):
     """The protocol's name in plans and files."""
     title: ClassVar[str]
     """The protocol's name in words."""
-    most_values: ClassVar[int] = _LARGEST_DOMAIN
+    most_values: ClassVar[int] = 2**31 - 1
     """How many values there may be."""
     is_among_best: ClassVar[bool] = False
     """Whether the name ``best`` compares this protocol with others."""
@@ -78,7 +77,7 @@ class ExactLaw(ABC):
     def __init__(self, k: int, epsilon: Number) -> None:
         owner = type(self).__name__
         self._set(
-            k=integer("k", k, owner=owner, low=2, high=_LARGEST_DOMAIN),
+            k=integer("k", k, owner=owner, low=2, high=self.most_values),
             epsilon=exact(epsilon, name="epsilon", owner=owner, above=0, most=1_000_000),
         )
 
@@ -412,7 +411,7 @@ class ExactLaw(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.collect.protocol_from` reads them back."""
         return {"protocol": self.name} | {
-            field.name: _plain(getattr(self, field.name)) for field in fields(self)
+            field.name: _plain_value(getattr(self, field.name)) for field in fields(self)
         }
 
     @classmethod
@@ -459,8 +458,8 @@ class ExactLaw(ABC):
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 
-def _plain(value: object) -> Any:
+def _plain_value(value: object) -> Any:
     """Return a parameter as JSON has it: rationals as text, tuples as lists."""
     if isinstance(value, Fraction):
         return as_text(value)
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [_plain_value(item) for item in value] if isinstance(value, tuple) else value

@@ -13,15 +13,12 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.collect import kernels
-from evenhand.collect.fairest.frontier import frontier
-from evenhand.collect.fairest.optimum import fairest_channel
-from evenhand.collect.fairest.population import channel_unfairness, printed_channel
-from evenhand.collect.fairest.rounding import dyadic_channel
+from evenhand.collect.fairest.optimum import fairest_channel, frontier
+from evenhand.collect.fairest.population import channel_unfairness, dyadic_channel, printed_channel
 from evenhand.collect.protocols.channel import MatrixChannel
-from evenhand.collect.protocols.codes import check_numbers, code_type
+from evenhand.collect.protocols.codes import check_numbers
 from evenhand.collect.protocols.describe import epsilon_literal
-from evenhand.collect.protocols.dyadic import GRID
-from evenhand.collect.protocols.grr import Naming
+from evenhand.collect.protocols.grr import Naming, answer_room
 from evenhand.collect.protocols.optimal_inputs import (
     ORIGINS,
     as_error,
@@ -30,6 +27,7 @@ from evenhand.collect.protocols.optimal_inputs import (
     check_law,
     column_ratio,
 )
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 
@@ -366,12 +364,7 @@ class Optimal(Naming):
     # --- people and server ----------------------------------------------------------------------
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
-        kind = code_type(self.k)
-        out = codes.astype(kind)
-        read_only = out.view()
-        read_only.flags.writeable = (
-            False  # so that it has one type for the compiler, whatever the caller gives
-        )
+        out, read_only = answer_room(codes, self.k)
         room = np.empty(kernels.channel.GROUP, dtype=np.uint32)
         parameters = (read_only, *self._tables, room)
         feed(kernels.channel.choose, out, parameters, source, units=np.uint32, words=0.5)

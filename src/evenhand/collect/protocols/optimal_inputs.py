@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from evenhand.collect.protocols.dyadic import GRID, require_private
+from evenhand.collect.protocols.probabilities import GRID, require_private
 from evenhand.errors import GuaranteeError, InvalidParameterError
 
 Law = tuple[tuple[int, ...], ...]
@@ -37,7 +37,7 @@ def as_weights(weights: object) -> tuple[float, ...]:
     (0.75, 0.25)
     """
     must_be = "one number of at least 0 for each of two or more groups, not all of them 0"
-    numbers = _numbers("weights", weights, must_be)
+    numbers = _read_numbers("weights", weights, must_be)
     if len(numbers) < 2 or min(numbers) < 0 or not any(numbers):
         _refuse("weights", must_be, "fewer" if len(numbers) < 2 else "other numbers")
     largest = max(numbers)
@@ -50,7 +50,7 @@ def as_weights(weights: object) -> tuple[float, ...]:
 def as_rates(rates: object, k: int) -> tuple[float, ...]:
     """Return the rates of `k` groups, each from 0 to 1."""
     must_be = f"one number from 0 to 1 for each of the {k} groups"
-    numbers = _numbers("rates", rates, must_be)
+    numbers = _read_numbers("rates", rates, must_be)
     if len(numbers) != k or min(numbers) < 0 or max(numbers) > 1:
         _refuse("rates", must_be, f"{len(numbers)} numbers" if len(numbers) != k else "other numbers")
     return numbers
@@ -88,7 +88,7 @@ def column_ratio(law: Law) -> Fraction:
     return max(Fraction(max(column), min(column)) for column in zip(*law, strict=True))
 
 
-def _numbers(name: str, given: object, must_be: str) -> tuple[float, ...]:
+def _read_numbers(name: str, given: object, must_be: str) -> tuple[float, ...]:
     """Return numbers as floats; text, mappings and sets are none, and neither are truth values."""
     if isinstance(given, str | bytes | Mapping | AbstractSet):
         _refuse(name, must_be, f"a {type(given).__name__}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand._validate import one_of
-from evenhand.collect.protocols.formulas import Ideal, least_variance
 from evenhand.collect.protocols.homes import CLASSES
+from evenhand.collect.protocols.probabilities import Ideal, least_variance
 from evenhand.privacy.records import build_from_record, find_class
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 __all__ = [
-    "BEST",
+    "AUTO",
+    "LONGEST",
     "PROTOCOLS",
-    "best_name",
+    "auto_name",
     "compared_names",
     "convex_names",
     "formula_names",
@@ -36,9 +38,14 @@ __all__ = [
 PROTOCOLS: Mapping[str, type[Protocol]] = CLASSES
 """Every protocol class by its name."""
 
-BEST = "best"
+AUTO = "auto"
 """The name that stands for the protocol of least variance at each size and epsilon."""
 
+LONGEST = 1_024
+"""Up to so many values ``auto`` takes protocols whose reports get longer with the number of values."""
+
+_MOST_HASHED = 2**25  # values that OLH takes
+_MOST = 700.0  # beyond which the formulas are not precise, and every protocol tells the truth
 _TWO, _ONE = np.array(2.0), np.array(1.0)
 
 
@@ -73,12 +80,12 @@ def protocol_from(record: Mapping[str, Any]) -> Protocol:
 
 
 def formula_names() -> tuple[str, ...]:
-    """Return the names of the protocols that have a formula, and ``best``.
+    """Return the names of the protocols that have a formula, and ``auto``.
 
     >>> "grr" in formula_names(), "optimal" in formula_names()
     (True, False)
     """
-    return (*(name for name, kind in PROTOCOLS.items() if kind.ideal(_TWO, _ONE) is not None), BEST)
+    return (*(name for name, kind in PROTOCOLS.items() if kind.ideal(_TWO, _ONE) is not None), AUTO)
 
 
 def convex_names() -> tuple[str, ...]:
@@ -99,7 +106,8 @@ def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
     ``oue``     :math:`4E / (E - 1)^2`
     ``ss``      :math:`q (1 - q) / (p - q)^2`, the better whole number near :math:`k / (E + 1)`
     ``the``     :math:`q (1 - q) / (p - q)^2` at the threshold of least variance
-    ``best``    the least of ``grr``, ``oue`` and ``ss`` at each epsilon
+    ``auto``    the least of ``grr``, ``oue`` and ``ss`` at each epsilon; above 1,024 values, where reports of
+                the latter two get long, of ``grr`` and ``olh``
     ==========  ================================================================================
 
     Parameters
@@ -120,7 +128,7 @@ def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
     --------
     >>> f"{ideal('grr', 10, 1.0).variance:.4f}"
     '3.6302'
-    >>> ideal("best", [2, 100], 1.0).variance.round(4)
+    >>> ideal("auto", [2, 100], 1.0).variance.round(4)
     array([0.9207, 3.5896])
     """
     name = one_of("protocol", protocol, formula_names(), owner="ideal")
@@ -131,20 +139,34 @@ def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
 
 def ideal_arrays(name: str, k: Floats, epsilon: Floats) -> Ideal:
     """Return what :func:`ideal` returns, for arrays of one shape and one of :func:`formula_names`."""
-    names = compared_names() if name == BEST else (name,)
-    return least_variance(*filter(None, (PROTOCOLS[candidate].ideal(k, epsilon) for candidate in names)))
+    if name != AUTO:
+        return least_variance(*filter(None, [PROTOCOLS[name].ideal(k, epsilon)]))
+    compared = []
+    for candidate, (above, most) in _auto_sizes().items():
+        figures = PROTOCOLS[candidate].ideal(k, epsilon)
+        if figures is not None:
+            allowed = (k > above) & (k <= most)
+            compared.append(figures._replace(variance=np.where(allowed, figures.variance, np.inf)))
+    return least_variance(*compared)
 
 
-def best_name(k: int, epsilon: float) -> str:
-    """Return which of the protocols that ``best`` compares has the least variance; the first in a tie.
+def auto_name(k: int, epsilon: float) -> str:
+    """Return which of the protocols that ``auto`` compares has the least variance; the first in a tie.
 
-    >>> best_name(2, 1.0), best_name(100, 1.0)
+    >>> auto_name(2, 1.0), auto_name(100, 1.0)
     ('grr', 'ss')
     """
-    least = ideal(BEST, k, epsilon).variance
-    return next(name for name in compared_names() if ideal(name, k, epsilon).variance <= least * (1 + 1e-12))
+    amount = min(epsilon, _MOST)
+    least = ideal(AUTO, k, amount).variance
+    return next(name for name in compared_names(k) if ideal(name, k, amount).variance <= least * (1 + 1e-12))
 
 
-def compared_names() -> tuple[str, ...]:
-    """Return the names of the protocols among which ``best`` chooses."""
-    return tuple(name for name, kind in PROTOCOLS.items() if kind.is_among_best)
+def compared_names(k: int = 2) -> tuple[str, ...]:
+    """Return the names of the protocols among which ``auto`` chooses for so many values."""
+    return tuple(name for name, (above, most) in _auto_sizes().items() if above < k <= most)
+
+
+def _auto_sizes() -> dict[str, tuple[float, float]]:
+    """Return for how many values ``auto`` takes each protocol: above the first number, up to the second."""
+    among = {name: (0.0, float(LONGEST)) for name, kind in PROTOCOLS.items() if kind.is_among_best}
+    return {**among, "grr": (0.0, math.inf), "olh": (LONGEST, _MOST_HASHED)}

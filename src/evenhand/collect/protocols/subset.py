@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand.collect import kernels
-from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import code_type
-from evenhand.collect.protocols.dyadic import GRID, exp_below, round_down
-from evenhand.collect.protocols.formulas import Ideal, least_variance
-from evenhand.collect.protocols.grr import count_tables
+from evenhand.collect.protocols.grr import Listing
+from evenhand.collect.protocols.probabilities import GRID, Ideal, exp_below, least_variance, round_down
 from evenhand.collect.reports.layouts import SetLayout
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from fractions import Fraction
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
@@ -45,11 +43,10 @@ _LARGEST_REPORT = 1 << 20  # values; what a report draws has to fit a buffer
 _REPORTS = 1 << 18  # made at a time, so that codes of another type are never all copied at once
 _LARGEST_DECK = 1 << 26  # values; the deck that reports are drawn from takes four bytes for each
 _LARGEST_COUNTED = 1 << 17  # values whose sets are counted exactly; beyond, logarithms do
-_BLOCK = 1 << 20  # named values that are counted at a time
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class SS(Protocol):
+class SS(Listing):
     r"""Report a set of `size` values that holds the true one more often than any other.
 
     The true value is in the set with probability :math:`p`; the rest of the set is uniform.
@@ -225,17 +222,17 @@ class SS(Protocol):
         return min(shares, key=cost)
 
     def _as_shuffle(self) -> _Drawing:
-        each, bounds, redrawn = self._bounds
+        per_report, bounds, redrawn = self._bounds
         decks = 4 if self.k <= _MOST_IN_PAIRS else 1
         parameters = (
             np.tile(np.arange(self.k - 1, dtype=np.uint32), (decks, 1)),
             bounds,
             redrawn,
             np.empty(redrawn.size, dtype=np.uint32),
-            each,
+            per_report,
             np.uint64(self.p_exact * GRID),
         )
-        return kernels.subset.select, parameters, np.uint32, each / 2
+        return kernels.subset.select, parameters, np.uint32, per_report / 2
 
     @cached_property
     def _bounds(self) -> tuple[int, npt.NDArray[Any], npt.NDArray[np.uint32]]:
@@ -252,31 +249,6 @@ class SS(Protocol):
         redrawn = (np.uint64(1 << 32) % pairs.prod(axis=1, dtype=np.uint64)).astype(np.uint32)
         together = max(1, _GROUP // len(pairs) // 4 * 4)
         return len(pairs), np.ascontiguousarray(np.tile(pairs.T, together)), np.tile(redrawn, together)
-
-    def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        tables = count_tables(self.k)
-        for _, rows in self._blocks(values):
-            self._require(kernels.response.add_counts(rows.reshape(-1), tables))
-        return np.asarray(tables.sum(axis=0))
-
-    def _indicators(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        out = np.zeros((len(values), self.k), dtype=np.uint8)
-        for start, rows in self._blocks(values):
-            self._require(kernels.subset.indicate(rows, out[start : start + len(rows)]))
-        return out
-
-    def _require(self, right: bool) -> None:  # noqa: FBT001 - what a kernel says of its reports
-        if not right:
-            must_be = f"reports of {self!r}, with values from 0 to {self.k - 1}"
-            raise InvalidParameterError("reports", owner="SS", must_be=must_be, got="something else")
-
-    def _blocks(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-        """Yield where a block of reports starts, and the block without gaps."""
-        size = max(1, _BLOCK // self.size)
-        if values.dtype != self.layout.dtype:
-            values = self.layout.checked(values)
-        for start in range(0, len(values), size):
-            yield start, np.ascontiguousarray(values[start : start + size])
 
     def _law(self) -> npt.NDArray[Any]:
         inside = self._indicators(self._outputs()).T == 1

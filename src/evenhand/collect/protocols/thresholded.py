@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evenhand.collect.protocols.dyadic import exp_above, exp_below, round_down, round_up
-from evenhand.collect.protocols.formulas import Ideal
+from evenhand._lazy import lazy
+from evenhand.collect.protocols.probabilities import Ideal, exp_above, exp_below, round_down, round_up
 from evenhand.collect.protocols.unary import Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.rational import Number
 
 __all__ = ["THE"]
+
+optimize = lazy("scipy.optimize")
 
 _LEAST_NOISE = 1e-290  # below, floats have no digits left for the equation, nor p and q a difference
 
@@ -105,7 +105,7 @@ class THE(Unary):
             return float(self.epsilon)
         target = float(self.epsilon)
         low, high = target / 2, 3 * target + 3  # the report has less than its noise, and at least half of it
-        return _root(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300)
+        return float(optimize.brentq(lambda noise: _exact_epsilon(noise) - target, low, high, xtol=1e-300))
 
     @cached_property
     def threshold(self) -> float:
@@ -138,14 +138,7 @@ def _best_threshold(noise: float) -> float:
         missed, false = _parts(noise, threshold)
         return 2 * (false - missed) / (false + missed) + 2 * false / (1 - false)
 
-    return _root(slope, 0.5, 1.0, xtol=1e-15)
-
-
-def _root(function: Callable[[float], float], low: float, high: float, *, xtol: float) -> float:
-    """Return where the function is zero between `low` and `high`."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
-
-    return float(brentq(function, low, high, xtol=xtol))
+    return float(optimize.brentq(slope, 0.5, 1.0, xtol=1e-15))
 
 
 def _exact_epsilon(noise: float) -> float:

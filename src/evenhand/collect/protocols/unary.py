@@ -13,8 +13,7 @@ import numpy as np
 from evenhand.collect import kernels
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes, code_type
-from evenhand.collect.protocols.dyadic import GRID, exp_above, round_up
-from evenhand.collect.protocols.formulas import Ideal, response_log_gain
+from evenhand.collect.protocols.probabilities import GRID, Ideal, exp_above, response_log_gain, round_up
 from evenhand.collect.reports.layouts import BitsLayout
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.feeding import feed
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.formulas import Floats
+    from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
@@ -75,7 +74,7 @@ class Unary(Protocol):
 
     def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
         padding = -self.k % 8
-        return (_padded if _LEAST_USED * padding <= self.k else _cut)(self, codes, source)
+        return (_draw_padded if _LEAST_USED * padding <= self.k else _draw_and_cut)(self, codes, source)
 
     def _counts(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         parts = [
@@ -219,7 +218,7 @@ class OUE(Unary):
         return Fraction(1, 2), round_up(shrunk / (1 + shrunk))
 
 
-def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
+def _draw_padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
     """Return reports drawn where they lie, padding and all, which is quicker where that is little."""
     width = -(-protocol.k // 8)
     out = np.empty(_words_for(8 * width * codes.size), dtype=np.uint64)
@@ -234,7 +233,7 @@ def _padded(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDA
     return little[: width * codes.size].reshape(codes.size, width)
 
 
-def _cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
+def _draw_and_cut(protocol: Unary, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[np.uint8]:
     """Return reports cut from a stream of bits without gaps, so that few values waste no random words."""
     k = protocol.k
     out = np.empty((codes.size, -(-k // 8)), dtype=np.uint8)

@@ -24,8 +24,9 @@ from evenhand.errors import (
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import ROW_ORDER, Trust, Unit
 from evenhand.privacy.records import build_from_record
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.read import read_parquet
-from evenhand.table.source import DEFAULT_LIMITS, Limits, Source, blocks, open_source, over_limit, refuse
+from evenhand.table.source import Source, blocks, open_source, over_limit, refuse
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ __all__ = [
     "FORMAT",
     "FORMAT_NAME",
     "NOTES",
-    "note_of",
+    "describe_reports",
     "parse_json",
     "read_json_text",
     "read_note",
@@ -61,15 +62,13 @@ _RNG = {False: "secure", True: "seeded"}
 _LONGEST_VERSION = 80
 
 
-def note_of(protocol: Any, *, simulated: bool, allowed: str, keep_order: bool, owner: str) -> dict[str, Any]:
-    """Return what a file of reports of `protocol` says about itself, or refuse to write simulated ones.
+def describe_reports(reports: Any, *, allowed: str, keep_order: bool, owner: str) -> dict[str, Any]:
+    """Return what a file of reports says about itself, or refuse to write simulated ones.
 
     Parameters
     ----------
-    protocol : Protocol
-        What made them.
-    simulated : bool
-        Whether they were drawn with a seed.
+    reports : Reports
+        What is written.
     allowed : {"refuse", "allow"}
         Whether simulated reports may be written; the parameter ``simulated`` of the caller.
     keep_order : bool
@@ -78,6 +77,7 @@ def note_of(protocol: Any, *, simulated: bool, allowed: str, keep_order: bool, o
         Who asks, for messages.
     """
     boolean("keep_order", keep_order, owner=owner)
+    protocol, simulated = reports.protocol, reports.simulated
     if one_of("simulated", allowed, ("refuse", "allow"), owner=owner) == "refuse" and simulated:
         raise GuaranteeError(
             "Simulated reports were not written: they were drawn with a seed, and whoever has it can take "

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.collect.protocols.codes import code_type
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import ModuleType
 
     import numpy.typing as npt
 
 __all__ = ["BitsLayout", "HashedLayout", "IntegerLayout", "Layout", "SetLayout"]
+
+pa = lazy("pyarrow")
 
 _BLOCK = 1 << 20  # values looked at together
 _HEX = re.compile(r"[0-9a-f]*")
@@ -32,30 +34,29 @@ _DECIMAL = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 class Layout(ABC):
     """What reports of a protocol look like."""
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the array in memory."""
-        return self._dtype()
+    dtype: np.dtype[Any]
+    """Type of the array in memory."""
+
+    bytes_per_report: int
+    """How many bytes one report takes in memory, in Arrow and, before compression, in a file."""
+
+    described: str
+    """What reports must be, as the end of the sentence "must be ..."."""
+
+    def _describe(self, dtype: np.dtype[Any], described: str, *, size: int = 1) -> None:
+        """Keep the type of an entry, how many of them a report has, and what reports must be."""
+        facts = {"dtype": dtype, "bytes_per_report": size * dtype.itemsize, "described": described}
+        self.__dict__.update(facts)  # a layout itself is frozen
 
     @property
     def arrow_type(self) -> Any:
         """The Arrow type of one report."""
         return self._arrow_type()
 
-    @property
-    def bytes_per_report(self) -> int:
-        """How many bytes one report takes in memory, in Arrow and, before compression, in a file."""
-        return self._bytes()
-
-    @property
-    def described(self) -> str:
-        """What reports must be, as the end of the sentence "must be ..."."""
-        return self._described()
-
     def checked(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return `values` in the layout's type if they can be reports, else refuse them."""
         if not self._fits(values):
-            raise self._refused()
+            raise self._reports_error()
         return values.astype(self.dtype, copy=False)
 
     def to_arrow(self, values: npt.NDArray[Any]) -> Any:
@@ -70,11 +71,11 @@ class Layout(ABC):
         InvalidParameterError
             If it has another type, a null, or what no report can be.
         """
-        return self.checked(self._from_arrow(_arrow().sole_array(array, self.arrow_type, self.described)))
+        return self.checked(self._from_arrow(self._sole_array(array, self.arrow_type)))
 
     def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
         """Return one plain Python value per report, which :mod:`json` writes as it is."""
-        return self._to_json(values)
+        return list(values.tolist())
 
     def from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         """Return the reports of a list that :meth:`to_json` made.
@@ -86,36 +87,25 @@ class Layout(ABC):
         """
         given: object = reports
         if not isinstance(given, list):
-            raise self._refused(f"a value of type {type(reports).__name__}")
+            raise self._reports_error(f"a value of type {type(reports).__name__}")
         return self.checked(self._from_json(reports))
 
     def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
         """Return the columns of a file: flat Arrow arrays by name."""
-        return self._to_columns(values)
+        return {"report": self.to_arrow(values)}
 
     def from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Return the reports of the columns of a file, or refuse them as :meth:`from_arrow` does."""
         wanted = self._column_types()
         if set(columns) != set(wanted):
-            raise self._refused("other columns")
-        sole = {
-            name: _arrow().sole_array(columns[name], kind, self.described) for name, kind in wanted.items()
-        }
-        return self.checked(self._from_columns(sole))
+            raise self._reports_error("other columns")
+        arrays = {name: self._sole_array(columns[name], kind) for name, kind in wanted.items()}
+        return self.checked(self._from_columns(arrays))
 
     # --- what a layout defines ------------------------------------------------------------------
 
     @abstractmethod
-    def _dtype(self) -> np.dtype[Any]: ...
-
-    @abstractmethod
     def _arrow_type(self) -> Any: ...
-
-    def _bytes(self) -> int:
-        return self.dtype.itemsize
-
-    @abstractmethod
-    def _described(self) -> str: ...
 
     @abstractmethod
     def _fits(self, values: npt.NDArray[Any]) -> bool: ...
@@ -126,23 +116,34 @@ class Layout(ABC):
     @abstractmethod
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]: ...
 
-    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
-        return list(values.tolist())
-
     @abstractmethod
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]: ...
 
     def _column_types(self) -> dict[str, Any]:
         return {"report": self.arrow_type}
 
-    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        return {"report": self.to_arrow(values)}
-
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         return self._from_arrow(columns["report"])
 
-    def _refused(self, got: str = "something else") -> InvalidParameterError:
-        return InvalidParameterError("reports", owner="the protocol", must_be=self.described, got=got)
+    def _sole_array(self, array: Any, wanted: Any) -> Any:
+        """Return an Arrow array in one piece if it has the type wanted and no nulls, else refuse it."""
+        if not isinstance(array, pa.Array | pa.ChunkedArray):
+            raise self._reports_error(f"a value of type {type(array).__name__}")
+        if not _same_type(array.type, wanted):
+            raise self._reports_error(f"an Arrow array of {array.type}", f", an Arrow array of {wanted}")
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid:
+            raise self._reports_error("a damaged Arrow array") from None
+        if _has_nulls(array):
+            raise self._reports_error("an Arrow array with nulls")
+        return array
+
+    def _reports_error(self, got: str = "something else", kind: str = "") -> InvalidParameterError:
+        must_be = f"{self.described}{kind}"
+        return InvalidParameterError("reports", owner="the protocol", must_be=must_be, got=got)
 
 
 @dataclass(frozen=True)
@@ -158,27 +159,24 @@ class IntegerLayout(Layout):
 
     k: int
 
-    def _dtype(self) -> np.dtype[Any]:
-        return code_type(self.k)
+    def __post_init__(self) -> None:
+        self._describe(code_type(self.k), f"whole numbers from 0 to {self.k - 1}")
 
     def _arrow_type(self) -> Any:
-        return _arrow().integer_type(self.dtype)
-
-    def _described(self) -> str:
-        return f"whole numbers from 0 to {self.k - 1}"
+        return _integer_type(self.dtype)
 
     def _fits(self, values: npt.NDArray[Any]) -> bool:
         return values.ndim == 1 and values.dtype.kind in "iu" and not _outside(values, self.k)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().number_array(values)
+        return pa.array(np.ascontiguousarray(values))
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _numbers_of(array)
 
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         if not _all_below(reports, self.k):
-            raise self._refused()
+            raise self._reports_error()
         return np.array(reports, dtype=self.dtype)
 
 
@@ -203,17 +201,12 @@ class BitsLayout(Layout):
         """How many bytes a report has."""
         return -(-self.k // 8)
 
-    def _dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.uint8)
+    def __post_init__(self) -> None:
+        described = f"rows of {self.width} bytes that hold {self.k} bits"
+        self._describe(np.dtype(np.uint8), described, size=self.width)
 
     def _arrow_type(self) -> Any:
-        return _arrow().bytes_type(self.width)
-
-    def _bytes(self) -> int:
-        return self.width
-
-    def _described(self) -> str:
-        return f"rows of {self.width} bytes that hold {self.k} bits"
+        return pa.binary(self.width)
 
     def _fits(self, values: npt.NDArray[Any]) -> bool:
         if values.ndim != 2 or values.dtype != np.uint8 or values.shape[1] != self.width:
@@ -221,12 +214,13 @@ class BitsLayout(Layout):
         return not (self.k % 8 and bool((values[:, -1] >> (self.k % 8)).any()))
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().bytes_array(values)
+        return _bytes_array(values)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _bytes_of(array)
 
-    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+    def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return one text of hexadecimal digits per report."""
         digits = np.ascontiguousarray(values).tobytes().hex()
         step = 2 * self.width
         return [digits[start : start + step] for start in range(0, len(digits), step)]
@@ -235,7 +229,7 @@ class BitsLayout(Layout):
         right = all(type(report) is str and len(report) == 2 * self.width for report in reports)
         digits = "".join(reports) if right else ""
         if not right or not _HEX.fullmatch(digits):
-            raise self._refused()
+            raise self._reports_error()
         return np.frombuffer(bytes.fromhex(digits), dtype=np.uint8).reshape(-1, self.width)
 
 
@@ -256,24 +250,20 @@ class SetLayout(Layout):
     k: int
     size: int
 
-    def _dtype(self) -> np.dtype[Any]:
-        return code_type(self.k)
+    def __post_init__(self) -> None:
+        described = f"rows of {self.size} different whole numbers from 0 to {self.k - 1}"
+        self._describe(code_type(self.k), described, size=self.size)
 
     def _arrow_type(self) -> Any:
-        return _arrow().list_type(self.dtype, self.size)
-
-    def _bytes(self) -> int:
-        return self.size * self.dtype.itemsize
-
-    def _described(self) -> str:
-        return f"rows of {self.size} different whole numbers from 0 to {self.k - 1}"
+        return pa.list_(_integer_type(self.dtype), self.size)
 
     def _fits(self, values: npt.NDArray[Any]) -> bool:
         right = values.ndim == 2 and values.dtype.kind in "iu" and values.shape[1] == self.size
         return right and not _outside(values, self.k) and not _repeated(values)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().list_array(values)
+        numbers = pa.array(np.ascontiguousarray(values).ravel())
+        return pa.FixedSizeListArray.from_arrays(numbers, self.size)
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return _numbers_of(array.flatten()).reshape(-1, self.size)
@@ -281,15 +271,16 @@ class SetLayout(Layout):
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         right = all(type(report) is list and len(report) == self.size for report in reports)
         if not right or not all(_all_below(report, self.k) for report in reports):
-            raise self._refused()
+            raise self._reports_error()
         return np.array(reports, dtype=self.dtype).reshape(-1, self.size)
 
-    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+    def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return one column, in which the numbers of a report are packed into bytes."""
         packed = np.ascontiguousarray(values, dtype=self.dtype.newbyteorder("<"))
-        return {"report": _arrow().bytes_array(packed.view(np.uint8))}
+        return {"report": _bytes_array(packed.view(np.uint8))}
 
     def _column_types(self) -> dict[str, Any]:
-        return {"report": _arrow().bytes_type(self.bytes_per_report)}
+        return {"report": pa.binary(self.bytes_per_report)}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         return _bytes_of(columns["report"]).view(self.dtype.newbyteorder("<"))
@@ -312,15 +303,15 @@ class HashedLayout(Layout):
     width: int
     g: int
 
-    def _dtype(self) -> np.dtype[Any]:
+    def __post_init__(self) -> None:
         word = f"<u{self.width // 8}"
-        return np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))])
+        self._describe(
+            np.dtype([("multiplier", word), ("offset", word), ("value", code_type(self.g))]),
+            f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}",
+        )
 
     def _arrow_type(self) -> Any:
-        return _arrow().struct_type(self._column_types())
-
-    def _described(self) -> str:
-        return f"records of multiplier and offset of {self.width} bits and a value from 0 to {self.g - 1}"
+        return pa.struct(list(self._column_types().items()))
 
     @property
     def _parts(self) -> tuple[str, ...]:
@@ -330,16 +321,18 @@ class HashedLayout(Layout):
         return values.ndim == 1 and values.dtype == self.dtype and not _outside(values["value"], self.g)
 
     def _to_arrow(self, values: npt.NDArray[Any]) -> Any:
-        return _arrow().struct_array(self.to_columns(values))
+        columns = self.to_columns(values)
+        return pa.StructArray.from_arrays(list(columns.values()), names=list(columns))
 
     def _from_arrow(self, array: Any) -> npt.NDArray[Any]:
         return self._from_columns(dict(zip(self._parts, array.flatten(), strict=True)))
 
     def _column_types(self) -> dict[str, Any]:
-        return {name: _arrow().integer_type(self.dtype[name]) for name in self._parts}
+        return {name: _integer_type(self.dtype[name]) for name in self._parts}
 
-    def _to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        return {name: _arrow().number_array(values[name]) for name in self._parts}
+    def to_columns(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return one column for each part of the records."""
+        return {name: pa.array(np.ascontiguousarray(values[name])) for name in self._parts}
 
     def _from_columns(self, columns: Mapping[str, Any]) -> npt.NDArray[Any]:
         out = np.empty(len(columns["value"]), dtype=self.dtype)
@@ -347,7 +340,8 @@ class HashedLayout(Layout):
             out[name] = _numbers_of(array)
         return out
 
-    def _to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+    def to_json(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return one record per report; words of 64 bits are texts, which no reader of JSON rounds."""
         parts = [values[name].tolist() for name in self._parts]
         if self.width == 64:
             parts[:2] = [[str(word) for word in words] for words in parts[:2]]
@@ -356,7 +350,7 @@ class HashedLayout(Layout):
     def _from_json(self, reports: list[Any]) -> npt.NDArray[Any]:
         parts = set(self._parts)
         if not all(type(report) is dict and report.keys() == parts for report in reports):
-            raise self._refused()
+            raise self._reports_error()
         out = np.empty(len(reports), dtype=self.dtype)
         for name in self._parts:
             numbers = [report[name] for report in reports]
@@ -364,15 +358,36 @@ class HashedLayout(Layout):
                 right = all(type(word) is str and _DECIMAL.fullmatch(word) for word in numbers)
                 numbers = [int(word) for word in numbers] if right else [None]
             if not _all_below(numbers, self.g if name == "value" else 1 << self.width):
-                raise self._refused()
+                raise self._reports_error()
             out[name] = numbers
         return out
 
 
-def _arrow() -> ModuleType:
-    from evenhand.collect.reports import arrow_layouts  # noqa: PLC0415 - pyarrow is slow to import
+def _integer_type(dtype: np.dtype[Any]) -> Any:
+    """Return the Arrow type of numbers of a numpy type."""
+    return pa.from_numpy_dtype(dtype.newbyteorder("="))
 
-    return arrow_layouts
+
+def _same_type(kind: Any, wanted: Any) -> bool:
+    """Whether two Arrow types are alike; what the elements of a list are called does not matter."""
+    if pa.types.is_fixed_size_list(wanted) and pa.types.is_fixed_size_list(kind):
+        return (kind.list_size, kind.value_type) == (wanted.list_size, wanted.value_type)
+    if pa.types.is_struct(wanted) and pa.types.is_struct(kind):
+        return [(field.name, field.type) for field in kind] == [(field.name, field.type) for field in wanted]
+    return bool(kind == wanted)
+
+
+def _has_nulls(array: Any) -> bool:
+    nested = pa.types.is_struct(array.type) or pa.types.is_fixed_size_list(array.type)
+    parts = array.flatten() if nested else []
+    return any(part.null_count for part in [array, *(parts if isinstance(parts, list) else [parts])])
+
+
+def _bytes_array(rows: npt.NDArray[np.uint8]) -> Any:
+    """Return rows of bytes as an array of binary values of one width."""
+    rows = np.ascontiguousarray(rows)
+    memory = pa.py_buffer(rows)
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, memory])
 
 
 def _bytes_of(array: Any) -> npt.NDArray[np.uint8]:

@@ -124,25 +124,22 @@ class Memo:
                 raise InvalidParameterError(
                     "people", owner=_OWNER, must_be="as many as there are codes", got="another number of them"
                 )
-            return self._answer(ids, values, rng)
+            return self._find_answers(ids, values, rng)
 
-    def _answer(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
+    def _find_answers(self, ids: pa.Array, values: npt.NDArray[Any], rng: Any) -> Reports:
         persons, newcomers = self._people.find(ids)
-        places, unseen = self._pairs.find_integers(persons * self.protocol.k + values.astype(np.int64))
+        places, unseen = self._pairs.find(pa.array(persons * self.protocol.k + values.astype(np.int64)))
         source = stream_for(rng, f"batch {self._batches}")
         if len(unseen):
             drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
-            self._keep(newcomers, unseen, drawn)
+            self._people.add(newcomers)
+            self._pairs.add(unseen)
+            self._values = np.concatenate((self._values, drawn.values))
+            self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
+            self._batches += 1
         return Reports(
             self._values[places], protocol=self.protocol, simulated=bool(self._simulated[places].any())
         )
-
-    def _keep(self, newcomers: pa.Array, unseen: pa.Array, drawn: Reports) -> None:
-        self._people.add(newcomers)
-        self._pairs.add(unseen)
-        self._values = np.concatenate((self._values, drawn.values))
-        self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
-        self._batches += 1
 
     @property
     def guarantee(self) -> Guarantee:
@@ -227,18 +224,14 @@ class Numbering:
     def find(self, things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
         """Return the number of each, and the unknown ones, each once; those are numbered after the known."""
         if self._known is None:
-            return _encoded(things)
-        numbers = _integers(pc.index_in(things, value_set=self._known).fill_null(-1))
+            return _encode_distinct(things)
+        numbers = _to_integers(pc.index_in(things, value_set=self._known).fill_null(-1))
         unknown = numbers < 0
         if not unknown.any():
             return numbers, things[:0]
-        later, fresh = _encoded(things.filter(pa.array(unknown)))
+        later, fresh = _encode_distinct(things.filter(pa.array(unknown)))
         numbers[unknown] = later + len(self._known)
         return numbers, fresh
-
-    def find_integers(self, things: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
-        """Return what :meth:`find` returns, for an array of whole numbers."""
-        return self.find(pa.array(things, type=pa.int64()))
 
     def add(self, fresh: pa.Array) -> None:
         """Give numbers to the things that :meth:`find` found unknown."""
@@ -246,12 +239,12 @@ class Numbering:
             self._known = fresh if self._known is None else pa.concat_arrays([self._known, fresh])
 
 
-def _encoded(things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+def _encode_distinct(things: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
     encoded = things.dictionary_encode()
-    return _integers(encoded.indices), encoded.dictionary
+    return _to_integers(encoded.indices), encoded.dictionary
 
 
-def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
+def _to_integers(array: pa.Array) -> npt.NDArray[np.int64]:
     return np.array(array.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
@@ -270,16 +263,16 @@ def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
     try:
         array = _arrow_ids(people)
         wanted = pa.int64() if pa.types.is_integer(array.type) else pa.large_string()
-        readable = pa.types.is_integer(array.type) or _is_text(array.type)
-        ids = array.cast(wanted) if readable else None
+        texts = {pa.string(), pa.large_string(), pa.string_view()}
+        ids = array.cast(wanted) if pa.types.is_integer(array.type) or array.type in texts else None
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         ids = None
-    if _is_empty(people):  # of any type: an empty list has none
+    if hasattr(people, "__len__") and len(people) == 0:  # of any type: an empty list has none
         return pa.array([], type=pa.int64() if kind == "integers" else pa.large_string())
     if ids is None:
-        raise _refused_people(owner, "something else")
+        raise _people_error(owner, "something else")
     if ids.null_count:
-        raise _refused_people(owner, "a missing id")
+        raise _people_error(owner, "a missing id")
     given = "integers" if pa.types.is_integer(ids.type) else "text"
     if kind is not None and kind != given:
         words = {"integers": "whole numbers", "text": "text"}
@@ -302,15 +295,7 @@ def _arrow_ids(people: Any) -> pa.Array:
     return flat.dictionary_decode() if pa.types.is_dictionary(flat.type) else flat
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return kind in {pa.string(), pa.large_string(), pa.string_view()}
-
-
-def _is_empty(people: Any) -> bool:
-    return hasattr(people, "__len__") and len(people) == 0
-
-
-def _refused_people(owner: str, got: str) -> InvalidParameterError:
+def _people_error(owner: str, got: str) -> InvalidParameterError:
     return InvalidParameterError(
         "people",
         owner=owner,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SecureSource
 from evenhand.privacy.sampling import permutation
@@ -14,14 +15,16 @@ from evenhand.privacy.sampling import permutation
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-    from types import ModuleType
 
     import numpy.typing as npt
 
     from evenhand.collect.protocols.law import ExactLaw
-    from evenhand.table.source import Limits, ReadableBuffer
+    from evenhand.table.limits import Limits
+    from evenhand.table.source import ReadableBuffer
 
 __all__ = ["Reports"]
+
+files = lazy("evenhand.collect.reports.files")
 
 
 class Reports:
@@ -58,7 +61,7 @@ class Reports:
     __slots__ = ("_protocol", "_simulated", "_values")
 
     def __init__(self, values: npt.NDArray[Any], *, protocol: ExactLaw, simulated: bool) -> None:
-        kept = _checked(values, protocol)
+        kept = _check_values(values, protocol)
         if kept is values or kept.base is not None:  # whoever has that array could change the reports
             kept = kept.copy()
         self._fill(kept, protocol, simulated=bool(simulated))
@@ -83,7 +86,7 @@ class Reports:
         A bare array counts as simulated: nobody knows where it came from. It is looked at, not copied.
         """
         if not isinstance(reports, Reports):
-            return cls._drawn(_checked(reports, protocol), protocol, simulated=True)
+            return cls._drawn(_check_values(reports, protocol), protocol, simulated=True)
         if reports.protocol != protocol:
             raise InvalidParameterError(
                 "reports",
@@ -158,7 +161,7 @@ class Reports:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (np.asarray(self.values), self.protocol, self.simulated)
+        return _rebuild, (np.asarray(self.values), self.protocol, self.simulated)
 
     def __repr__(self) -> str:
         kind = ", simulated" if self.simulated else ""
@@ -227,10 +230,10 @@ class Reports:
         UnwritableFileError
             If the file cannot be written; nothing is left behind.
         """
-        note = self._note(simulated, keep_order=keep_order, owner="Reports.write_parquet")
-        _files().write_reports(
-            self._in_written_order(keep_order=keep_order), self.protocol.layout, note, path
+        note = files.describe_reports(
+            self, allowed=simulated, keep_order=keep_order, owner="Reports.write_parquet"
         )
+        files.write_reports(self._in_written_order(keep_order=keep_order), self.protocol.layout, note, path)
 
     @classmethod
     def read_parquet(
@@ -252,7 +255,7 @@ class Reports:
         LimitExceededError
             If it passes a limit.
         """
-        values, protocol, simulated = _files().read_reports(path_or_buffer, limits=limits)
+        values, protocol, simulated = files.read_reports(path_or_buffer, limits=limits)
         return cls._drawn(values, protocol, simulated=simulated)
 
     def to_json(self, *, simulated: Literal["refuse", "allow"] = "refuse", keep_order: bool = False) -> str:
@@ -265,7 +268,7 @@ class Reports:
         >>> Reports.from_json(text)
         <2 reports of GRR(k=5, epsilon=1), simulated>
         """
-        note = self._note(simulated, keep_order=keep_order, owner="Reports.to_json")
+        note = files.describe_reports(self, allowed=simulated, keep_order=keep_order, owner="Reports.to_json")
         written = self._in_written_order(keep_order=keep_order)
         return json.dumps(note | {"reports": self.protocol.layout.to_json(written)})
 
@@ -287,14 +290,8 @@ class Reports:
         LimitExceededError
             If it passes the limit.
         """
-        values, protocol, simulated = _files().read_json_text(text, limits=limits)
+        values, protocol, simulated = files.read_json_text(text, limits=limits)
         return cls._drawn(values, protocol, simulated=simulated)
-
-    def _note(self, allowed: str, *, keep_order: bool, owner: str) -> dict[str, Any]:
-        note: dict[str, Any] = _files().note_of(
-            self.protocol, simulated=self.simulated, allowed=allowed, keep_order=keep_order, owner=owner
-        )
-        return note
 
     def _in_written_order(self, *, keep_order: bool) -> npt.NDArray[Any]:
         """Return the values as they are written: in a uniform order from the secure source, unless told."""
@@ -303,13 +300,7 @@ class Reports:
         return np.asarray(self.values[permutation(len(self), source=SecureSource())])
 
 
-def _files() -> ModuleType:
-    from evenhand.collect.reports import files  # noqa: PLC0415 - pyarrow is slow to import
-
-    return files
-
-
-def _checked(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
+def _check_values(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
     layout = protocol.layout
     try:
@@ -319,5 +310,5 @@ def _checked(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     return layout.checked(array)
 
 
-def _rebuilt(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
+def _rebuild(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
     return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - of the same module

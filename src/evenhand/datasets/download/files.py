@@ -135,25 +135,17 @@ class SourceFile:
         return f"{named}; licence: {self.licence}; {self.page}"
 
 
+@dataclass(kw_only=True)
 class Reader:
     """Read the files of one data set and remember which were used."""
 
-    def __init__(
-        self,
-        dataset: str,
-        *,
-        folder: str | os.PathLike[str] | None = None,
-        download: bool = True,
-        progress: Progress | None = None,
-        fetcher: Fetcher | None = None,
-    ) -> None:
-        self._dataset = dataset
-        self._folder = folder
-        self._download = download
-        self._progress = progress
-        self._fetcher = fetcher
-        self._damaged = ""
-        self.used: tuple[SourceFile, ...] = ()
+    dataset: str = field(kw_only=False)
+    folder: str | os.PathLike[str] | None = None
+    download: bool = True
+    progress: Progress | None = None
+    fetcher: Fetcher | None = None
+    used: tuple[SourceFile, ...] = ()
+    _damaged: str = ""
 
     def columns(
         self, file: SourceFile, *, integers: Iterable[str] = (), numbers: Iterable[str] = ()
@@ -162,8 +154,7 @@ class Reader:
 
         A blank is an empty text, or not-a-number in a column of numbers.
         """
-        content = self.content(file)
-        return parse_csv(content, integers=integers, numbers=numbers)
+        return parse_csv(self.content(file), integers=integers, numbers=numbers)
 
     def content(self, file: SourceFile) -> bytes:
         """Return the checked, uncompressed content of a file."""
@@ -175,14 +166,14 @@ class Reader:
         return content
 
     def _find(self, file: SourceFile) -> bytes | None:
-        for place in places(self._folder):
+        for place in places(self.folder):
             for name in (f"{file.stem}.csv.gz", f"{file.stem}.csv"):
                 content = _read(place, name, file.size)
                 if content is None:
                     continue
                 if _matches(content, file):
                     return content
-                if not (place.is_cache and self._download and file.download):
+                if not (place.is_cache and self.download and file.download):
                     raise _wrong_file(name, place.words)
                 self._damaged = f"The file '{name}' in {place.words} is damaged and was not used. "
         return None
@@ -191,9 +182,9 @@ class Reader:
         """Download a file, keep it in the cache, and return its checked content."""
         if file.download is None:
             raise self._missing(file, "It cannot be downloaded by itself.")
-        if not self._download:
+        if not self.download:
             raise self._missing(file, "Downloads are switched off (download=False).")
-        downloader = _Downloader(file, file.download, self._fetcher, self._progress)
+        downloader = _Downloader(file, file.download, self.fetcher, self.progress)
         try:
             _keep_in_cache(file, downloader)
             content = downloader.content()
@@ -207,11 +198,11 @@ class Reader:
         return content
 
     def _missing(self, file: SourceFile, why: str) -> DataSetNotFoundError:
-        looked = [place.words for place in places(self._folder) if not (place.is_cache and self._damaged)]
+        looked = [place.words for place in places(self.folder) if not (place.is_cache and self._damaged)]
         if not os.environ.get("EVENHAND_DATA"):
-            looked.insert(self._folder is not None, "the folder named by EVENHAND_DATA, which is not set")
+            looked.insert(self.folder is not None, "the folder named by EVENHAND_DATA, which is not set")
         return DataSetNotFoundError(
-            f"The file '{file.stem}.csv' of data set '{self._dataset}' is not in {', nor in '.join(looked)}. "
+            f"The file '{file.stem}.csv' of data set '{self.dataset}' is not in {', nor in '.join(looked)}. "
             f"{self._damaged}{why} Hint: it comes from {file.page} ({file.source}); {file.by_hand} "
             f"Save it as '{file.stem}.csv' or '{file.stem}.csv.gz' and name its folder in EVENHAND_DATA."
         )
@@ -263,20 +254,18 @@ class _NotOnRecordError(Exception):
     """What was downloaded is not the file on record; a further attempt would not change that."""
 
 
+@dataclass
 class _Downloader:
     """What pooch calls to download a file: it reads every address once and writes what they make."""
 
-    def __init__(
-        self, file: SourceFile, download: Download, fetcher: Fetcher | None, progress: Progress | None
-    ) -> None:
-        self._file = file
-        self._download = download
-        self._fetcher = fetcher
-        self._progress = progress
-        self._content: bytes | None = None
+    file: SourceFile
+    download: Download
+    fetcher: Fetcher | None
+    progress: Progress | None
+    _content: bytes | None = None
 
     def __call__(self, _url: str, output_file: str, _keeper: object) -> None:
-        if not _matches(self.content(), self._file):
+        if not _matches(self.content(), self.file):
             raise _NotOnRecordError
         pathlib.Path(output_file).write_bytes(self.content())
 
@@ -288,12 +277,12 @@ class _Downloader:
                 show_progress,
             )
 
-            fetcher, raw = self._fetcher or Fetcher(), []
-            for url in self._download.urls:
-                with show_progress(f"{self._file.stem}.csv", self._progress) as progress:
+            fetcher, raw = self.fetcher or Fetcher(), []
+            for url in self.download.urls:
+                with show_progress(f"{self.file.stem}.csv", self.progress) as progress:
                     raw.append(fetcher.fetch(url, progress=progress))
             try:
-                self._content = self._download.convert(*raw)
+                self._content = self.download.convert(*raw)
             except (ValueError, IndexError, KeyError, TypeError, csv.Error):  # what a changed source may hold
                 self._content = b""
         return self._content

@@ -1,11 +1,10 @@
-"""Addresses of public files, and their CSV content as typed columns, as rows, and written anew."""
+"""CSV content of public files as typed columns, as rows, and written anew."""
 
 from __future__ import annotations
 
 import csv
 import io
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
@@ -13,16 +12,7 @@ from pyarrow import csv as arrow_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = [
-    "as_it_stands",
-    "github",
-    "github_page",
-    "keep_rows",
-    "line_feeds",
-    "parse_csv",
-    "read_rows",
-    "write_rows",
-]
+__all__ = ["as_it_stands", "keep_rows", "line_feeds", "parse_csv", "read_rows", "write_rows"]
 
 
 def parse_csv(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str] = ()) -> dict[str, Any]:
@@ -83,40 +73,6 @@ def write_rows(rows: Iterable[Sequence[str]]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode("utf-8")
-
-
-def github(repository: str, commit: str, path: str, *, large: bool = False) -> str:
-    """Return the address of a file of a public repository at a fixed commit.
-
-    Parameters
-    ----------
-    repository : str
-        Owner and name.
-    commit : str
-        The commit, or a branch for files that are checked by their content alone.
-    path : str
-        Path in the repository.
-    large : bool, default False
-        Whether the repository keeps the file in Git LFS, which has another address.
-
-    Examples
-    --------
-    >>> github("owner/data", "abc", "two words.csv")
-    'https://raw.githubusercontent.com/owner/data/abc/two%20words.csv'
-    """
-    host = "https://media.githubusercontent.com/media" if large else "https://raw.githubusercontent.com"
-    return f"{host}/{repository}/{commit}/{quote(path)}"
-
-
-def github_page(repository: str) -> str:
-    """Return the page of a public repository.
-
-    Examples
-    --------
-    >>> github_page("owner/data")
-    'https://github.com/owner/data'
-    """
-    return f"https://github.com/{repository}"
 
 
 def as_it_stands(raw: bytes) -> bytes:

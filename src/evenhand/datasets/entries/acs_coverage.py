@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, github_page, read_rows, write_rows
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.download.parsing import read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -14,9 +13,7 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "decode"]
-
-_REPOSITORY = "hharcolezi/ldp-fairness-impact"
+__all__ = ["ENTRY", "FILE", "decode"]
 
 # First and last code of each column; a published code is the difference to the first one.
 _CODES = {
@@ -32,22 +29,6 @@ def decode(raw: bytes) -> bytes:
     lows = [_CODES[name][0] for name in header]
     decoded = ([str(int(cell) + low) for cell, low in zip(row, lows, strict=True)] for row in rows)
     return write_rows([header, *decoded])
-
-
-FILE = SourceFile(
-    stem="acs_public_coverage_tx2018",
-    sha256="7ecf993aac4ccb5d32fc430ce0134e44ae35cceae630b658586b9f295fd83a4c",
-    size=3_450_801,
-    source=f"{_REPOSITORY} on GitHub, after folktables and the public use sample of the US Census Bureau",
-    licence="MIT; the survey itself is in the public domain",
-    page=github_page(_REPOSITORY),
-    download=Download(
-        urls=(
-            github(_REPOSITORY, "c017d9d36e32c8d24925c52d3a5d10045edb47d9", "datasets/db_ACSCoverage.csv"),
-        ),
-        convert=decode,
-    ),
-)
 
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
@@ -72,23 +53,5 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     return Cleaned(columns=columns, schema=schema, rows=98_739, cleaning=tuple(steps), note=note)
 
 
-ENTRY = Entry(
-    about="Whether a person under 65 with an income of at most 30,000 dollars has public health insurance.",
-    citation=(
-        "Ding, Hardt, Miller, Schmidt (2021), Retiring Adult; US Census Bureau; cleaned as in arcolezi2023"
-    ),
-    options=(
-        Option(
-            name="keep_state",
-            default=False,
-            choices=(False, True),
-            meaning="Keep the constant column ST, as arcolezi2023 did.",
-        ),
-    ),
-    build=_build,
-    files=(FILE,),
-    departures=(
-        "arcolezi2023 keeps the constant column ST among its attributes.",
-        "arcolezi2023 calls DIS = 1 privileged; evidently it is the group with a disability (inferred).",
-    ),
-)
+ENTRY = read_entry("acs_coverage", build=_build, converters=(decode,))
+(FILE,) = ENTRY.files

@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, github_page, keep_rows, read_rows, write_rows
-from evenhand.datasets.entry import Cleaned, Entry, Option
-from evenhand.schema import Column, Domain, Schema
+from evenhand.datasets.download.parsing import keep_rows, read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, read_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "without_identifiers"]
+__all__ = ["ENTRY", "FILE", "without_identifiers"]
 
-_REPOSITORY = "propublica/compas-analysis"
 _IDENTIFIERS = ("name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number")
 _DAYS = ("days_b_screening_arrest", "c_days_from_compas", "r_days_from_arrest")
 _INTEGERS = (
@@ -26,11 +23,6 @@ _INTEGERS = (
     "is_recid", "is_violent_recid", "decile_score.1", "v_decile_score", "priors_count.1", "start", "end",
     "event", "two_year_recid",
 )  # fmt: skip
-_RACES = ("African-American", "Asian", "Caucasian", "Hispanic", "Native American", "Other")
-_TWO_RACES = Domain.categorical(["African-American", "Caucasian"])
-_SEXES = Domain.categorical(["Female", "Male"])
-_AGES = Domain.categorical(["25 - 45", "Greater than 45", "Less than 25"])
-_BINARY = Domain.integers(0, 1)
 _WORSE = "which nobody hopes for: a group with more positives is worse off."
 _SIGN = "The group with code 1 in {}, Caucasian, is declared privileged so that gaps keep its sign."
 
@@ -46,19 +38,6 @@ def without_identifiers(raw: bytes) -> bytes:
 
 def _day(cell: str, is_day: bool) -> str:  # noqa: FBT001 - one of two ways to write the cell
     return f"{float(cell)}" if is_day and cell else cell
-
-
-FILE = SourceFile(
-    stem="compas_two_years",
-    sha256="3bbc3288b268942fe3166bb6bfc0b6dbde3f31ed839ea636fffa1a6457d2c9f4",
-    size=2_109_493,
-    source=f"ProPublica, {_REPOSITORY} on GitHub",
-    licence="not stated",
-    page=github_page(_REPOSITORY),
-    download=Download(
-        urls=(github(_REPOSITORY, "master", "compas-scores-two-years.csv"),), convert=without_identifiers
-    ),
-)
 
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
@@ -83,20 +62,6 @@ def _makhlouf(raw: dict[str, Any], *, rule: str, threshold: int) -> Cleaned:
         "more_than_2_priors": (raw["priors_count"] > 2).astype(np.int64),
         "high_violence_score": (raw["v_decile_score"] > threshold).astype(np.int64),
     }
-    schema = Schema(
-        (
-            Column("sex", _SEXES),
-            Column("race", _TWO_RACES),
-            Column("age_cat", _AGES),
-            Column("more_than_2_priors", _BINARY),
-            Column("high_violence_score", _BINARY),
-        ),
-        sensitive=("race", "sex", "age_cat"),
-        protected="race",
-        privileged="Caucasian",
-        target="high_violence_score",
-        positive=1,
-    )
     filtered = {
         "or": "only rows with a screening delay, which is all that 'at most 30 OR at least -30' asks (5,915)",
         "and": "only rows screened within 30 days of the arrest, before or after (5,278)",
@@ -108,7 +73,7 @@ def _makhlouf(raw: dict[str, Any], *, rule: str, threshold: int) -> Cleaned:
     )
     note = f"A positive label is a high risk score, {_WORSE} {_SIGN.format('makhlouf2024')}"
     rows = 5_915 if rule == "or" else 5_278
-    return Cleaned(columns=columns, schema=schema, rows=rows, cleaning=steps, note=note)
+    return Cleaned(columns=columns, schema=ENTRY.schema("makhlouf2024"), rows=rows, cleaning=steps, note=note)
 
 
 def _fair_projection(raw: dict[str, Any]) -> Cleaned:
@@ -124,22 +89,6 @@ def _fair_projection(raw: dict[str, Any]) -> Cleaned:
         "length_of_stay": stay // np.timedelta64(1, "D"),
         "is_recid": raw["is_recid"],
     }
-    schema = Schema(
-        (
-            Column("age", Domain.integers(18, 100)),
-            Column("c_charge_degree", Domain.categorical(["M", "F"])),
-            Column("race", _TWO_RACES),
-            Column("sex", _SEXES),
-            Column("priors_count", Domain.integers(0, 99)),
-            Column("length_of_stay", Domain.integers(-1, 1_500)),
-            Column("is_recid", _BINARY),
-        ),
-        sensitive=("race",),
-        protected="race",
-        privileged="Caucasian",
-        target="is_recid",
-        positive=1,
-    )
     steps = (
         "only rows marked African-American or Caucasian",
         (
@@ -149,88 +98,20 @@ def _fair_projection(raw: dict[str, Any]) -> Cleaned:
         "length_of_stay is the whole days from entering to leaving jail, rounded down; -1 occurs",
     )
     note = f"A positive label is a new charge, {_WORSE} {_SIGN.format('ghoukasian2024')}"
-    return Cleaned(columns=columns, schema=schema, rows=5_278, cleaning=steps, note=note)
+    return Cleaned(
+        columns=columns, schema=ENTRY.schema("fair_projection"), rows=5_278, cleaning=steps, note=note
+    )
 
 
 def _propublica(raw: dict[str, Any]) -> Cleaned:
-    deciles = Domain.integers(1, 10)
-    schema = Schema(
-        (
-            Column("sex", _SEXES),
-            Column("age", Domain.integers(18, 100)),
-            Column("age_cat", _AGES),
-            Column("race", Domain.categorical(_RACES)),
-            Column("juv_fel_count", Domain.integers(0, 99)),
-            Column("decile_score", deciles),
-            Column("juv_misd_count", Domain.integers(0, 99)),
-            Column("juv_other_count", Domain.integers(0, 99)),
-            Column("priors_count", Domain.integers(0, 99)),
-            Column("c_charge_degree", Domain.categorical(["M", "F"])),
-            Column("is_recid", _BINARY),
-            Column("is_violent_recid", _BINARY),
-            Column("score_text", Domain.categorical(["Low", "Medium", "High"], ordered=True)),
-            Column("v_decile_score", deciles),
-            Column("v_score_text", Domain.categorical(["Low", "Medium", "High"], ordered=True)),
-            Column("two_year_recid", _BINARY),
-        ),
-        sensitive=("race", "sex", "age"),
-        protected="race",
-        privileged="Caucasian",
-        target="two_year_recid",
-        positive=1,
-    )
     steps = ("names, birth dates and case numbers removed; repeated columns marked '.1'",)
     note = (
         f"A positive label is a new charge within two years, {_WORSE} Caucasian is declared privileged as "
         "in the other versions. Dates, charges in words and other columns without a code list are in the "
         "frame but not in the schema."
     )
-    return Cleaned(columns=raw, schema=schema, rows=7_214, cleaning=steps, note=note)
+    return Cleaned(columns=raw, schema=ENTRY.schema("propublica"), rows=7_214, cleaning=steps, note=note)
 
 
-ENTRY = Entry(
-    about="Risk scores given to defendants, and whether they were charged again within two years.",
-    citation=(
-        "Angwin, Larson, Mattu, Kirchner (2016), Machine Bias, ProPublica; cut as in makhlouf2024, "
-        "ghoukasian2024"
-    ),
-    options=(
-        Option(
-            name="version",
-            default="makhlouf2024",
-            choices=("makhlouf2024", "fair_projection", "propublica"),
-            meaning=(
-                "The rows and columns of makhlouf2024, of ghoukasian2024 (chapter 5), or all of ProPublica's."
-            ),
-        ),
-        Option(
-            name="filter",
-            default="or",
-            choices=("or", "and"),
-            meaning=(
-                "The 30-day rule as published in code (or: 5,915 rows) or as stated in the text (and: 5,278)."
-            ),
-            only_with=("version", ("makhlouf2024",)),
-        ),
-        Option(
-            name="threshold",
-            default=3,
-            choices=(1, 3, 5),
-            meaning="Violence decile score above which the label is 1.",
-            only_with=("version", ("makhlouf2024",)),
-        ),
-    ),
-    build=_build,
-    files=(FILE,),
-    departures=(
-        (
-            "makhlouf2024 states 'within 30 days of arrest'; its filter joins both bounds with OR and "
-            "drops only blanks."
-        ),
-        (
-            "makhlouf2024 predicts the violence score, and its footnote 7 has the skew of the thresholds "
-            "reversed."
-        ),
-        "makhlouf2024 says the score lies in [0, 1]; it runs from 1 to 10.",
-    ),
-)
+ENTRY = read_entry("compas", build=_build, converters=(without_identifiers,))
+(FILE,) = ENTRY.files

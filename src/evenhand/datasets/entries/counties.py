@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -62,26 +62,7 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:  # noqa: ARG001
     return Cleaned(columns=columns, schema=rule_schema(), rows=n, cleaning=steps, note=note, synthetic=True)
 
 
-ENTRY = Entry(
-    about=(
-        "Voting-age citizens (s), those of a language group with limited English (sp), and those of them "
-        "with little schooling (spe): the inputs of the rule (sp/s > 0.05 or sp > 10000) and spe/sp > "
-        "0.0131."
-    ),
-    citation="evenhand; parameters after the US Census Bureau, 2016 and 2017",
-    options=(
-        Option(name="n", default=3_000, low=10, high=1_000_000, meaning="How many counties."),
-        Option(name="seed", default=0, meaning="Seed of the draw."),
-        Option(
-            name="near_per_mille",
-            default=20,
-            high=300,
-            meaning="Counties of a thousand that are put next to each of the three thresholds.",
-        ),
-    ),
-    build=_build,
-    built_in=True,
-)
+ENTRY = read_entry("counties", build=_build)
 
 
 def rule_schema(*more: Column) -> Schema:

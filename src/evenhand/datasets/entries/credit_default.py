@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, read_rows, write_rows
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.download.parsing import read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "plain_numbers"]
+__all__ = ["ENTRY", "FILE", "plain_numbers"]
 
-_REPOSITORY = "galipremsagar/Credit-Card-Defaulter-using-Randomized-Search"
 _MONTHS = ("PAY_0", "PAY_2", "PAY_3", "PAY_4", "PAY_5", "PAY_6")
 _BILLS = tuple(f"BILL_AMT{month}" for month in range(1, 7))
 _PAID = tuple(f"PAY_AMT{month}" for month in range(1, 7))
@@ -35,20 +33,6 @@ def plain_numbers(raw: bytes) -> bytes:
         for row in rows
     )
     return write_rows([header, *written])
-
-
-FILE = SourceFile(
-    stem="credit_default_uci",
-    sha256="3fafd71645a1cb6c28afff07c26303e9934391e0b0a5050a4a3755d0af31c033",
-    size=3_478_311,
-    source=f"UCI Machine Learning Repository, through {_REPOSITORY} on GitHub",
-    licence="CC BY 4.0 at UCI; not stated for the copy",
-    page="https://archive.ics.uci.edu/dataset/350/default+of+credit+card+clients",
-    download=Download(
-        urls=(github(_REPOSITORY, "dba8930c0f0daa1f6be84b11832ed635115fa83d", "UCI_Credit_Card.csv"),),
-        convert=plain_numbers,
-    ),
-)
 
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
@@ -84,28 +68,5 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     return Cleaned(columns=columns, schema=schema, rows=30_000, cleaning=steps, note=note)
 
 
-ENTRY = Entry(
-    about="Whether a credit card client defaults next month, with bills and payments of six months.",
-    citation=(
-        "Yeh (2009), Default of Credit Card Clients, UCI Machine Learning Repository; used by ghoukasian2024"
-    ),
-    options=(
-        Option(
-            name="unnamed_codes",
-            default="keep",
-            choices=("keep", "merge"),
-            meaning=(
-                "Codes of EDUCATION and MARRIAGE that the code list does not name: as they are, or made "
-                "'others'."
-            ),
-        ),
-    ),
-    build=_build,
-    files=(FILE,),
-    departures=(
-        (
-            "ghoukasian2024 reports 85 inputs after one-hot coding without SEX; counting the values that "
-            "occur, that is what merging the unnamed codes gives (deduced), and keeping them gives 89."
-        ),
-    ),
-)
+ENTRY = read_entry("credit_default", build=_build, converters=(plain_numbers,))
+(FILE,) = ENTRY.files

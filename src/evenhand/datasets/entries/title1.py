@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.datasets.download.files import Download, SourceFile
-from evenhand.datasets.download.parsing import (
-    as_it_stands,
-    github,
-    github_page,
-    keep_rows,
-    line_feeds,
-    read_rows,
-    write_rows,
-)
-from evenhand.datasets.entry import Cleaned, Entry, Option
+from evenhand.datasets.download.parsing import keep_rows, read_rows, write_rows
+from evenhand.datasets.entry import Cleaned, read_entry
 from evenhand.schema import Column, Domain, Schema
 
 if TYPE_CHECKING:
@@ -24,26 +15,8 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "STATES", "short_header"]
+__all__ = ["ENTRY", "EXPENDITURE", "NCES", "short_header"]
 
-# Postal code and name; the fifty states and the District of Columbia.
-STATES = {
-    "AL": "ALABAMA", "AK": "ALASKA", "AZ": "ARIZONA", "AR": "ARKANSAS", "CA": "CALIFORNIA",
-    "CO": "COLORADO", "CT": "CONNECTICUT", "DE": "DELAWARE", "DC": "DISTRICT OF COLUMBIA", "FL": "FLORIDA",
-    "GA": "GEORGIA", "HI": "HAWAII", "ID": "IDAHO", "IL": "ILLINOIS", "IN": "INDIANA", "IA": "IOWA",
-    "KS": "KANSAS", "KY": "KENTUCKY", "LA": "LOUISIANA", "ME": "MAINE", "MD": "MARYLAND",
-    "MA": "MASSACHUSETTS", "MI": "MICHIGAN", "MN": "MINNESOTA", "MS": "MISSISSIPPI", "MO": "MISSOURI",
-    "MT": "MONTANA", "NE": "NEBRASKA", "NV": "NEVADA", "NH": "NEW HAMPSHIRE", "NJ": "NEW JERSEY",
-    "NM": "NEW MEXICO", "NY": "NEW YORK", "NC": "NORTH CAROLINA", "ND": "NORTH DAKOTA", "OH": "OHIO",
-    "OK": "OKLAHOMA", "OR": "OREGON", "PA": "PENNSYLVANIA", "RI": "RHODE ISLAND", "SC": "SOUTH CAROLINA",
-    "SD": "SOUTH DAKOTA", "TN": "TENNESSEE", "TX": "TEXAS", "UT": "UTAH", "VT": "VERMONT", "VA": "VIRGINIA",
-    "WA": "WASHINGTON", "WV": "WEST VIRGINIA", "WI": "WISCONSIN", "WY": "WYOMING",
-}  # fmt: skip
-
-
-_REPOSITORY = "pranav-putta/titlei_fund_allocation"
-_COMMIT = "78b139f19154835451639cd9fccfd8ff2698d6f3"
-_FOLDER = "fund_alloc/datasets/fund_allocation"
 _STUDENTS = "Total Students, All Grades (Excludes AE) [District] 2014-15"
 _SAIPE_ROWS = {2015: 13_245, 2016: 13_245, 2017: 13_222, 2018: 13_206, 2019: 13_183, 2020: 13_172}
 _COUNT = Domain.integers(0, 100_000_000)
@@ -54,50 +27,6 @@ def short_header(raw: bytes) -> bytes:
     """Make our file of the state table: the same rows under short names."""
     _, *rows = read_rows(raw)
     return write_rows([["state", "average_daily_attendance", "net_current_exp_per_ada_title1"], *rows])
-
-
-def _file(stem: str, sha256: str, size: int, path: str, convert: Any) -> SourceFile:
-    return SourceFile(
-        stem=stem,
-        sha256=sha256,
-        size=size,
-        source=f"National Center for Education Statistics, through {_REPOSITORY} on GitHub",
-        licence="the tables are in the US public domain; not stated for the repository",
-        page=github_page(_REPOSITORY),
-        download=Download(urls=(github(_REPOSITORY, _COMMIT, f"{_FOLDER}/{path}"),), convert=convert),
-    )
-
-
-DISTRICTS = _file(
-    "title1_districts_fioretto2021",
-    "d0442c7e57adcf27973e156ba43b463f8dcfdc6f1974ef3d6ed60201e66194ce",
-    1_697_438,
-    "full_data.csv",
-    as_it_stands,
-)
-NCES = _file(
-    "nces_elsi_districts_2014_15_raw",
-    "2e75087fb83c16928cb4bfad7d5ec2e71d03ad3ad516dda1a1d85ee88c0ca1b7",
-    4_060_125,
-    "school_districts_info.csv",
-    line_feeds,
-)
-EXPENDITURE = _file(
-    "nces_state_ppe_2013_14",
-    "943657a04b045ace0836c1ba5e8b1fec42c11a95051414355caa1dea5d0b5ecb",
-    1_206,
-    "Title_I_SPPE_Data.csv",
-    short_header,
-)
-SAIPE = SourceFile(
-    stem="saipe_school_districts_2015_2020",
-    sha256="3754d1edabe49c90282b19bf3327b5a6a546f23494f1454f261754398ef02dcd",
-    size=5_016_742,
-    source="US Census Bureau, Small Area Income and Poverty Estimates, six yearly tables put together",
-    licence="US public domain",
-    page="https://www.census.gov/programs-surveys/saipe/data/datasets.html",
-    by_hand="the yearly tables there were put together by hand; get the very file on record.",
-)
 
 
 def _build(read: Reader, options: Mapping[str, Any]) -> Cleaned:
@@ -159,7 +88,7 @@ def _saipe(read: Reader, year: int) -> Cleaned:
     counts = ("pop_total", "pop_5_17", "poverty_5_17")
     raw = read.columns(SAIPE, integers=("year", *counts))
     raw = keep_rows(raw, (raw["year"] == year) & (raw["state"] != "PR"))
-    names = np.array([STATES[code] for code in raw["state"]], dtype=object)
+    names = np.array([ENTRY.codes["states"][code] for code in raw["state"]], dtype=object)
     columns = {
         "district": raw["district"],
         "state": names,
@@ -169,7 +98,7 @@ def _saipe(read: Reader, year: int) -> Cleaned:
     }
     schema = Schema(
         (
-            Column("state", _STATE),
+            _state_column(),
             *(Column(name, _COUNT) for name in counts),
             Column("exp_index", _INDEX),
         )
@@ -191,11 +120,12 @@ def _expenditure(read: Reader, states: Any) -> Any:
     return np.array([by_state[state] for state in states], dtype=np.int64)
 
 
-_STATE = Domain.categorical(sorted(STATES.values()))
+def _state_column() -> Column:
+    return Column("state", Domain.categorical(sorted(ENTRY.codes["states"].values())))
 
 
 def _schema() -> Schema:
-    return Schema((Column("state", _STATE), Column("num_students", _COUNT), Column("exp_index", _INDEX)))
+    return Schema((_state_column(), Column("num_students", _COUNT), Column("exp_index", _INDEX)))
 
 
 _NOTE = (
@@ -203,55 +133,5 @@ _NOTE = (
     "children in poverty; version='saipe' has those."
 )
 
-ENTRY = Entry(
-    about=(
-        "School districts with their size and the state's expenditure per pupil, which weighs their share "
-        "of money."
-    ),
-    citation=(
-        "National Center for Education Statistics; Census Bureau, Small Area Income and Poverty Estimates; "
-        "used as in fioretto2021"
-    ),
-    options=(
-        Option(
-            name="version",
-            default="districts",
-            choices=("districts", "nces", "saipe"),
-            meaning="The cleaned table, the same made from the raw table, or poverty counts.",
-        ),
-        Option(
-            name="state",
-            default="all",
-            choices=("all", "NEW YORK"),
-            meaning="All states, or the one in the figures of fioretto2021.",
-            only_with=("version", ("districts",)),
-        ),
-        Option(
-            name="least_students",
-            default=1,
-            high=1_000_000,
-            meaning="Fewest students of a district that is kept.",
-            only_with=("version", ("nces",)),
-        ),
-        Option(
-            name="year",
-            default=2019,
-            choices=tuple(_SAIPE_ROWS),
-            meaning="Year of the poverty estimates.",
-            only_with=("version", ("saipe",)),
-        ),
-    ),
-    build=_build,
-    files=(DISTRICTS, NCES, EXPENDITURE, SAIPE),
-    departures=(
-        (
-            "fioretto2021 reports 16,441 districts; the same steps on the raw table give 16,641, probably "
-            "a slip of a digit."
-        ),
-        (
-            "fioretto2021 speaks of children in necessitous families; the table it describes counts all "
-            "students."
-        ),
-        "fioretto2021 does not give its weights; the state's expenditure per pupil is taken.",
-    ),
-)
+ENTRY = read_entry("title1", build=_build, converters=(short_header,))
+DISTRICTS, NCES, EXPENDITURE, SAIPE = ENTRY.files

@@ -1,9 +1,16 @@
-"""Allotments: a budget shared out in proportion to weighted counts, or by any smooth formula."""
+"""Allotments: a budget shared out in proportion to weighted counts, or by any smooth formula.
+
+:func:`award_cents` turns shares into whole cents that add up to the budget exactly, by the method of largest
+remainders.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,16 +20,14 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Allotment", "Formula", "check_weights", "copy_read_only"]
-
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e50, 1e-50
+_CENTS_OF_ONE, _MOST_CENTS = 100, 1 << 62
 
 _STEP = 2.0**-10  # of a count, but at least one; the error of the extrapolated difference is of its 4th power
 
@@ -123,17 +128,11 @@ def check_weights(weights: npt.ArrayLike, *, owner: str) -> Values:
     if not (right and fine.all() and (array > 0).any()):
         must_be = "a row of numbers, each 0 or from 1e-50 to 1e50, and one of them above 0"
         raise InvalidParameterError("weights", owner=owner, must_be=must_be, got="others")
-    return copy_read_only(array)
+    array.setflags(write=False)
+    return array
 
 
-def copy_read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a copy that cannot be written to."""
-    copy = np.array(array)
-    copy.setflags(write=False)
-    return copy
-
-
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Formula:
     r"""A formula that turns counts into shares, twice differentiable in each count.
 
@@ -173,26 +172,19 @@ class Formula:
     """
 
     function: Callable[[Values], Any]
-    hessian_diagonal: Callable[[Values], Any] | None
-    fourth_derivative: float | tuple[float, ...] | None
-    count: str
+    _: KW_ONLY
+    hessian_diagonal: Callable[[Values], Any] | None = None
+    fourth_derivative: npt.ArrayLike | None = None
+    count: str = "x"
 
-    def __init__(
-        self,
-        function: Callable[[Values], Any],
-        *,
-        hessian_diagonal: Callable[[Values], Any] | None = None,
-        fourth_derivative: npt.ArrayLike | None = None,
-        count: str = "x",
-    ) -> None:
-        for name, value in (("function", function), ("hessian_diagonal", hessian_diagonal)):
+    def __post_init__(self) -> None:
+        for name in ("function", "hessian_diagonal"):
+            value = getattr(self, name)
             if not callable(value) and (value is not None or name == "function"):
                 raise InvalidParameterError(name, owner="Formula", must_be="a function", got=value)
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "hessian_diagonal", hessian_diagonal)
-        bound = None if fourth_derivative is None else _check_bound(fourth_derivative)
-        object.__setattr__(self, "fourth_derivative", bound)
-        object.__setattr__(self, "count", check_input_name(count, parameter="count", owner="Formula"))
+        if self.fourth_derivative is not None:
+            object.__setattr__(self, "fourth_derivative", _check_bound(self.fourth_derivative))
+        object.__setattr__(self, "count", check_input_name(self.count, parameter="count", owner="Formula"))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -248,11 +240,9 @@ class Formula:
 
     def slope(self, counts: Values, place: int) -> Values:
         """Return the derivative of every share by one count, by a central difference."""
-        up, down = counts.copy(), counts.copy()
         step = self.step(counts[place])
-        up[place] += step
-        down[place] -= step
-        return (self.value(up) - self.value(down)) / (2 * step)
+        above, below = self._values_beside(counts, place, step)
+        return (above - below) / (2 * step)
 
     def second_difference(self, counts: Values, place: int, *, at_least: float = 0.0) -> Values:
         """Return the second derivative of every share by one count, by differences at two steps.
@@ -262,9 +252,9 @@ class Formula:
         formula is not finite so far away.
         """
         middle, short = 2 * self.value(counts), self.step(counts[place])
-        derivative = self._extrapolated(counts, place, max(short, at_least), middle)
+        derivative = self._extrapolate(counts, place, max(short, at_least), middle)
         if short < at_least and not np.isfinite(derivative).all():
-            return self._extrapolated(counts, place, short, middle)
+            return self._extrapolate(counts, place, short, middle)
         return derivative
 
     @staticmethod
@@ -272,15 +262,20 @@ class Formula:
         """Return the step by which a count is changed unless a longer one is asked for."""
         return max(1.0, abs(float(count))) * _STEP
 
-    def _extrapolated(self, counts: Values, place: int, step: float, middle: Values) -> Values:
-        coarse, fine = (self._around(counts, place, length, middle) for length in (step, step / 2))
+    def _extrapolate(self, counts: Values, place: int, step: float, middle: Values) -> Values:
+        coarse, fine = (
+            (above - middle + below) / length**2
+            for length in (step, step / 2)
+            for above, below in [self._values_beside(counts, place, length)]
+        )
         return (4 * fine - coarse) / 3
 
-    def _around(self, counts: Values, place: int, step: float, middle: Values) -> Values:
+    def _values_beside(self, counts: Values, place: int, step: float) -> tuple[Values, Values]:
+        """Return the shares where one count is a step higher, and a step lower."""
         up, down = counts.copy(), counts.copy()
         up[place] += step
         down[place] -= step
-        return (self.value(up) - middle + self.value(down)) / step**2
+        return self.value(up), self.value(down)
 
     def value(self, counts: Values) -> Values:
         """Return the shares of one row of counts, which need not be finite."""
@@ -313,3 +308,107 @@ def _check_bound(bound: npt.ArrayLike) -> float | tuple[float, ...]:
         must_be = "a finite number >= 0, or one for each entity"
         raise InvalidParameterError("fourth_derivative", owner="Formula", must_be=must_be, got="another")
     return tuple(float(number) for number in array) if array.ndim else float(array)
+
+
+# --- awards -------------------------------------------------------------------------------------------
+
+
+def award_cents(
+    claims: npt.ArrayLike, budget: Number, *, names: Sequence[str] | None = None
+) -> npt.NDArray[np.int64]:
+    r"""Return what each place gets, in whole cents that add up to the budget.
+
+    .. math:: q_i = C\, w_i / \sum_j w_j, \quad A_i = \lfloor q_i \rfloor + 1\{i \text{ among the } r
+              \text{ largest } q_i - \lfloor q_i \rfloor\}, \quad r = C - \sum_i \lfloor q_i \rfloor
+
+    where :math:`w_i` are the ``claims`` and :math:`C` is the budget in cents. Nobody is more than a cent away
+    from the exact share. All of it is integer arithmetic; a float is taken for the number it holds exactly.
+
+    Ties between equal remainders go to the larger claim, then to the name that sorts first. So, with names,
+    permuting the places permutes the awards. Without names the last ties, which are between equal claims, go
+    to the place listed first.
+
+    Parameters
+    ----------
+    claims : array of numbers
+        Weighted counts or shares, at least 0, not all 0; only their proportions matter. Whole numbers are
+        best: shares that were rounded on the way carry their rounding into the cents.
+    budget : int, float, str, Fraction or Decimal
+        The money, at least 0, in whole cents: ``"1000.25"``.
+    names : sequence of str, optional
+        Different names of the places.
+
+    Returns
+    -------
+    array of int64
+        Cents.
+
+    Examples
+    --------
+    >>> award_cents([1, 1, 1], 1, names=["Rye", "Ash", "Elm"])
+    array([33, 34, 33])
+    >>> int(award_cents([0.1, 0.2, 0.7], "6500000000.01").sum())
+    650000000001
+    """
+    weights = _whole_claims(claims)
+    cents = _cents(budget)
+    order = _order_of(names, len(weights))
+    total = sum(weights)
+    quotas = [divmod(cents * weight, total) for weight in weights]
+    awards = np.array([whole for whole, _ in quotas], dtype=np.int64)
+    left = cents - sum(whole for whole, _ in quotas)
+    ranked = sorted(range(len(weights)), key=lambda place: (-quotas[place][1], -weights[place], order[place]))
+    awards[ranked[:left]] += 1
+    awards.setflags(write=False)
+    return awards
+
+
+def _whole_claims(claims: npt.ArrayLike) -> list[int]:
+    """Return whole numbers in the same proportions."""
+    try:
+        array = np.asarray(claims)
+        fits = array.ndim == 1 and array.dtype.kind in "iufO"
+        whole: list[Any] = array.tolist() if fits else []
+        if array.dtype.kind not in "iu":
+            ratios = [_ratio(value) for value in whole]
+            common = math.lcm(*(below for _, below in ratios))
+            whole = [above * (common // below) for above, below in ratios]
+    except (TypeError, ValueError, OverflowError):
+        whole = []
+    if not whole or min(whole) < 0 or not any(whole):
+        must_be = "a list of finite numbers of at least 0 that are not all 0"
+        got = "other values" if whole else "something else"
+        raise InvalidParameterError("claims", owner="award_cents", must_be=must_be, got=got)
+    return whole
+
+
+def _ratio(value: Any) -> tuple[int, int]:
+    if isinstance(value, bool) or not isinstance(value, float | Decimal | Rational):
+        raise TypeError
+    exactly = value if isinstance(value, int | float | Decimal) else Fraction(value)
+    return exactly.as_integer_ratio()
+
+
+def _cents(budget: Number) -> int:
+    cents = exact(budget, name="budget", owner="award_cents", least=0) * _CENTS_OF_ONE
+    if cents.denominator != 1 or cents > _MOST_CENTS:
+        raise InvalidParameterError(
+            "budget", owner="award_cents", must_be="money in whole cents, below 2**62 of them", got=budget
+        )
+    return int(cents)
+
+
+def _order_of(names: Sequence[str] | None, places: int) -> list[int]:
+    """Return the rank of each place among ties."""
+    if names is None:
+        return list(range(places))
+    listed = list(names)
+    texts = all(isinstance(name, str) for name in listed)
+    if not texts or len(listed) != places or len(set(listed)) != places:
+        raise InvalidParameterError(
+            "names", owner="award_cents", must_be="as many different texts as claims", got="something else"
+        )
+    ranks = [0] * places
+    for rank, place in enumerate(sorted(range(places), key=listed.__getitem__)):
+        ranks[place] = rank
+    return ranks

@@ -8,14 +8,14 @@ where it is smooth.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.cumulants import standard_cumulants
+from evenhand.decide.exact.noise_laws import density_reach, standard_cumulants
+from evenhand.decide.exact.points import unit_rule
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
@@ -26,22 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.allotment.noisy_total import NoisyShares
-    from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
-
-__all__ = [
-    "ORDERS",
-    "Cumulants",
-    "FloorStep",
-    "clamped_moments",
-    "count_cumulants",
-    "floor_step",
-    "mean_shift",
-    "moments_of",
-    "outcomes",
-    "reach_of",
-]
 
 _FAR = 60.0  # exp(-60) is 9e-27, and times the seventh power of the distance still negligible
 _BLOCK = 1 << 21
@@ -72,7 +58,7 @@ class FloorStep:
         """The value up to which everything becomes the least value."""
         return self.least + 2 * self.temperature / (1 + math.sqrt(1 + 4 * self.temperature))
 
-    def taken(self, values: Values) -> Values:
+    def lowered_by(self, values: Values) -> Values:
         """Return what shrinking takes of values beyond the start."""
         lowered: Values = self.temperature / (values + 1 - self.least)
         return lowered
@@ -94,13 +80,6 @@ def floor_step(steps: Sequence[Step], laws: Sequence[Law]) -> FloorStep | None:
     if least < 0 or any(step.least > least for step in clamps):
         return None
     return FloorStep(shrinks[0].T if shrinks else 0.0, least)
-
-
-def reach_of(law: Law) -> float:
-    """Return how far noise goes before its probability is below 1e-26."""
-    if isinstance(law, Laplace | DiscreteLaplace):
-        return _FAR * float(law.scale) + 1
-    return math.sqrt(2 * _FAR * float(law.squared_scale)) + 1  # type: ignore[attr-defined]
 
 
 def outcomes(counts: Values, law: Law, step: FloorStep) -> Iterator[tuple[slice, Values, Values]]:
@@ -168,6 +147,11 @@ def clamped_moments(counts: Values, law: Law, step: FloorStep, orders: int) -> V
     return result
 
 
+def reach_of(law: Law) -> float:
+    """Return how far noise goes before its probability is below 1e-26."""
+    return density_reach(law, _FAR) + 1
+
+
 def _real_if_wide(law: Law) -> Law:
     if isinstance(law, DiscreteLaplace) and float(law.scale) > _WIDE:
         return Laplace(law.scale)
@@ -182,14 +166,14 @@ def _integers(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values
     values = counts[:, np.newaxis] + noise
     beyond = values > step.start
     masses = np.where(beyond, law.pmf(noise), 0.0)  # type: ignore[attr-defined]
-    return noise - step.taken(np.maximum(values, step.start)), masses
+    return noise - step.lowered_by(np.maximum(values, step.start)), masses
 
 
 def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
     far = reach_of(law)
     centre = np.maximum(counts, step.start)
     ends = (np.maximum(step.start, counts - far), centre, np.maximum(step.start, counts + far))
-    nodes, weights = _rule(_FINE if step.temperature else _PANELS)
+    nodes, weights = unit_rule(_NODES, _FINE if step.temperature else _PANELS)
     changes, masses = [], []
     for low, high in ((ends[0], ends[1]), (ends[1], ends[2])):
         left, right = low[:, np.newaxis] - step.least, high[:, np.newaxis] - step.least
@@ -202,16 +186,9 @@ def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
             place = left + width * nodes
         place += step.least
         noise = place - counts[:, np.newaxis]
-        changes.append(noise - step.taken(place))
+        changes.append(noise - step.lowered_by(place))
         masses.append(law.pdf(noise) * width * weights)  # type: ignore[attr-defined]
     return np.concatenate(changes, axis=1), np.concatenate(masses, axis=1)
-
-
-@functools.lru_cache(maxsize=2)
-def _rule(panels: int) -> tuple[Values, Values]:
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    inside = (np.arange(panels)[:, np.newaxis] + (nodes + 1) / 2) / panels
-    return inside.ravel(), np.tile(weights / (2 * panels), panels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,11 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.cumulants import log_mgf, mean_size_tilted, standard_cumulants, tilt_limit
+from evenhand.decide.exact.noise_laws import log_mgf, mean_size_tilted, standard_cumulants, tilt_limit
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import Gaussian, Laplace, Law
 
@@ -32,18 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Values = NDArray[np.float64]
+    from evenhand.decide.allotment.allotment import Allotment
 
-__all__ = [
-    "EVENT",
-    "HasWeights",
-    "NoisyShares",
-    "Tail",
-    "build_noisy_shares",
-    "chernoff",
-    "outside_event",
-    "whole_weights",
-]
+    Values = NDArray[np.float64]
 
 _DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 25, 40, 50, 100, 200, 1000, 10_000)
 _LARGEST_WHOLE = 2.0**52
@@ -54,14 +45,6 @@ EVENT = 0.9
 _PARTS = (0.02, 0.1, 0.25, 0.5, 0.7, 0.8, 0.87, 0.92, 0.96, 0.98)
 _SHI = 2.1146  # 2 Shi(1)
 _OWN, _TOTAL = 2.7, 4.7
-
-
-class HasWeights(Protocol):
-    """Anything with weights, such as an :class:`~evenhand.decide.Allotment`."""
-
-    @property
-    def weights(self) -> Any:
-        """One weight for each entity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +93,10 @@ class NoisyShares:
 
 
 def build_noisy_shares(
-    problem: HasWeights, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "allotment_bias"
+    problem: Allotment, counts: ArrayLike, law: Law | Sequence[Law], *, owner: str = "allotment_bias"
 ) -> NoisyShares:
     """Check an allotment, its counts and its noise, and put them in units of the total."""
-    weights = np.asarray(problem.weights, dtype=np.float64)
+    weights = problem.weights
     values = _counts(counts, weights.size, owner)
     laws, which = _laws(law, weights.size, owner)
     total = float(weights @ values)
@@ -221,8 +204,7 @@ def _laplace_slack(noisy: NoisyShares, probability: float, tilt: float) -> float
     scale = float((noisy.reach / math.sqrt(2)).max())
     if scale > 1 - EVENT or tilt * EVENT < 1:
         return math.inf
-    own = float((noisy.weights / noisy.total * _mean_sizes(noisy, tilt)).max())
-    return (_OWN * own + _TOTAL * EVENT) * probability / scale
+    return (_OWN * _largest_own_size(noisy, tilt) + _TOTAL * EVENT) * probability / scale
 
 
 def _gaussian_slack(noisy: NoisyShares, probability: float) -> float:
@@ -238,16 +220,16 @@ def _sizes(noisy: NoisyShares, probability: float, tilt: float) -> float:
     """Bound E[g_i |noise_i| + |t|] outside the event."""
     if tilt * EVENT < 1:
         return math.inf
-    own = float((noisy.weights / noisy.total * _mean_sizes(noisy, tilt)).max())
-    return (own + EVENT) * probability
+    return (_largest_own_size(noisy, tilt) + EVENT) * probability
 
 
-def _mean_sizes(noisy: NoisyShares, tilt: float) -> Values:
+def _largest_own_size(noisy: NoisyShares, tilt: float) -> float:
+    """Return the largest bound of the mean size of the noise in an entity's own part of the total."""
     sizes = np.empty_like(noisy.reach)
     for place, law in enumerate(noisy.laws):
         here = noisy.which == place
         sizes[here] = mean_size_tilted(law, tilt * noisy.weights[here] / noisy.total)
-    return sizes
+    return float((noisy.weights / noisy.total * sizes).max())
 
 
 def _tilts(noisy: NoisyShares, distance: float) -> list[float]:

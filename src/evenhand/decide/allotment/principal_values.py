@@ -10,6 +10,15 @@ For Laplace and Gaussian noise the path is turned by 45 degrees into the complex
 noise is large. There the integrand falls exponentially and has no pole: a smooth integral without
 cancellation. For whole-numbered noise and weights the sum over all totals but 0 is taken with the discrete
 Fourier transform.
+
+A share is off by the mean of one over the noisy total. For Laplace noise of scale :math:`b`, with
+:math:`z = Z / b`, the principal value of that is
+
+.. math:: Z\, E[1 / \tilde Z] = \tfrac z2 \left( e^z E_1(z) + e^{-z} \mathrm{Ei}(z) \right);
+
+for Gaussian noise it is :math:`2 y D(y)` with Dawson's function and :math:`y = Z / (\sqrt 2 \sigma)`; for
+whole-numbered noise it is the sum over all totals but 0. Where the noise is small, :math:`1 + \sum_k
+\mu_{2k}`, with the moments of the noise over the total, is more accurate than any of them.
 """
 
 from __future__ import annotations
@@ -17,49 +26,43 @@ from __future__ import annotations
 import cmath
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._notes import Note
-from evenhand.decide.allotment.noisy_total import chernoff, whole_weights
-from evenhand.decide.allotment.series import SeriesFigures, ShareFigures, series_words
-from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.noisy_total import (
+    EVENT,
+    NoisyShares,
+    build_noisy_shares,
+    chernoff,
+    outside_event,
+    whole_weights,
+)
+from evenhand.decide.exact.noise_laws import density_reach, even_moments
+from evenhand.decide.exact.points import unit_rule
+from evenhand.errors import InvalidParameterError
+from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace, Law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.noisy_total import NoisyShares
-    from evenhand.privacy.laws import Law
-
     Values = NDArray[np.float64]
     Complex = NDArray[np.complex128]
 
-__all__ = ["chance_not_positive", "lattice_bias", "lattice_variance", "principal_value", "value_bias"]
-
-_PRINCIPAL_VALUE = Note("estimated error", "principal value by the characteristic function, error estimated")
-_FOURIER_SUM = Note("estimated error", "Fourier sum over all totals, 0 counting as no error, error estimated")
 _FALL = 42.0  # exp(-42) is 6e-19
 _NODES = 16
 _BLOCK = 1 << 20
 _MOST_POINTS, _MOST_WORK = 1 << 20, 1 << 27
 _NEVER = 1e-16
 _LARGE = 0.3  # noise over the total from which, turned by 45 degrees, the integrand swings too long
+_RECIPROCAL_ORDERS = 12
+_CERTIFIED = 1e-9
+_UNSURE = 0.1  # part of the excess that its bound may be, for the square to come from the same series
+_REACH = 46.0
+_SUMMED_AT_ONCE, _MOST_SUMMED = 1 << 20, 1 << 27
+_ASYMPTOTIC = 50.0
 _IMAGES = np.arange(-3, 4)[:, np.newaxis]
-
-
-def value_bias(noisy: NoisyShares, series: SeriesFigures) -> ShareFigures:
-    """Return the bias by whichever integral applies; else the series with its bound, however wide."""
-    kinds = {type(law) for law in noisy.laws}
-    if kinds <= {Laplace, Gaussian}:
-        values, error = principal_value(noisy)
-        return ShareFigures(values, error, _PRINCIPAL_VALUE)
-    on_lattice = lattice_bias(noisy)
-    if on_lattice is not None:
-        values, error = on_lattice
-        return ShareFigures(values, error, _FOURIER_SUM)
-    words = f"{series_words(series)}, not certified: the bound is above 1e-9"
-    return ShareFigures(series.values, series.error_bound, words)
 
 
 def principal_value(noisy: NoisyShares) -> tuple[Values, Values]:
@@ -76,7 +79,7 @@ def lattice_bias(noisy: NoisyShares) -> tuple[Values, Values] | None:
         return None
     totals = grid.totals
     with np.errstate(divide="ignore"):
-        kernel = grid.transformed(np.where(totals == 0, 0.0, 1.0 / totals)).imag
+        kernel = grid.transform(np.where(totals == 0, 0.0, 1.0 / totals)).imag
     kernel = -kernel * np.exp(grid.log_phi) / totals.size  # the real part of i times the transform
     pulled = [float(kernel @ (own * _discrete(law, own * grid.angles)[1])) for own, law in grid.weighted_laws]
     values = np.array(pulled) - noisy.shares * math.fsum(pulled)
@@ -102,9 +105,9 @@ def lattice_variance(noisy: NoisyShares) -> Values | None:
     with np.errstate(divide="ignore"):
         inverse = np.where(totals == 0, 0.0, 1.0 / totals.astype(np.float64) ** 2)
     phi = np.exp(grid.log_phi) / totals.size
-    alone = grid.transformed(inverse).real * phi
-    crossed = -grid.transformed(moved * inverse).imag * phi
-    both = float(grid.transformed(moved**2 * inverse).real @ phi)
+    alone = grid.transform(inverse).real * phi
+    crossed = -grid.transform(moved * inverse).imag * phi
+    both = float(grid.transform(moved**2 * inverse).real @ phi)
     squares = np.empty_like(noisy.shares)
     for place, (own, law) in enumerate(grid.weighted_laws):
         share, angles = noisy.shares[place], own * grid.angles
@@ -132,7 +135,7 @@ def chance_not_positive(noisy: NoisyShares) -> tuple[float, str]:
     grid = _grid(noisy)
     if grid is None:
         return bound, "at most, by Chernoff's bound"
-    kernel = grid.transformed((grid.totals <= 0).astype(np.float64)).real
+    kernel = grid.transform((grid.totals <= 0).astype(np.float64)).real
     chance = float(kernel @ np.exp(grid.log_phi)) / grid.totals.size
     return min(max(chance, 0.0), bound), "by a Fourier sum"
 
@@ -147,7 +150,7 @@ class _Grid:
     pull: Values
     weighted_laws: list[tuple[int, Law]]
 
-    def transformed(self, function: Values) -> Complex:
+    def transform(self, function: Values) -> Complex:
         """Return the transform of a function of the total, so that its product with phi adds up to a mean."""
         transform = np.fft.rfft(np.fft.ifftshift(function)).astype(np.complex128)
         transform[1:-1] *= 2
@@ -204,10 +207,9 @@ def _panels(noisy: NoisyShares, coarse: float) -> tuple[Values, Values]:
     while ends[-1] < last:
         ends.append(min(last, ends[-1] + length))
         length = min(2.0 * coarse, max(length, 0.25 * coarse * ends[-1]))
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    low, width = np.array(ends[:-1]), np.diff(ends)
-    steps = (low[:, np.newaxis] + width[:, np.newaxis] * (nodes + 1) / 2).ravel()
-    return steps, (width[:, np.newaxis] * weights / 2).ravel()
+    nodes, weights = unit_rule(_NODES)
+    low, width = np.array(ends[:-1])[:, np.newaxis], np.diff(ends)[:, np.newaxis]
+    return (low + width * nodes).ravel(), (width * weights).ravel()
 
 
 def _angle(noisy: NoisyShares) -> float:
@@ -278,3 +280,115 @@ def _far(noisy: NoisyShares) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if chernoff(noisy, middle)[0] > _NEVER / 2 else (low, middle)
     return high
+
+
+# --- one over a noisy total --------------------------------------------------------------------------
+
+
+class Reciprocal(NamedTuple):
+    r"""One over a noisy total, times the true total.
+
+    Attributes
+    ----------
+    excess : float
+        :math:`Z\, E[1 / \tilde Z] - 1`: how much too large shares are on average, as a part of themselves.
+    square : float
+        :math:`Z^2 E[1 / \tilde Z^2]` over the releases whose total is within nine tenths of the true one;
+        where all totals but 0 are summed, over these. NaN where noise is so wide that neither is known.
+    error : float
+        How far `excess` may be off.
+    method : str
+        How it was found.
+    """
+
+    excess: float
+    square: float
+    error: float
+    method: str
+
+
+def reciprocal_mean(total: float, law: Law) -> Reciprocal:
+    """Return how much one over a noisy total exceeds one over the total.
+
+    Parameters
+    ----------
+    total : float
+        The true total, > 0. The result is as private as it is.
+    law : Law
+        The noise on it.
+
+    Examples
+    --------
+    >>> mean = reciprocal_mean(100, Laplace(10))
+    >>> f"{(1 + mean.excess) / 100:.14f}", mean.method
+    ('0.01023551772066', 'closed form')
+    """
+    if not (isinstance(total, int | float | np.integer | np.floating) and 0 < total < math.inf):
+        must_be = "a finite number > 0"
+        raise InvalidParameterError("total", owner="reciprocal_mean", must_be=must_be, got="something else")
+    noisy = build_noisy_shares(Allotment([1]), [total], law, owner="reciprocal_mean")
+    excess, square, error = _reciprocal_series(noisy)
+    if error <= _CERTIFIED * excess:
+        return Reciprocal(excess, square, error, "series, certified")
+    if isinstance(law, Laplace | Gaussian):
+        value = _closed_form(float(total), law)
+        size = abs(value) if isinstance(law, Laplace) else 1.0
+        return Reciprocal(value - 1, square, 1e-14 * max(1.0, size), "closed form")
+    summed = _sum_over_totals(float(total), law)
+    if summed is None:
+        return Reciprocal(excess, square, error, "series, not certified")
+    return Reciprocal(*summed, 1e-12, "sum over all totals but 0")
+
+
+def _reciprocal_series(noisy: NoisyShares) -> tuple[float, float, float]:
+    moments = even_moments(noisy.of_total(noisy.cumulants(_RECIPROCAL_ORDERS + 1)))
+    tail = outside_event(noisy)
+    best, error = 1, math.inf
+    for orders in range(1, _RECIPROCAL_ORDERS + 1):
+        beyond = math.fsum(EVENT ** (-2 * j) for j in range(1, orders + 2))
+        bound = max(1 / (1 - EVENT**2), beyond) * float(moments[orders + 1])
+        if bound < error:
+            best, error = orders, bound
+    excess = math.fsum(moments[1 : best + 1])
+    square = math.fsum((2 * k + 1) * moments[k] for k in range(best + 1))
+    if error > _UNSURE * excess:
+        square = math.nan
+    return excess, square, error + 2 * tail.slack + tail.probability + 1e-14 * excess
+
+
+def _closed_form(total: float, law: Laplace | Gaussian) -> float:
+    """Return the principal value of the total over the noisy total."""
+    from scipy.special import dawsn, exp1, expi  # noqa: PLC0415 - slow to import
+
+    if isinstance(law, Gaussian):
+        place = total / law.standard_deviation
+        return math.sqrt(2) * place * float(dawsn(place / math.sqrt(2)))
+    place = total / float(law.scale)
+    if place > _ASYMPTOTIC:
+        return place * (_asymptotic(place, -1.0) + _asymptotic(place, 1.0)) / 2
+    return place * (math.exp(place) * float(exp1(place)) + math.exp(-place) * float(expi(place))) / 2
+
+
+def _asymptotic(place: float, sign: float) -> float:
+    total, term = 0.0, 1 / place
+    for order in range(1, 30):
+        total += term
+        term *= sign * order / place
+    return total
+
+
+def _sum_over_totals(total: float, law: Law) -> tuple[float, float] | None:
+    """Add up Z / (Z + noise) - 1, and the square of the quotient, over whole noise; totals of 0 left out."""
+    far = density_reach(law, _REACH)
+    if far > _MOST_SUMMED or total % 1:
+        return None
+    parts, squares = [], [float(law.pmf(0))]  # type: ignore[attr-defined]
+    for first in range(1, math.ceil(far) + 2, _SUMMED_AT_ONCE):
+        noise = np.arange(first, min(first + _SUMMED_AT_ONCE, math.ceil(far) + 2), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            # a pair of opposite noises: Z / (Z + n) + Z / (Z - n) - 2, without the part whose total is 0
+            below = np.where(noise == total, -1.0, noise / (total - noise))
+        masses = law.pmf(noise)  # type: ignore[attr-defined]
+        parts.append(float(masses @ (below - noise / (total + noise))))
+        squares.append(float(masses @ ((1 + below) ** 2 + (total / (total + noise)) ** 2)))
+    return math.fsum(parts), math.fsum(squares)

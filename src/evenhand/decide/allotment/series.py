@@ -37,20 +37,18 @@ total is within nine tenths of the true one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, outside_event
-from evenhand.decide.exact.cumulants import even_moments, most_orders
+from evenhand.decide.allotment.noisy_total import EVENT, NoisyShares, Tail, outside_event
+from evenhand.decide.exact.noise_laws import even_moments, most_orders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = NDArray[np.float64]
-
-__all__ = ["RELATIVE", "SeriesFigures", "ShareFigures", "bias_series", "series_words", "variance_series"]
 
 RELATIVE = 1e-9
 """The error, relative to the two effects that a bias is the difference of, up to which it is certified."""
@@ -84,8 +82,6 @@ class SeriesFigures:
     certified : bool
         Whether every bound is at most 1e-9 of the two effects that the figure is made of: the noise in the
         entity's own count and the noise in the total.
-    outside : float
-        A bound of the probability that the total moves by more than nine tenths of itself.
     covers : str
         What the bound is a bound for, in words.
     """
@@ -94,13 +90,12 @@ class SeriesFigures:
     error_bound: Values
     orders: int
     certified: bool
-    outside: float
     covers: str
 
-
-def series_words(series: SeriesFigures) -> str:
-    """Return how many orders were added up, in words."""
-    return f"series of {series.orders} even order{'s'[: series.orders != 1]}"
+    def to_figures(self, remark: str) -> ShareFigures:
+        """Return the figures, with how many orders were added up and a remark as their method."""
+        words = f"series of {self.orders} even order{'s'[: self.orders != 1]}, {remark}"
+        return ShareFigures(self.values, self.error_bound, words)
 
 
 def bias_series(noisy: NoisyShares) -> SeriesFigures:
@@ -120,16 +115,7 @@ def bias_series(noisy: NoisyShares) -> SeriesFigures:
             break
     values, sizes = _terms(noisy, standard, moments, best)
     error = left + tail.slack + _ROUNDING * sizes
-    if noisy.shares.size == 1:
-        values, error = np.zeros(1), np.zeros(1)
-    return SeriesFigures(
-        values=values,
-        error_bound=error,
-        orders=best,
-        certified=_largest(error, effects) <= RELATIVE,
-        outside=tail.probability,
-        covers=tail.covers,
-    )
+    return _build_figures(values, error, effects, best, tail)
 
 
 def _terms(noisy: NoisyShares, standard: Values, moments: Values, orders: int) -> tuple[Values, Values]:
@@ -165,11 +151,8 @@ def variance_series(noisy: NoisyShares) -> SeriesFigures:
     standard = noisy.cumulants(_MOST_VARIANCE_ORDERS + 2)
     moments = even_moments(noisy.of_total(standard))
     tail = outside_event(noisy, own=False)
-    total, best_values, left = (
-        np.zeros_like(noisy.shares),
-        noisy.shares,
-        np.full(noisy.shares.shape, math.inf),
-    )
+    total, best_values = np.zeros_like(noisy.shares), noisy.shares
+    left = np.full(noisy.shares.shape, math.inf)
     best, first = 0, np.ones(1)
     for k in range(_MOST_VARIANCE_ORDERS + 1):
         term, size = _squares(noisy, standard, moments, k)
@@ -185,16 +168,16 @@ def variance_series(noisy: NoisyShares) -> SeriesFigures:
     missed = mean.error_bound * (2 * np.abs(mean.values) + mean.error_bound)
     error = left + missed + _VARIANCE_ROUNDING * (first + best_values)
     values = best_values - mean.values**2
-    if noisy.shares.size == 1:
+    within = replace(tail, covers="the releases whose total is within nine tenths of the true one")
+    return _build_figures(values, error, values, best, within)
+
+
+def _build_figures(values: Values, error: Values, effects: Values, orders: int, tail: Tail) -> SeriesFigures:
+    """Return the figures of a series; one entity alone has the whole budget, whatever the noise."""
+    if values.size == 1:
         values, error = np.zeros(1), np.zeros(1)
-    return SeriesFigures(
-        values=values,
-        error_bound=error,
-        orders=best,
-        certified=_largest(error, values) <= RELATIVE,
-        outside=tail.probability,
-        covers="the releases whose total is within nine tenths of the true one",
-    )
+    certified = _largest(error, effects) <= RELATIVE
+    return SeriesFigures(values, error, orders, certified, tail.covers)
 
 
 def _squares(noisy: NoisyShares, standard: Values, moments: Values, k: int) -> tuple[Values, Values]:

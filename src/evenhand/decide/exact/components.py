@@ -14,24 +14,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evenhand.decide.exact.linear_law import LinearLaw, cached_law, whole_reach
+from evenhand.decide.exact.noise_laws import LinearLaw, cached_law, whole_reach
 from evenhand.privacy.laws import Gaussian
 
 if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
-
-__all__ = [
-    "Component",
-    "Form",
-    "Structure",
-    "best_input",
-    "candidates",
-    "components_given",
-    "cost",
-    "is_rotated",
-    "simple_form",
-    "split_components",
-]
 
 _REAL_NODES = 250  # points of a typical integral over one real input
 _MOST_PLANES = 100  # borders of the integrand among the noises, before a sum is too long
@@ -119,7 +106,8 @@ def simple_form(structure: Structure, component: Component) -> Form | None:
         ratios = {Fraction(row[name]) / Fraction(first[name]) for name in row}
         if len(ratios) > 1:
             return None
-        multiples.append(_plain_number(ratios.pop()))
+        multiple = ratios.pop()
+        multiples.append(int(multiple) if multiple.denominator == 1 else float(multiple))
     floored = [name for name in component.inputs if name in structure.floored]
     if floored and len(component.inputs) > 1:
         return None
@@ -140,10 +128,6 @@ def _primitive(row: dict[int, int | float]) -> dict[int, int | float]:
     )
     sign = -1 if values[0] < 0 else 1
     return {name: sign * (weight // divisor if divisor != 1 else weight) for name, weight in row.items()}
-
-
-def _plain_number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
 
 
 def cost(structure: Structure, component: Component) -> float:

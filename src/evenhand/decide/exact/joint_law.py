@@ -23,7 +23,7 @@ from evenhand.decide.exact.components import (
     simple_form,
     split_components,
 )
-from evenhand.decide.exact.linear_law import cached_law
+from evenhand.decide.exact.noise_laws import cached_law
 from evenhand.decide.exact.points import ComparisonSteps, find_kinks, nodes, run_starts
 from evenhand.privacy.laws import Gaussian
 
@@ -33,12 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.decide.exact.components import Form
+    from evenhand.decide.exact.noise_laws import LinearLaw
 
     Values = NDArray[np.float64]
     Atoms = list[tuple[Any, Values]]
     Nodes = tuple[NDArray[np.int64], NDArray[Any], Values]
-
-__all__ = ["State", "component_atoms", "products"]
 
 _MOST_NODES = 1 << 19  # points that are worked on at a time
 _FEW_ROWS = 64
@@ -120,9 +119,9 @@ def _cells(
     """Return the atoms where every comparison is whether one sum is above, or below, its own number."""
     below, steps, start = [], [], 0
     for predicate, multiple in zip(component.predicates, form.multiples, strict=True):
-        border = _Border(state.thresholds[predicate], multiple, strict=structure.strict[predicate])
         floor = None if form.floored is None else state.floors[form.floored]
-        below.append(border.mass_below(form, floor))
+        threshold, strict = state.thresholds[predicate], structure.strict[predicate]
+        below.append(_mass_below(form.law, threshold, multiple, floor, strict=strict))
         steps.append(bits[predicate] if multiple > 0 else -bits[predicate])
         start += bits[predicate] if multiple < 0 else 0
     if len(below) == 1:
@@ -143,39 +142,32 @@ def _cells(
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Border:
-    """The comparison multiple * sum > threshold, or >=."""
+def _mass_below(
+    law: LinearLaw, threshold: NDArray[Any], multiple: float, floor: NDArray[Any] | None, *, strict: bool
+) -> Values:
+    """Return the probability that a sum is on the lower side of multiple * sum > threshold, or >=."""
+    if law.whole:
+        last = _clip_whole(_last_whole(threshold, multiple, strict=strict))
+        mass = law.below(last)
+        return mass if floor is None else np.where(last >= floor, mass, 0.0)
+    mass = law.below(threshold.astype(np.float64) / float(multiple))
+    if floor is None:
+        return mass
+    # a sum at the floor is an event of its own: no rounding may decide it
+    least = multiple * (floor.astype(object) if threshold.dtype.kind == "O" else floor)
+    if multiple > 0:
+        at_least = threshold >= least if strict else threshold > least
+    else:
+        at_least = threshold < least if strict else threshold <= least
+    return np.where(at_least, mass, 0.0)
 
-    threshold: NDArray[Any]
-    multiple: int | float
-    strict: bool
 
-    def mass_below(self, form: Form, floor: NDArray[Any] | None) -> Values:
-        """Return the probability that the sum is on the lower side of the border."""
-        if form.law.whole:
-            last = _clip_whole(self._last_whole())
-            mass = form.law.below(last)
-            return mass if floor is None else np.where(last >= floor, mass, 0.0)
-        mass = form.law.below(self.threshold.astype(np.float64) / float(self.multiple))
-        if floor is None:
-            return mass
-        wide = self.threshold.dtype.kind == "O"
-        least = self.multiple * (
-            floor.astype(object) if wide else floor
-        )  # a sum at the floor is an event of its own: no rounding may decide it
-        if self.multiple > 0:
-            at_least = self.threshold >= least if self.strict else self.threshold > least
-        else:
-            at_least = self.threshold < least if self.strict else self.threshold <= least
-        return np.where(at_least, mass, 0.0)
-
-    def _last_whole(self) -> NDArray[Any]:
-        """Return the last whole number on the lower side."""
-        size = abs(self.multiple)
-        if self.multiple > 0:
-            return self.threshold // size if self.strict else -(-self.threshold // size) - 1
-        return -(self.threshold // size) - 1 if self.strict else -self.threshold // size
+def _last_whole(threshold: NDArray[Any], multiple: float, *, strict: bool) -> NDArray[Any]:
+    """Return the last whole number on the lower side."""
+    size = abs(multiple)
+    if multiple > 0:
+        return threshold // size if strict else -(-threshold // size) - 1
+    return -(threshold // size) - 1 if strict else -threshold // size
 
 
 def _clip_whole(numbers: NDArray[Any]) -> NDArray[Any]:

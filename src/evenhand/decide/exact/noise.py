@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import reduce
 from operator import add
 from types import MappingProxyType
@@ -17,10 +18,6 @@ from evenhand.release.mechanisms import noise as mechanisms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
-
-__all__ = ["guarantee_of", "noise_of", "with_terms"]
-
 EVERY: Literal["every input"] = "every input"
 
 _ASSUMPTIONS = (
@@ -111,7 +108,10 @@ def guarantee_of(
     if as_printed:
         return _printed_guarantee(parts, inputs)
     composed: Guarantee = reduce(add, _largest_losses(parts, most))
-    return composed if most == len(parts) else _restate(composed, inputs, most)
+    if most == len(parts):
+        return composed
+    assumed = f"each person is counted in at most {most} of the {len(inputs)} inputs"
+    return with_terms(composed, protects=inputs, assumptions=(*composed.assumptions, assumed))
 
 
 def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:
@@ -128,14 +128,10 @@ def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:
     return {name: noise[name] for name in names}
 
 
-def _is_mechanism(noise: Any) -> bool:
-    return isinstance(noise, mechanisms.Laplace | mechanisms.DiscreteGaussian)
-
-
 def _law(noise: Any) -> Law:
     if isinstance(noise, Law):
         return noise
-    if not _is_mechanism(noise):
+    if not isinstance(noise, mechanisms.Laplace | mechanisms.DiscreteGaussian):
         hint = "where a mechanism does more than add noise to every count, simulate its releases."
         must_be = "a law of noise, or the mechanism Laplace or DiscreteGaussian"
         raise InvalidParameterError("noise", owner="noise_of", must_be=must_be, got=noise, hint=hint)
@@ -167,13 +163,10 @@ def _input_guarantee(name: str, noise: Any, unit: Unit | None) -> Guarantee:
 def _amount_of(law: Law, unit: Unit) -> tuple[dict[str, Fraction], str]:
     """Return what noise of this law loses where a person moves one count by 1, or two if replaced."""
     moved = 2 if unit is Unit.REPLACE_ONE else 1
-    scale: Any
     if isinstance(law, DiscreteLaplace | Laplace):
-        scale = law.scale
-        return {"epsilon": moved / scale}, "Laplace noise"
+        return {"epsilon": moved / Fraction(law.scale)}, "Laplace noise"
     if isinstance(law, DiscreteGaussian | Gaussian):
-        scale = law.squared_scale
-        return {"rho": moved / (2 * scale)}, "Gaussian noise"
+        return {"rho": moved / (2 * Fraction(law.squared_scale))}, "Gaussian noise"
     must_be = "noise of a Laplace or Gaussian law, discrete or not"
     raise InvalidParameterError("noise", owner="guarantee_of", must_be=must_be, got=law)
 
@@ -190,12 +183,6 @@ def _largest_losses(parts: list[Guarantee], most: int) -> list[Guarantee]:
     if len(measures) > 1 or (Measure.APPROXIMATE in measures and not equal):
         return parts
     return sorted(parts, key=lambda part: part.loss.amount, reverse=True)[:most]
-
-
-def _restate(composed: Guarantee, inputs: Sequence[str], most: int) -> Guarantee:
-    """Return the same amount for all inputs, with what is assumed about them."""
-    assumed = f"each person is counted in at most {most} of the {len(inputs)} inputs"
-    return with_terms(composed, protects=tuple(inputs), assumptions=(*composed.assumptions, assumed))
 
 
 def _printed_guarantee(parts: list[Guarantee], inputs: Sequence[str]) -> Guarantee:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.exact.linear_law import cached_law
+from evenhand.decide.exact.noise_laws import cached_law
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
     Whole = NDArray[np.int64]
-
-__all__ = ["ComparisonSteps", "Kink", "find_kinks", "nodes", "run_starts"]
 
 ORDER = 16
 LONGEST = 12.0
@@ -89,12 +87,11 @@ def find_kinks(
     Every border is a plane among the noises; integrating one noise out leaves the planes without it, and
     the planes that go through where two with it meet.
     """
-    planes = [
-        _Plane(
-            _among(structure.weights(predicate), component.inputs), thresholds[predicate].astype(np.float64)
-        )
-        for predicate in component.predicates
-    ]
+    planes = []
+    for predicate in component.predicates:
+        weights = structure.weights(predicate).items()
+        among = {input_: float(weight) for input_, weight in weights if input_ in component.inputs}
+        planes.append(_Plane(among, thresholds[predicate].astype(np.float64)))
     zero = np.zeros(planes[0].place.shape)
     for other in component.inputs:
         if other != name:
@@ -116,10 +113,6 @@ def spread(structure: Structure, name: int) -> tuple[float, float]:
     """Return how far the noise on an input reaches and over which length it changes."""
     law = cached_law((Fraction(1),), (structure.laws[name],))
     return (0.0, 1.0) if law is None else (law.reach, law.width)
-
-
-def _among(weights: dict[int, int | float], inputs: Sequence[int]) -> dict[int, float]:
-    return {name: float(weight) for name, weight in weights.items() if name in inputs}
 
 
 def _without(planes: list[_Plane], name: int) -> list[_Plane]:
@@ -165,7 +158,7 @@ def nodes(kinks: Sequence[Kink], low: Values, high: Values) -> tuple[NDArray[np.
         The entity each point belongs to, in order, the point and its weight.
     """
     rows, left, length = _pieces(kinks, low, high)
-    points, weights = _rule()
+    points, weights = unit_rule(ORDER)
     places = left[:, None] + length[:, None] * points
     return np.repeat(rows, ORDER), places.ravel(), (length[:, None] * weights).ravel()
 
@@ -193,10 +186,11 @@ def _pieces(kinks: Sequence[Kink], low: Values, high: Values) -> tuple[NDArray[n
 
 
 @cache
-def _rule() -> tuple[Values, Values]:
-    """Return the points and weights of Gauss and Legendre's rule on the numbers from 0 to 1."""
-    points, weights = np.polynomial.legendre.leggauss(ORDER)
-    return (points + 1) / 2, weights / 2
+def unit_rule(order: int, panels: int = 1) -> tuple[Values, Values]:
+    """Return the points and weights of Gauss and Legendre's rule in equal parts of the line from 0 to 1."""
+    points, weights = np.polynomial.legendre.leggauss(order)
+    inside = (np.arange(panels)[:, np.newaxis] + (points + 1) / 2) / panels
+    return inside.ravel(), np.tile(weights / (2 * panels), panels)
 
 
 @dataclass(frozen=True, eq=False)

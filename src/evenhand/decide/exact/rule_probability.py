@@ -24,7 +24,7 @@ import numpy as np
 
 from evenhand.decide.exact.components import Structure, cost, split_components
 from evenhand.decide.exact.joint_law import State, component_atoms, products
-from evenhand.decide.exact.linear_law import exact_reach
+from evenhand.decide.exact.noise_laws import exact_reach
 from evenhand.decide.language.rule import Rule
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
@@ -38,16 +38,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
-
-__all__ = [
-    "exactly_solvable",
-    "half_spaces",
-    "laws_of",
-    "rule_probability",
-    "structure_of",
-    "truth_table",
-    "whole_columns",
-]
 
 MOST_PREDICATES = 12
 MOST_EVALUATIONS = 500_000
@@ -97,7 +87,7 @@ def rule_probability(
     >>> f"{rule_probability(count('x') >= 10, {'x': 12}, Laplace(2)):.6f}"
     '0.816060'
     """
-    _checked_rule(rule, owner="rule_probability")
+    _check_rule(rule, owner="rule_probability")
     reason = exactly_solvable(rule, laws, post)
     if reason is not None:
         must_be = f"one whose probability is known exactly; {reason}"
@@ -145,7 +135,7 @@ def exactly_solvable(
     >>> exactly_solvable(count("x") > 3, Laplace(2), [SumTo(100)])
     'the step "moved to add up to 100" ties the counts to one another'
     """
-    _checked_rule(rule, owner="exactly_solvable")
+    _check_rule(rule, owner="exactly_solvable")
     linear = rule.linear()
     by_input = laws_of(laws, linear.inputs, owner="exactly_solvable")
     reason = _step_reason(by_input, post)
@@ -191,7 +181,7 @@ def _least(post: Sequence[Step] | None) -> int | None:
     return max(least, default=None)
 
 
-def _checked_rule(rule: object, *, owner: str) -> None:
+def _check_rule(rule: object, *, owner: str) -> None:
     if not isinstance(rule, Rule):
         raise InvalidParameterError("rule", owner=owner, must_be="a rule", got=rule)
 
@@ -214,11 +204,9 @@ def _decided_comparisons(structure: Structure, state: State) -> tuple[NDArray[np
     sure = np.zeros((reached.shape[0], len(structure.strict)), dtype=np.int8)
     for place, threshold in state.thresholds.items():
         left = threshold.astype(np.float64)
-        low = sum(
-            weight * ends[name][0 if weight > 0 else 1] for name, weight in structure.coefficients[place]
-        )
-        high = sum(
-            weight * ends[name][1 if weight > 0 else 0] for name, weight in structure.coefficients[place]
+        low, high = (
+            sum(weight * ends[name][(weight > 0) == upper] for name, weight in structure.coefficients[place])
+            for upper in (False, True)
         )
         strict = structure.strict[place]
         sure[:, place] = np.where(low > left if strict else low >= left, 1, 0)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._validate import integer
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, source_from
 from evenhand.release.mechanisms.noise import clip_counts
@@ -27,14 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.allotment.allotment import Allotment, Formula
+    from evenhand.decide.allotment.allotment import Formula
     from evenhand.decide.language.rule import Rule
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
     Progress = Callable[[int, int], object]
-
-__all__ = ["DRAWS", "MOST_DRAWS", "SampledFigures", "sampled_rule", "sampled_shares", "steps_for_input"]
 
 DRAWS = 10_000
 """How many releases are drawn by default."""
@@ -104,8 +103,8 @@ def sampled_rule(
     >>> from evenhand.decide.language.terms import threshold
     >>> from evenhand.privacy.laws import DiscreteLaplace
     >>> rule = threshold("x", 10)
-    >>> found = sampled_rule(rule, {"x": np.array([12, 9])}, {"x": DiscreteLaplace(2)}, draws=4_000)
-    >>> bool(abs(found.bias[0] + 0.1389) < 4 * found.standard_error[0])
+    >>> drawn = sampled_rule(rule, {"x": np.array([12, 9])}, {"x": DiscreteLaplace(2)}, draws=4_000)
+    >>> bool(abs(drawn.bias[0] + 0.1389) < 4 * drawn.standard_error[0])
     True
     """
     number, source = _check_draws(draws, rng)
@@ -113,18 +112,14 @@ def sampled_rule(
     counts = {name: clip_counts(np.asarray(columns[name])) for name in rule.inputs}
     truth = rule.holds(counts)
     flips = np.zeros(truth.size, dtype=np.int64)
-    done = 0
-    for rows in _chunks(number, truth.size):
+    for rows in _chunks(number, truth.size, progress):
         noisy = {
-            name: _apply_steps(
+            name: apply_steps(
                 laws[name].draw(size=(rows, truth.size), source=source) + counts[name], steps[name], source
             )
             for name in rule.inputs
         }
         flips += (rule.holds(noisy) != truth).sum(axis=0)
-        done += rows
-        if progress is not None:
-            progress(done, number)
     flip, padded = flips / number, (flips + 1) / (number + 2)
     return SampledFigures(
         bias=np.where(truth, -flip, flip),
@@ -155,9 +150,9 @@ def sampled_shares(
     >>> from evenhand.decide.allotment.allotment import Allotment
     >>> from evenhand.privacy.laws import Laplace
     >>> shares = Allotment([1, 2, 1.5])
-    >>> found = sampled_shares(shares, np.array([30, 50, 80]), Laplace(2), draws=4_000)
+    >>> drawn = sampled_shares(shares, np.array([30, 50, 80]), Laplace(2), draws=4_000)
     >>> exact = np.array([-1.6604364767317e-05, -1.4155275772298e-04, 1.5815712249151e-04])
-    >>> bool((abs(found.bias - exact) < 4 * found.standard_error).all())
+    >>> bool((abs(drawn.bias - exact) < 4 * drawn.standard_error).all())
     True
     """
     number, source = _check_draws(draws, rng)
@@ -167,22 +162,21 @@ def sampled_shares(
     truth = problem.shares(true)
     instead = 0.0 if steps else truth
     total, squares, spread = np.zeros(true.size), np.zeros(true.size), np.zeros(true.size)
-    unpaid = nonpositive = done = 0
-    for rows in _chunks(pairs, 2 * true.size):
+    unpaid = nonpositive = 0
+    for rows in _chunks(pairs, 2 * true.size, progress, draws_per_row=2):
         noise = law.draw(size=(rows, true.size), source=source)
         errors = []
         for draw in (noise, -noise):
-            published = _apply_steps(true + draw, steps, source)
+            published = apply_steps(true + draw, steps, source)
             shares, lost = _shares_of_rows(problem, published, instead)
             errors.append(shares - truth)
-            unpaid, nonpositive = unpaid + lost, nonpositive + _nonpositive(problem, published)
+            unpaid += lost
+            if isinstance(problem, Allotment):
+                nonpositive += int((np.asarray(problem.total(published)) <= 0).sum())
         means = (errors[0] + errors[1]) / 2
         total += means.sum(axis=0)
         squares += (means**2).sum(axis=0)
         spread += (errors[0] ** 2 + errors[1] ** 2).sum(axis=0)
-        done += rows
-        if progress is not None:
-            progress(2 * done, 2 * pairs)
     bias = total / pairs
     of_pairs = np.maximum(squares / pairs - bias**2, 0.0) * pairs / max(1, pairs - 1)
     variance = np.maximum(spread / (2 * pairs) - bias**2, 0.0)
@@ -218,14 +212,18 @@ def _check_draws(draws: object, rng: Any) -> tuple[int, SeededSource]:
     return number, source
 
 
-def _chunks(number: int, size: int) -> Iterator[int]:
+def _chunks(
+    number: int, size: int, progress: Progress | None = None, *, draws_per_row: int = 1
+) -> Iterator[int]:
     """Yield how many rows to draw at a time; it depends on the sizes alone, so that reruns are the same."""
     rows = max(1, _CELLS // max(1, size))
     for start in range(0, number, rows):
         yield min(rows, number - start)
+        if progress is not None:
+            progress(draws_per_row * min(start + rows, number), draws_per_row * number)
 
 
-def _apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
+def apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
     """Apply the steps to each release; those that look at one count at a time take all at once."""
     for step in steps:
         if type(step) in (Nonnegative, Integral, Shrink):
@@ -233,11 +231,6 @@ def _apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource
         else:
             noisy = np.stack([step.apply(row, source=source) for row in noisy])
     return noisy
-
-
-def _nonpositive(problem: Allotment | Formula, rows: NDArray[Any]) -> int:
-    weigh = getattr(problem, "total", None)
-    return 0 if weigh is None else int((np.asarray(weigh(rows)) <= 0).sum())
 
 
 def _shares_of_rows(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notes import Note
-from evenhand.decide.exact.cumulants import standard_cumulants
+from evenhand.decide.exact.noise_laws import standard_cumulants
 from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
-
-__all__ = ["SecondOrder", "second_order"]
 
 _DIAGONALS = 64
 _ROUNDING = 96 * np.finfo(np.float64).eps  # of a difference times its squared step, over the share
@@ -102,16 +100,20 @@ def second_order(formula: Formula, counts: NDArray[Any], law: Law) -> SecondOrde
     --------
     >>> from evenhand.decide.allotment.allotment import Formula
     >>> from evenhand.privacy.laws import Laplace
-    >>> found = second_order(Formula(lambda x: x / x.sum()), np.array([40.0, 60, 900]), Laplace(10))
-    >>> found.bias.round(7) + 0
+    >>> approximation = second_order(Formula(lambda x: x / x.sum()), np.array([40.0, 60, 900]), Laplace(10))
+    >>> approximation.bias.round(7) + 0
     array([-0.000176, -0.000164,  0.00034 ])
-    >>> bool((found.error_bound < 0.05 * abs(found.bias)).all()), found.certified
+    >>> bool((approximation.error_bound < 0.05 * abs(approximation.bias)).all()), approximation.certified
     (True, False)
     """
     at = np.asarray(counts, dtype=np.float64)
     with np.errstate(all="ignore"):
         values, steps = _curvature_bias(formula, at, law)
-        rest = _next_term(formula, at, law) if formula.fourth_derivative is None else _bound(formula, at, law)
+        if formula.fourth_derivative is None:
+            rest = _next_term(formula, at, law)
+        else:
+            norm = at.size * (_fourth_moment(law) + at.size - 1) * law.variance**2
+            rest = formula.limits(at.size) * (norm / 24)
     if not (np.isfinite(values).all() and np.isfinite(rest).all()):
         return "the formula has no finite values around the true counts"
     later = partial(_variance, formula, at, law)
@@ -144,11 +146,6 @@ def _longest(formula: Formula, law: Law, size: float, number: int) -> float:
 def _fourth_moment(law: Law) -> float:
     """Return the fourth moment over the squared variance."""
     return 3.0 + standard_cumulants(law, 2)[1]
-
-
-def _bound(formula: Formula, at: Values, law: Law) -> Values:
-    norm = at.size * (_fourth_moment(law) + at.size - 1) * law.variance**2
-    return formula.limits(at.size) * (norm / 24)
 
 
 def _next_term(formula: Formula, at: Values, law: Law) -> Values:
@@ -185,7 +182,5 @@ def _signs(size: int) -> Values:
 
 
 def _variance(formula: Formula, at: Values, law: Law) -> Values:
-    total = np.zeros(at.size)
-    for place in range(at.size):
-        total += formula.slope(at, place) ** 2
-    return total * law.variance
+    squares = (formula.slope(at, place) ** 2 for place in range(at.size))
+    return sum(squares, np.zeros(at.size)) * law.variance

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Function = Callable[[Any, Any], Any]
 
-__all__ = ["DEEPEST_TEXT", "parse", "parse_weight"]
-
 DEEPEST_TEXT = 40
 """How many parentheses may be nested in one another."""
 

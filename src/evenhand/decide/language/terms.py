@@ -6,41 +6,20 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from numbers import Real
+from operator import and_, or_
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand._validate import one_of
-from evenhand.decide.language.predicates import Predicate
-from evenhand.decide.language.rule import Rule
-from evenhand.decide.language.tokens import (
-    check_input_name,
-    exact_number,
-    quote_name,
-    within_limits,
-    write_number,
-)
+from evenhand.decide.language.rule import Predicate, Rule
+from evenhand.decide.language.tokens import check_input_name, exact_number, within_limits, write_sum
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.privacy.rational import Number
-
-__all__ = [
-    "FLIPPED",
-    "LINEAR",
-    "MOST_INPUTS",
-    "CountComparison",
-    "Nonpositive",
-    "Ratio",
-    "Sign",
-    "Term",
-    "compare_sides",
-    "count",
-    "ratio",
-    "threshold",
-]
 
 Nonpositive = Literal["false", "signed"]
 
@@ -197,19 +176,7 @@ class Term(_Side):
         return Predicate.of(dict(self.coefficients), bound, strict=strict, needs_positive=needs_positive)
 
     def __repr__(self) -> str:
-        pieces: list[tuple[bool, str]] = []
-        for name, coefficient in self.coefficients:
-            size = (
-                quote_name(name)
-                if abs(coefficient) == 1
-                else f"{write_number(abs(coefficient))}*{quote_name(name)}"
-            )
-            pieces.append((coefficient < 0, size))
-        if self.constant or not pieces:
-            pieces.append((self.constant < 0, write_number(abs(self.constant))))
-        first, *others = pieces
-        text = f"{'-' if first[0] else ''}{first[1]}"
-        return text + "".join(f" {'-' if minus else '+'} {size}" for minus, size in others)
+        return write_sum(self.coefficients, self.constant)
 
 
 @dataclass(frozen=True, repr=False)
@@ -288,7 +255,7 @@ class Ratio(_Side):
         return over, self.denominator, self.nonpositive == "signed"
 
     def __repr__(self) -> str:
-        text = f"{_bracketed(self.numerator)}/{_bracketed(self.denominator, below=True)}"
+        text = f"{_bracket_term(self.numerator)}/{_bracket_term(self.denominator, below=True)}"
         return f"signed({text})" if self.nonpositive == "signed" else text
 
 
@@ -300,7 +267,11 @@ def count(name: str) -> Term:
     >>> count("children aged 5-17") >= 2 * count("teachers")
     `children aged 5-17` >= 2*teachers
     """
-    return Term(((check_input_name(name, parameter="name", owner="count"), Fraction(1)),))
+    return _count_of(name, parameter="name", owner="count")
+
+
+def _count_of(name: object, *, parameter: str, owner: str) -> Term:
+    return Term(((check_input_name(name, parameter=parameter, owner=owner), Fraction(1)),))
 
 
 def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpositive = "false") -> Ratio:
@@ -330,9 +301,7 @@ def ratio(numerator: str | Term, denominator: str | Term, *, nonpositive: Nonpos
     """
     one_of("nonpositive", nonpositive, ("false", "signed"), owner="ratio")
     above, below = (
-        side
-        if isinstance(side, Term)
-        else Term(((check_input_name(side, parameter=name, owner="ratio"), Fraction(1)),))
+        side if isinstance(side, Term) else _count_of(side, parameter=name, owner="ratio")
         for name, side in (("numerator", numerator), ("denominator", denominator))
     )
     if below.is_number:
@@ -378,7 +347,7 @@ def _refuse_product(sign: str, must_be: str = "a number") -> NoReturn:
     raise InvalidParameterError("other", owner=f"'{sign}'", must_be=must_be, got="a count", hint=LINEAR)
 
 
-def _bracketed(term: Term, *, below: bool = False) -> str:
+def _bracket_term(term: Term, *, below: bool = False) -> str:
     """Write a term so that it can stand above or below the line of a ratio."""
     alone = len(term.coefficients) + bool(term.constant or not term.coefficients) == 1
     weighted = below and term != Term(((term.inputs[0], Fraction(1)),))
@@ -429,13 +398,11 @@ class CountComparison:
 
     def linear(self) -> Rule:
         """Return the same decision by half-spaces alone."""
-        pieces = []
-        for predicate in self.predicates:
-            piece = _half_space(predicate.half_space)
-            pieces.append(
-                piece if predicate.needs_positive is None else piece & _half_space(predicate.needs_positive)
-            )
-        return pieces[0] if len(pieces) == 1 else pieces[0] | pieces[1]
+        conditions = ((predicate.half_space, predicate.needs_positive) for predicate in self.predicates)
+        pieces = (
+            reduce(and_, (_half_space(part) for part in parts if part is not None)) for parts in conditions
+        )
+        return reduce(or_, pieces)
 
     def __repr__(self) -> str:
         return f"{self.left!r} {self.sign} {self.right!r}"

@@ -16,19 +16,6 @@ from evenhand.privacy.rational import exact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "KEYWORDS",
-    "LONGEST_TEXT",
-    "Token",
-    "check_input_name",
-    "exact_number",
-    "quote_name",
-    "refuse_text",
-    "tokenize",
-    "within_limits",
-    "write_number",
-]
-
 KEYWORDS = ("and", "or", "xor", "not", "signed")
 """Words of the language, in small or capital letters; a column of that name stands in backquotes."""
 
@@ -122,6 +109,27 @@ def write_number(value: Fraction) -> str:
         return f"{value.numerator}/{value.denominator}"
     whole, part = divmod(int(abs(value) * 10**places), 10**places)
     return f"{'-' if value < 0 else ''}{whole}.{part:0{places}d}"
+
+
+def write_sum(coefficients: Sequence[tuple[str, Fraction]], constant: Fraction = Fraction(0)) -> str:
+    """Write a weighted sum of counts, plus a number unless that is 0.
+
+    >>> write_sum([("sp", Fraction(2)), ("s", Fraction(-1))], Fraction(5))
+    '2*sp - s + 5'
+    """
+    pieces = [
+        (
+            weight < 0,
+            quote_name(name) if abs(weight) == 1 else f"{write_number(abs(weight))}*{quote_name(name)}",
+        )
+        for name, weight in coefficients
+    ]
+    if constant or not pieces:
+        pieces.append((constant < 0, write_number(abs(constant))))
+    (minus, text), *others = pieces
+    return f"{'-' if minus else ''}{text}" + "".join(
+        f" {'-' if minus else '+'} {size}" for minus, size in others
+    )
 
 
 def quote_name(name: str) -> str:

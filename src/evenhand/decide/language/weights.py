@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["LARGEST_NUMBER", "SMALLEST_NUMBER", "Product", "Sum", "Weight"]
-
 SMALLEST_NUMBER, LARGEST_NUMBER = Fraction(1, 10**50), Fraction(10**50)
 """The least and the greatest number that may stand in a weight."""
 

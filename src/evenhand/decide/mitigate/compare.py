@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.units import Unit
     from evenhand.table.frames import Backend
 
-__all__ = ["Comparison", "compare"]
-
 _ROUNDING = 1e-15  # part of a budget that is left of sums by rounding
 
 
@@ -64,9 +62,11 @@ class Comparison:
         """Return one row for each way; the banner is a column."""
         from evenhand.table.frames import make_frame  # noqa: PLC0415 - starts pyarrow
 
+        promises = [way.guarantee for way in self.ways]
+        epsilons = [None if promise.trust == "none" else promise.epsilon for promise in promises]
         columns: dict[str, list[Any]] = {
             "name": [way.name for way in self.ways],
-            "epsilon": [_epsilon(way) for way in self.ways],
+            "epsilon": [None if epsilon is None else float(epsilon) for epsilon in epsilons],
             "alpha": [way.alpha for way in self.ways],
             "moved": [way.moved for way in self.ways],
             "overspent": [way.overspent for way in self.ways],
@@ -182,11 +182,6 @@ def _check_public(public: Mapping[str, Any]) -> None:
         if name not in known:
             must_be = f"one that a mitigation needs: {', '.join(sorted(known))}"
             raise InvalidParameterError("public", owner="compare", must_be=must_be, got=name)
-
-
-def _epsilon(way: Mitigation) -> float | None:
-    is_unknown = way.guarantee.trust == "none" or way.guarantee.epsilon is None
-    return None if is_unknown else float(way.guarantee.epsilon or 0)
 
 
 def _guarantee_text(way: Mitigation) -> str:

@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.decide.allotment.reciprocal import Reciprocal, reciprocal_mean
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.principal_values import Reciprocal, reciprocal_mean
 from evenhand.decide.exact.noise import with_terms
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     build_mitigation,
     draw_error,
     law_of,
-    plain_guarantee,
-    require_allotment,
+    require_problem,
     restate_guarantee,
     scaled_law,
-    seeded_source,
+    start_release,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
-from evenhand.decide.result.bias import bias
-from evenhand.decide.result.wording import total_notes
+from evenhand.decide.result.bias import total_notes
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
@@ -30,11 +29,8 @@ from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.decide.allotment.allotment import Allotment
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import SeededSource
-
-__all__ = ["linear_proxy", "total_sensitivity"]
 
 
 def linear_proxy(
@@ -96,15 +92,14 @@ def linear_proxy(
     >>> proxy = linear_proxy(
     ...     Allotment([1, 2, 1.5]), {"x": [30, 50, 80]}, Laplace(2), unit="add or remove one"
     ... )
-    >>> [f"{each:.2e}" for each in proxy.bias]
+    >>> [f"{value:.2e}" for value in proxy.bias]
     ['2.49e-04', '8.30e-04', '9.96e-04']
     """
     owner = "linear_proxy"
-    allotment = require_allotment(problem, owner=owner)
+    allotment = require_problem(problem, Allotment, owner=owner)
     _check(total, part)
-    source = seeded_source(rng, owner=owner)
-    guarantee = plain_guarantee(problem, noise, unit, owner=owner)
-    plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
+    how: dict[str, Any] = {"draws": draws, "rng": rng, "progress": progress}
+    source, guarantee, plain = start_release(problem, data, noise, unit, owner=owner, **how)
     counts = plain.counts[allotment.count].astype(np.float64)
     true_total = float(allotment.total(counts))
     spent = law_of(problem, noise)

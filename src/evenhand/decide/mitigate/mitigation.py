@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.exact.noise import guarantee_of, noise_of, with_terms
+from evenhand.decide.exact.sampled import apply_steps
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
@@ -29,23 +30,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "Mitigation",
-    "add_assumption",
-    "build_mitigation",
-    "draw_error",
-    "law_of",
-    "plain_guarantee",
-    "plain_release",
-    "release_error",
-    "release_unit",
-    "require_allotment",
-    "require_rule",
-    "restate_guarantee",
-    "scaled_law",
-    "seeded_source",
-    "withdraw_guarantee",
-]
+Problem = TypeVar("Problem", Allotment, Rule)
 
 _CELLS = 4_000_000  # noisy counts drawn for a mean absolute error
 _FEWEST = 50
@@ -116,35 +101,18 @@ def build_mitigation(
     return Mitigation(name, words, guarantee, replace(decided, **changed) if changed else decided, *error)
 
 
-def require_allotment(problem: object, *, owner: str) -> Allotment:
-    """Return the allotment, or refuse a rule."""
-    if not isinstance(problem, Allotment):
+def require_problem(problem: object, kind: type[Problem], *, owner: str) -> Problem:
+    """Return the allotment or the rule, or refuse what is not of this kind."""
+    if not isinstance(problem, kind):
+        must_be = "an Allotment" if kind is Allotment else "a Rule"
         got = f"a {type(problem).__name__}"
-        raise InvalidParameterError("problem", owner=owner, must_be="an Allotment", got=got)
-    return problem
-
-
-def require_rule(problem: object, *, owner: str) -> Rule:
-    """Return the rule, or refuse an allotment."""
-    if not isinstance(problem, Rule):
-        got = f"a {type(problem).__name__}"
-        raise InvalidParameterError("problem", owner=owner, must_be="a Rule", got=got)
+        raise InvalidParameterError("problem", owner=owner, must_be=must_be, got=got)
     return problem
 
 
 def law_of(problem: Any, noise: Any) -> Law:
     """Return the law of the noise on the one count of an allotment."""
     return noise_of(noise, inputs=problem.inputs)[problem.inputs[0]]
-
-
-def release_unit(noise: Any, unit: Unit | str | None, *, owner: str) -> Unit:
-    """Return what may change: that of the mechanism, or the one given with a law."""
-    own = getattr(noise, "unit", None)
-    chosen = unit if own is None else own
-    if chosen not in (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE):
-        must_be = "'replace one' or 'add or remove one', and given with a law, which knows none"
-        raise InvalidParameterError("unit", owner=owner, must_be=must_be, got=unit)
-    return Unit(chosen)
 
 
 def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None = None) -> Law:
@@ -168,15 +136,6 @@ def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None
         return DiscreteLaplace(scale) if integers else Laplace(scale)
     squared = float(law.squared_scale) * factor**2 / part  # type: ignore[attr-defined]
     return DiscreteGaussian(squared) if integers else Gaussian(squared)
-
-
-def seeded_source(rng: Any, *, owner: str) -> SeededSource:
-    """Return the source that simulations draw from; seed 0 by default."""
-    source = source_from(0 if rng is None else rng)
-    if not isinstance(source, SeededSource):
-        must_be = "a seed or a seeded source: this is a simulation, not a release"
-        raise InvalidParameterError("rng", owner=owner, must_be=must_be, got="the secure source")
-    return source
 
 
 def draw_error(
@@ -205,10 +164,33 @@ def draw_error(
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
 
 
-def plain_guarantee(problem: Any, noise: Any, unit: Unit | str | None, *, owner: str) -> Guarantee:
-    """Return what releasing the counts with this noise promises."""
-    chosen = release_unit(noise, unit, owner=owner)
-    return guarantee_of(problem, noise, unit=chosen)
+def start_release(
+    problem: Any, data: Any, noise: Any, unit: Unit | str | None, *, owner: str, rng: Any, **how: Any
+) -> tuple[SeededSource, Guarantee, Decided]:
+    """Return what simulations draw from, what the plain release promises, and what its noise does.
+
+    Parameters
+    ----------
+    problem, data, noise, unit
+        As for :func:`plain_release`.
+    owner : str
+        Whose parameters they are.
+    rng : int, Generator or SeededSource, optional
+        What is drawn from; seed 0 by default.
+    **how
+        Passed on to :func:`~evenhand.decide.bias`.
+    """
+    source = source_from(0 if rng is None else rng)
+    if not isinstance(source, SeededSource):
+        must_be = "a seed or a seeded source: this is a simulation, not a release"
+        raise InvalidParameterError("rng", owner=owner, must_be=must_be, got="the secure source")
+    own = getattr(noise, "unit", None)
+    chosen = unit if own is None else own
+    if chosen not in (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE):
+        must_be = "'replace one' or 'add or remove one', and given with a law, which knows none"
+        raise InvalidParameterError("unit", owner=owner, must_be=must_be, got=unit)
+    guarantee = guarantee_of(problem, noise, unit=Unit(chosen))
+    return source, guarantee, bias(problem, data, noise, rng=source, **how)
 
 
 def restate_guarantee(
@@ -278,12 +260,10 @@ def plain_release(
     >>> plain_release(shares, {"x": [30, 50, 80]}, DiscreteLaplace(2), unit="add or remove one")
     <Mitigation 'plain release': alpha 0.000294, mean absolute error 0.00994>
     """
-    guarantee = plain_guarantee(problem, noise, unit, owner="plain_release")
-    source = seeded_source(rng, owner="plain_release")
-    decided = bias(problem, data, noise, post=post, draws=draws, rng=source, progress=progress)
-    return build_mitigation(
-        name, words, guarantee, decided, release_error(problem, decided, noise, post, source)
-    )
+    how: dict[str, Any] = {"post": post, "draws": draws, "rng": rng, "progress": progress}
+    source, guarantee, decided = start_release(problem, data, noise, unit, owner="plain_release", **how)
+    error = release_error(problem, decided, noise, post, source)
+    return build_mitigation(name, words, guarantee, decided, error)
 
 
 def release_error(
@@ -296,12 +276,8 @@ def release_error(
 
     def shares(rows: int, source: SeededSource) -> Any:
         noisy = counts + law.draw(size=(rows, counts.size), source=source)
-        return problem.shares(np.array([_apply_steps(row, post, source) for row in noisy]) if post else noisy)
+        if post:
+            noisy = np.concatenate([apply_steps(row[np.newaxis], post, source) for row in noisy])
+        return problem.shares(noisy)
 
     return draw_error(shares, decided.truth, source=source)
-
-
-def _apply_steps(row: Any, post: Sequence[Any], source: SeededSource) -> Any:
-    for step in post:
-        row = step.apply(row, source=source)
-    return row

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     build_mitigation,
     law_of,
-    plain_guarantee,
-    release_unit,
-    require_allotment,
+    require_problem,
     restate_guarantee,
-    seeded_source,
+    start_release,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
-from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -27,10 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
-
-    from evenhand.decide.allotment.allotment import Allotment
-
-__all__ = ["check_public", "output_perturbation", "share_sensitivity", "share_sensitivity_here"]
 
 _MOST_PAIRED = 3_000
 
@@ -104,14 +98,12 @@ def output_perturbation(
     (0.0, '0.0396')
     """
     owner = "output_perturbation"
-    allotment = require_allotment(problem, owner=owner)
-    law, chosen = law_of(problem, noise), release_unit(noise, unit, owner=owner)
+    allotment, law = require_problem(problem, Allotment, owner=owner), law_of(problem, noise)
     if not isinstance(law, Laplace | DiscreteLaplace):
         raise InvalidParameterError("noise", owner=owner, must_be="Laplace noise", got=noise)
     check_public(least_total, least_part, declared_public)
-    source = seeded_source(rng, owner=owner)
-    guarantee = plain_guarantee(problem, noise, unit, owner=owner)
-    plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
+    how: dict[str, Any] = {"draws": draws, "rng": rng, "progress": progress}
+    _, guarantee, plain = start_release(problem, data, noise, unit, owner=owner, **how)
     total = float(allotment.total(plain.counts[allotment.count]))
     least = total * least_part if least_part is not None else float(least_total or 0)
     if least > total:
@@ -120,8 +112,9 @@ def output_perturbation(
         raise InvalidParameterError(
             "least_total", owner=owner, must_be=must_be, got="a larger one", hint=hint
         )
-    cells = 2 if chosen is Unit.REPLACE_ONE else 1
-    scale = share_sensitivity(float(allotment.weights.max()), least, chosen) * float(law.scale) / cells
+    cells = 2 if guarantee.unit is Unit.REPLACE_ONE else 1
+    sensitivity = share_sensitivity(float(allotment.weights.max()), least, guarantee.unit)
+    scale = sensitivity * float(law.scale) / cells
     zeros = np.zeros(len(plain))
     return build_mitigation(
         "output perturbation",

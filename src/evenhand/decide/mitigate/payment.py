@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notes import Note
+from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     build_mitigation,
     plain_release,
-    require_allotment,
+    require_problem,
     withdraw_guarantee,
 )
 from evenhand.decide.mitigate.registry import MitigationKind
@@ -19,10 +20,7 @@ from evenhand.decide.mitigate.registry import MitigationKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand.decide.allotment.allotment import Allotment
     from evenhand.privacy.guarantees.units import Unit
-
-__all__ = ["cost_of_privacy", "fairness_payment"]
 
 
 def fairness_payment(
@@ -68,7 +66,7 @@ def fairness_payment(
     >>> from evenhand.privacy.laws import Laplace
     >>> shares = Allotment([1, 2, 1.5], budget=1_000_000)
     >>> paid = fairness_payment(shares, {"x": [30, 50, 80]}, Laplace(2), unit="add or remove one")
-    >>> [f"{each:.3e}" for each in paid.bias]
+    >>> [f"{value:.3e}" for value in paid.bias]
     ['0.000e+00', '0.000e+00', '1.582e-04']
     >>> print(paid.words)
     Whoever loses on average is paid their loss, from the true counts: 158.16 beyond the budget of 1000000.
@@ -76,8 +74,7 @@ def fairness_payment(
     >>> str(paid.guarantee.trust)
     'none'
     """
-    owner = "fairness_payment"
-    require_allotment(problem, owner=owner)
+    require_problem(problem, Allotment, owner="fairness_payment")
     plain = plain_release(problem, data, noise, unit=unit, post=post, draws=draws, rng=rng, progress=progress)
     extra = cost_of_privacy(plain.bias)
     money = f"{extra:.3g} of the budget beyond it"

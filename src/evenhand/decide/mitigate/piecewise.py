@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.decide.exact.noise import noise_of
+from evenhand.decide.language.rule import Rule
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     build_mitigation,
-    plain_guarantee,
-    require_rule,
-    seeded_source,
+    require_problem,
+    start_release,
     withdraw_guarantee,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
-from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.alpha import alpha_fairness
 
@@ -28,14 +27,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.decide.language.rule import Rule
     from evenhand.privacy.guarantees.units import Unit
     from evenhand.privacy.laws import Law
     from evenhand.privacy.randomness import SeededSource
 
     Values = NDArray[np.float64]
-
-__all__ = ["alpha_by_group", "piecewise_proxy"]
 
 _MODELS: tuple[Literal["regression"], Literal["svm"]] = ("regression", "svm")
 _MOST_FITS = {"regression": 400, "svm": 40}
@@ -99,17 +95,15 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
            lens. IJCAI. Section 7.2, Figure 7.
     """
     owner = "piecewise_proxy"
-    rule, kind = require_rule(problem, owner=owner), one_of("model", model, _MODELS, owner=owner)
-
-    source, chosen = seeded_source(rng, owner=owner), _grouping_input(rule, by)
-    guarantee = plain_guarantee(problem, noise, unit, owner=owner)
-    plain = bias(problem, data, noise, draws=draws, rng=source)
+    rule, kind = require_problem(problem, Rule, owner=owner), one_of("model", model, _MODELS, owner=owner)
+    chosen, how = _grouping_input(rule, by), {"draws": draws, "rng": rng}
+    source, guarantee, plain = start_release(problem, data, noise, unit, owner=owner, **how)
     parts = integer("groups", groups, owner=owner, low=1, high=max(1, len(plain)))
     counts = {name: plain.counts[name].astype(np.float64) for name in rule.inputs}
     most = _FIXED if as_printed else _MOST_FITS[kind]
     number = min(most, most if draws is None else integer("draws", draws, owner=owner, low=2))
     drawn = _Releases(rule, counts, noise_of(noise, inputs=rule.inputs), chosen, parts, kind)
-    values = drawn.fixed(number, source, progress) if as_printed else drawn.refitted(number, source, progress)
+    values = drawn.decide(number, source, progress, fit_once=as_printed)
     mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(number)
     truth = plain.truth.astype(np.float64)
     if as_printed:
@@ -153,56 +147,43 @@ def alpha_by_group(bias: Values, counts: Values, *, groups: int = _GROUPS) -> tu
     return tuple(alpha_fairness(bias[which == group]) for group in range(groups))
 
 
+@dataclass(frozen=True)
 class _Releases:
     """Releases of the counts, and what the models make of them."""
 
-    def __init__(
-        self,
-        rule: Rule,
-        counts: Mapping[str, Values],
-        laws: Mapping[str, Law],
-        by: str,
-        groups: int,
-        kind: str,
-    ) -> None:
-        self.rule, self.counts, self.laws, self.by, self.groups = rule, counts, laws, by, groups
-        self.kind, self.size = kind, len(next(iter(counts.values())))
+    rule: Rule
+    counts: Mapping[str, Values]
+    laws: Mapping[str, Law]
+    by: str
+    groups: int
+    kind: str
 
     def release(self, source: SeededSource) -> dict[str, Values]:
         """Return noisy counts."""
         return {
-            name: count + self.laws[name].draw(size=self.size, source=source)
+            name: count + self.laws[name].draw(size=count.size, source=source)
             for name, count in self.counts.items()
         }
 
-    def refitted(self, number: int, source: SeededSource, progress: Any) -> Values:
-        """Return decisions of models that are fitted to each release anew."""
-        decisions = np.empty((number, self.size))
+    def decide(self, number: int, source: SeededSource, progress: Any, *, fit_once: bool) -> Values:
+        """Return decisions of models fitted to each release, or what those say that saw the true counts."""
+        if fit_once:
+            model = self._models(self.counts, self.release(source))
+        decisions = np.empty((number, len(self.counts[self.by])))
         for draw in range(number):
             noisy = self.release(source)
-            features, which = _features(noisy), _cut_into_groups(noisy[self.by], self.groups)
-            model = self._models(features, self.rule.holds(noisy), which)
-            decisions[draw] = model(features) > 0
+            if not fit_once:
+                model = self._models(noisy, noisy)
+            values = model(_features(noisy))
+            decisions[draw] = values / 2 + 0.5 if fit_once and self.kind == "regression" else values > 0
             if progress is not None:
                 progress(draw + 1, number)
         return decisions
 
-    def fixed(self, number: int, source: SeededSource, progress: Any) -> Values:
-        """Return what models say that are fitted to the true counts once."""
-        which = _cut_into_groups(self.release(source)[self.by], self.groups)
-        model = self._models(_features(self.counts), self.rule.holds(self.counts), which)
-        decisions = np.empty((number, self.size))
-        for draw in range(number):
-            values = model(_features(self.release(source)))
-            decisions[draw] = values / 2 + 0.5 if self.kind == "regression" else values > 0
-            if progress is not None:
-                progress(draw + 1, number)
-        return decisions
-
-    def _models(
-        self, features: Values, holds: NDArray[np.bool_], which: NDArray[np.int64]
-    ) -> Callable[[Values], Values]:
-        """Fit one linear model to each group; what is above 0 says yes."""
+    def _models(self, seen: Mapping[str, Values], noisy: Mapping[str, Values]) -> Callable[[Values], Values]:
+        """Fit one linear model to each group by a noisy count; what is above 0 says yes."""
+        features, holds = _features(seen), self.rule.holds(seen)
+        which = _cut_into_groups(noisy[self.by], self.groups)
         weights, constants = np.zeros((self.groups, features.shape[1])), np.zeros(self.groups)
         fit = _fit_svm if self.kind == "svm" else _fit_line
         for group in range(self.groups):
@@ -236,24 +217,17 @@ def _fit_line(features: Values, sides: Values) -> tuple[Values, float]:
 
 
 def _fit_svm(features: Values, sides: Values) -> tuple[Values, float]:
+    from sklearn.svm import LinearSVC  # noqa: PLC0415 - slow to import
+
     if np.ptp(sides) == 0:  # all alike: the model says what all say
         return np.zeros(features.shape[1]), float(sides[0])
     scaled, centre, spread = _standardize(features)
-    model = _linear_svm()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", category=UserWarning
-        )  # it did not converge: it is a proxy, not a proof
+    model = LinearSVC(dual=False)
+    with warnings.catch_warnings():  # it did not converge: it is a proxy, not a proof
+        warnings.simplefilter("ignore", category=UserWarning)
         model.fit(scaled, sides)
     weights = model.coef_[0] / spread
     return weights, float(model.intercept_[0] - weights @ centre)
-
-
-@functools.lru_cache(maxsize=1)
-def _linear_svm() -> Any:
-    from sklearn.svm import LinearSVC  # noqa: PLC0415 - slow to import
-
-    return LinearSVC(dual=False)
 
 
 def _grouping_input(rule: Rule, by: str | None) -> str:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.decide.mitigate.mitigation import Mitigation
 
-__all__ = ["MITIGATIONS", "MitigationKind", "MitigationParameter", "mitigation_kind", "mitigation_kinds"]
-
 MITIGATIONS = {
     "shrink": "evenhand.decide.mitigate.shrink",
     "sum-constraint": "evenhand.decide.mitigate.sum_constraint",

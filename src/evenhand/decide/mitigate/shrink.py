@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["DECISION", "decision_temperature", "shrink"]
-
 DECISION = "decision"
 """The temperature that is chosen for the decision at hand, from the true counts."""
 

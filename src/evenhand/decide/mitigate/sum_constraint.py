@@ -17,19 +17,17 @@ import numpy as np
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import EVENT
 from evenhand.decide.allotment.series import RELATIVE
-from evenhand.decide.exact.cumulants import even_moments, standard_cumulants
+from evenhand.decide.exact.noise_laws import even_moments, standard_cumulants
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     add_assumption,
     build_mitigation,
     law_of,
-    plain_guarantee,
     plain_release,
     release_error,
-    seeded_source,
+    start_release,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
-from evenhand.decide.result.bias import bias
 from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
     Values = NDArray[np.float64]
-
-__all__ = ["constrained_bias", "sum_constraint"]
 
 _ASSUMED = "the total that counts are moved to add up to is public"
 _MOST_ORDERS = 10
@@ -90,25 +86,24 @@ def sum_constraint(
     >>> from evenhand.privacy.laws import Laplace
     >>> shares, counts = Allotment([1, 2, 1.5]), {"x": [30, 50, 80]}
     >>> constrained = sum_constraint(shares, counts, Laplace(2), total=160, unit="add or remove one")
-    >>> [f"{each:.3e}" for each in constrained.bias]
+    >>> [f"{value:.3e}" for value in constrained.bias]
     ['7.170e-05', '-1.024e-04', '3.073e-05']
     """
-    owner = "sum_constraint"
     step = SumTo(total)
     words = (
         f"Noisy counts moved, all by the same, to add up to {step.total:,.15g}, which must be public. "
         "Differences between counts stay as they are."
     )
     if isinstance(problem, Allotment):
-        source, law = seeded_source(rng, owner=owner), law_of(problem, noise)
-        plain = bias(problem, data, noise, draws=draws, rng=source, progress=progress)
+        law, how = law_of(problem, noise), {"draws": draws, "rng": rng, "progress": progress}
+        source, guarantee, plain = start_release(problem, data, noise, unit, owner="sum_constraint", **how)
         figures = constrained_bias(problem, plain.counts[problem.count], law, total=step.total)
         if figures is not None:
             values, error, variance = figures
             return build_mitigation(
                 "sum constraint",
                 words,
-                add_assumption(plain_guarantee(problem, noise, unit, owner=owner), _ASSUMED),
+                add_assumption(guarantee, _ASSUMED),
                 plain,
                 release_error(problem, plain, noise, [step], source),
                 bias=values,

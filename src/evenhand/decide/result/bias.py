@@ -11,8 +11,12 @@ import numpy as np
 from evenhand._notes import Note
 from evenhand._validate import one_of
 from evenhand.decide.allotment.allotment import Allotment, Formula
-from evenhand.decide.allotment.clamped import sampling_reason
-from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
+from evenhand.decide.allotment.moments import (
+    allotment_bias,
+    allotment_variance,
+    sampling_reason,
+    total_not_positive,
+)
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.decide.allotment.principal_values import lattice_variance
 from evenhand.decide.exact.noise import noise_of
@@ -22,8 +26,8 @@ from evenhand.decide.exact.second_order import second_order
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
-from evenhand.decide.result.wording import noise_words, total_notes
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
 from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
@@ -31,15 +35,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.privacy.laws import Law
-
     Values = NDArray[np.float64]
     Laws = Mapping[str, Law]
     Post = tuple[Any, ...] | None
     Steps = Mapping[str, tuple[Any, ...]]
     Figures = dict[str, Any] | str  # the fields of a result, or why they are not known
-
-__all__ = ["Method", "bias"]
 
 Method = Literal["auto", "exact", "second order", "sample"]
 Problem = Rule | Allotment | Formula
@@ -49,6 +49,13 @@ _RULE_ERROR = 1e-9  # what the exact probabilities of rules are within
 _WIDEST = 1e-4  # how wide a bound may be, against what noise does at most, before draws do better
 _NEGLIGIBLE = 1e-12  # part of a budget that does not count: under a cent of six billion
 _UNSURE = 0.1  # part of a variance that its bound may be
+_UNLIKELY = 1e-6  # probabilities of a total of 0 or less that are not worth a note
+_TITLES = {
+    "DiscreteGaussian": "discrete Gaussian",
+    "DiscreteLaplace": "discrete Laplace",
+    "Gaussian": "Gaussian",
+    "Laplace": "Laplace",
+}
 
 
 def bias(
@@ -350,3 +357,50 @@ def _build_result(
         coupled=not rule or tied,
         **figures,
     )
+
+
+# --- in words ----------------------------------------------------------------------------------------
+
+
+def total_notes(probability: float, how: str, law: Law) -> tuple[Note, ...]:
+    """Return a note on a noisy total that may be 0 or less; none if that is unlikely.
+
+    >>> total_notes(0.31, "by a Fourier sum", DiscreteLaplace(2))[0][:76]
+    'The noisy total is 0 or less with probability 0.31 (by a Fourier sum), where'
+    """
+    if probability < _UNLIKELY:
+        return ()
+    meaning = (
+        "principal values" if law.support == "reals" else "means in which a total of 0 counts as no error"
+    )
+    likely = f"The noisy total is 0 or less with probability {probability:.2g}{f' ({how})' if how else ''}"
+    return (Note("total", f"{likely}, where shares have no meaning; the figures are {meaning}."),)
+
+
+def law_words(law: Law) -> str:
+    """Return a law in words.
+
+    >>> law_words(DiscreteLaplace("5/2"))
+    'discrete Laplace, scale 2.5'
+    """
+    title = _TITLES.get(type(law).__name__, type(law).__name__)
+    if isinstance(law, DiscreteLaplace | Laplace):
+        return f"{title}, scale {float(law.scale):.6g}"
+    return f"{title}, standard deviation {law.standard_deviation:.6g}"
+
+
+def noise_words(laws: Mapping[str, Law], steps: Mapping[str, tuple[Any, ...]]) -> str:
+    """Return the noise on every input and what is done to it then, in one line.
+
+    >>> noise_words({"s": Laplace(2), "sp": Laplace(2)}, {"s": (), "sp": ()})
+    'Laplace, scale 2'
+    >>> noise_words({"s": Laplace(2), "sp": Laplace(3)}, {"s": (), "sp": ()})
+    's: Laplace, scale 2; sp: Laplace, scale 3'
+    """
+    words_by_input = {}
+    for name, law in laws.items():
+        done = "".join(f", then {step.words}" for step in steps[name])
+        words_by_input[name] = f"{law_words(law)}{done}"
+    if len(set(words_by_input.values())) == 1:
+        return next(iter(words_by_input.values()))
+    return "; ".join(f"{name}: {words}" for name, words in words_by_input.items())

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["Breakdown", "EntityClass", "GroupGain", "GroupShares", "break_down", "group_shares"]
-
 _MOST_BINS = 1_000
 
 
@@ -179,12 +177,9 @@ def _bin_entities(sizes: NDArray[Any], bins: Any) -> tuple[list[str], NDArray[np
     labels = []
     for place in range(len(starts) + 1):
         inside = sizes[places == place]
-        labels.append(_range_text(inside.min(), inside.max()) if inside.size else "")
+        low, high = (f"{end:,}" for end in (inside.min(), inside.max())) if inside.size else ("", "")
+        labels.append(low if low == high else f"{low} to {high}")
     return labels, places
-
-
-def _range_text(low: Any, high: Any) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _starts(bins: Any) -> NDArray[np.float64]:
@@ -197,12 +192,12 @@ def _starts(bins: Any) -> NDArray[np.float64]:
 
 
 def _label_entities(what: Sequence[Any], size: int) -> tuple[list[str], NDArray[np.int64]]:
-    texts = [str(each) for each in what]
+    texts = [str(label) for label in what]
     if len(texts) != size:
         must_be = "one label for each entity"
         raise InvalidParameterError("what", owner="Decided.by", must_be=must_be, got="another number of them")
     order = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    return [visible(each) for each in order], np.array([order[text] for text in texts], dtype=np.int64)
+    return [visible(text) for text in order], np.array([order[text] for text in texts], dtype=np.int64)
 
 
 def _summarize_class(decided: EntityFigures, label: str, inside: NDArray[np.bool_]) -> EntityClass:
@@ -359,8 +354,8 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
     ...     bias=[-0.25, 0.1], variance=[0.1875, 0.09], method="made up",
     ...     populations={"young": [40, 100], "old": [60, 20]},
     ... )
-    >>> for each in group_shares(decided).groups:
-    ...     print(each.group, each.refused, each.granted)
+    >>> for gain in group_shares(decided).groups:
+    ...     print(gain.group, gain.refused, gain.granted)
     young 10.0 10.0
     old 15.0 2.0
     """
@@ -388,32 +383,31 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
 
 
 def _money_gain(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
-    gain, heads = float(decided.bias @ part) * money, float(people.sum())
-    return GroupGain(
-        group=group,
-        people=heads,
-        due=float(decided.truth @ part) * money,
-        gain=gain,
-        gain_per_head=gain / heads if heads > 0 else float("nan"),
-        standard_error=_spread(decided, part * money),
-        error_bound=_bound(decided, part * money),
-    )
+    gain, due = float(decided.bias @ part) * money, float(decided.truth @ part) * money
+    return _group_gain(decided, group, people, part * money, due=due, gain=gain)
 
 
 def _people_gain(decided: EntityFigures, group: str, people: Values) -> GroupGain:
-    holds, heads = decided.truth, float(people.sum())
+    holds = decided.truth
     refused = float(decided.flip[holds] @ people[holds])
     granted = float(decided.flip[~holds] @ people[~holds])
+    due, wrong = float(people[holds].sum()), {"refused": refused, "granted": granted}
+    return _group_gain(decided, group, people, people, due=due, gain=granted - refused, **wrong)
+
+
+def _group_gain(
+    decided: EntityFigures, group: str, people: Values, weights: Values, *, gain: float, **amounts: float
+) -> GroupGain:
+    """Return the gain of a group, with the errors of a sum of biases with these weights."""
+    heads = float(people.sum())
     return GroupGain(
         group=group,
         people=heads,
-        due=float(people[holds].sum()),
-        gain=granted - refused,
-        gain_per_head=(granted - refused) / heads if heads > 0 else float("nan"),
-        refused=refused,
-        granted=granted,
-        standard_error=_spread(decided, people),
-        error_bound=_bound(decided, people),
+        gain=gain,
+        gain_per_head=gain / heads if heads > 0 else float("nan"),
+        standard_error=_spread(decided, weights),
+        error_bound=_bound(decided, weights),
+        **amounts,
     )
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["Decided"]
-
 _SHOWN = 10
 
 

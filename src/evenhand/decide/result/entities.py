@@ -17,16 +17,6 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = [
-    "LARGEST_COUNT",
-    "Entities",
-    "entity_names",
-    "frame_columns",
-    "read_counts",
-    "read_entity_weights",
-    "read_public_numbers",
-]
-
 LARGEST_COUNT = 10**15
 """No entity counts more; below it, whole numbers stored as floats are exact."""
 
@@ -114,10 +104,7 @@ class Entities:
         labels = entity_names(columns, _check_names(name, "name"), size)
         lengths = {*(column.size for column in (*kept.values(), *people)), len(labels)}
         if len(lengths | ({scale.size} if scale is not None else set())) > 1:
-            must_be = "columns of one length"
-            raise InvalidParameterError(
-                "frame", owner="Entities.read", must_be=must_be, got="several lengths"
-            )
+            _refuse_lengths()
         table = np.stack(people, axis=1) if people else np.zeros((size, 0), dtype=np.int64)
         return cls(labels, kept, scale, tuple(grouped), table)
 
@@ -209,9 +196,7 @@ def entity_names(columns: Mapping[str, Any], names: tuple[str, ...], size: int) 
         return tuple(str(number) for number in range(1, size + 1))
     parts = [[_text(value) for value in _column(columns, name).tolist()] for name in names]
     if len({len(part) for part in parts}) > 1:
-        raise InvalidParameterError(
-            "frame", owner=_OWNER, must_be="columns of one length", got="several lengths"
-        )
+        _refuse_lengths()
     return tuple(", ".join(row) for row in zip(*parts, strict=True))
 
 
@@ -253,6 +238,11 @@ def _numeric_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
         return np.array(values, dtype=np.float64)
     except OverflowError:
         _refuse(name, "holds numbers below 1e308")
+
+
+def _refuse_lengths() -> NoReturn:
+    must_be, got = "columns of one length", "several lengths"
+    raise InvalidParameterError("frame", owner=_OWNER, must_be=must_be, got=got)
 
 
 def _refuse(name: str, must_be: str) -> NoReturn:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["BANNER", "Affected", "EntityFigures", "money_of"]
-
 BANNER = "Computed from the true data: not for publication."
 """What stands above everything that is shown of a result."""
 
@@ -135,7 +133,7 @@ class EntityFigures:
         where :math:`B` is the bias of a share and the absolute bias of a decision, which is its probability
         of flipping (Definition 3 of fioretto2021).
         """
-        errors = self._errors
+        errors = np.abs(self.bias) if self.kind == "rule" else self.bias
         if not errors.size:
             return _make_read_only(errors)
         return _make_read_only(np.maximum(errors - errors.min(), errors.max() - errors))
@@ -232,10 +230,6 @@ class EntityFigures:
         """
         money = self._money(budget, owner="Decided.cost")
         return float(-self.bias[self.bias < 0].sum() * money)
-
-    @property
-    def _errors(self) -> Values:
-        return np.abs(self.bias) if self.kind == "rule" else self.bias
 
     def _money(self, budget: object, *, owner: str) -> float:
         if self.kind == "rule":

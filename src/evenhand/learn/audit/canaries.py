@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import binom
 
-from evenhand._validate import integer
-from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand._validate import integer, refuse
+from evenhand.errors import GuaranteeError
 from evenhand.privacy.rational import Number, as_text, exact, text_above, text_below
 
 if TYPE_CHECKING:
@@ -181,28 +181,27 @@ def audit_canaries(
     >>> from evenhand.privacy.randomness import SeededSource
     >>> from evenhand.privacy.sampling import bernoulli
     >>> included = bernoulli("1/2", size=1_000, source=SeededSource(7))
-    >>> found = audit_canaries(included.astype(float), included, claimed="1/2")   # all is told
-    >>> print(found)
+    >>> audit = audit_canaries(included.astype(float), included, claimed="1/2")   # all is told
+    >>> print(audit)
     claimed 0.5, measured at least 4.02 at 99.9 % (500 of 500 guesses about 1,000 canaries were right):
     the claim does not hold.
     """
     values, coins = _check_scores(scores, included)
     share = integer("share", share, owner=_OWNER, low=1)
     if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
-        must_be = "a number above 0 and below 1"
-        raise InvalidParameterError("confidence", owner=_OWNER, must_be=must_be, got=confidence)
+        refuse("confidence", _OWNER, "a number above 0 and below 1", confidence)
     chance = exact(delta, name="delta", owner=_OWNER, least=0, most=1)
     epsilon = None if claimed is None else exact(claimed, name="claimed", owner=_OWNER, least=0)
     numbers = _guesses(guesses, len(values))
     error = (1 - confidence) / share / len(numbers)
     order = np.argsort(values, kind="stable")
-    found = []
+    results = []
     for number in numbers:
         right = int(coins[order[len(order) - number // 2 :]].sum()) if number > 1 else 0
         right += int((~coins[order[: number - number // 2]]).sum())
         bound = least_epsilon(right, number, canaries=len(values), delta=float(chance), error=error)
-        found.append((bound, number, right))
-    bound, number, right = max(found, key=lambda each: (each[0], each[2] / each[1]))
+        results.append((bound, number, right))
+    bound, number, right = max(results, key=lambda result: (result[0], result[2] / result[1]))
     return CanaryAudit(
         measured_epsilon=bound,
         claimed_epsilon=epsilon,
@@ -266,20 +265,17 @@ def least_epsilon(correct: int, guesses: int, *, canaries: int, delta: float = 0
 def _check_scores(scores: Any, included: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
     if values.ndim != 1 or not 1 <= len(values) <= _MOST_CANARIES or not np.isfinite(values).all():
-        must_be = "a list of finite numbers, one for each canary"
-        raise InvalidParameterError("scores", owner=_OWNER, must_be=must_be, got="something else")
+        refuse("scores", _OWNER, "a list of finite numbers, one for each canary", "something else")
     if coins.dtype != np.bool_ or coins.shape != values.shape:
-        must_be = "a list of truth values, one for each score"
-        raise InvalidParameterError("included", owner=_OWNER, must_be=must_be, got="something else")
+        refuse("included", _OWNER, "a list of truth values, one for each score", "something else")
     return values, coins
 
 
 def _guesses(given: int | Sequence[int] | None, canaries: int) -> list[int]:
     if given is None:
-        usual = [canaries // each for each in _SHARES]
+        usual = [canaries // share for share in _SHARES]
         return [number for number in usual if number >= _FEWEST_GUESSES] or [canaries]
     listed = given if isinstance(given, list | tuple) else [given]
     if not listed:
-        must_be, got = "a whole number or a list of them", "an empty list"
-        raise InvalidParameterError("guesses", owner=_OWNER, must_be=must_be, got=got)
-    return [integer("guesses", each, owner=_OWNER, low=1, high=canaries) for each in listed]
+        refuse("guesses", _OWNER, "a whole number or a list of them", "an empty list")
+    return [integer("guesses", count, owner=_OWNER, low=1, high=canaries) for count in listed]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError, LimitExceededError, SchemaError
+from evenhand._validate import refuse
+from evenhand.errors import LimitExceededError, SchemaError
 from evenhand.schema.values import interval_labels
 
 if TYPE_CHECKING:
@@ -116,16 +117,16 @@ def scale_of(domain: Domain) -> Scale:
         return Scale(domain.low, domain.high)
     ends = np.sort(np.asarray(domain.edges if domain.kind == "binned" else domain.values, np.float64))
     unit = float(np.diff(ends).min()) if len(ends) > 1 else 1.0
-    made = Scale(float(ends[0]), float(ends[-1]), unit)
-    largest = max(abs(made.low), abs(made.high))
+    scale = Scale(float(ends[0]), float(ends[-1]), unit)
+    largest = max(abs(scale.low), abs(scale.high))
     if largest > _LARGEST or largest > _LARGEST * unit:
-        raise InvalidParameterError(
+        refuse(
             "schema",
-            owner="PublicEncoder",
-            must_be="one whose numbers, and whose numbers over their narrowest step, are at most 1e300",
-            got=f"a domain of {domain.describe()}",
+            "PublicEncoder",
+            "one whose numbers, and whose numbers over their narrowest step, are at most 1e300",
+            f"a domain of {domain.describe()}",
         )
-    return made
+    return scale
 
 
 def places_of(domain: Domain, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -165,7 +166,7 @@ def _signed_log(values: NDArray[np.float64], unit: float) -> NDArray[np.float64]
     return np.copysign(np.log1p(np.abs(values) / unit), values)
 
 
-Way = Literal["one-hot", "linear", "log", "log and linear", "bins"]
+Method = Literal["one-hot", "linear", "log", "log and linear", "bins"]
 
 _MOST_FEATURES = 1 << 16
 
@@ -178,35 +179,35 @@ class Block:
     ----------
     column : Column
         The declaration, from which everything here follows.
-    way : {"one-hot", "linear", "log", "log and linear", "bins"}
+    method : {"one-hot", "linear", "log", "log and linear", "bins"}
         What its codes become.
     """
 
     column: Column
-    way: Way
+    method: Method
 
     @cached_property
     def suffixes(self) -> tuple[str, ...]:
         """What follows the name of the column in the name of each feature."""
-        if self.way == "one-hot":
+        if self.method == "one-hot":
             return tuple(f"_{label}" for label in self.column.labels)
-        if self.way == "bins":
-            made = tuple(f"_{label}" for label in interval_labels(self._bin_edges))
+        if self.method == "bins":
+            suffixes = tuple(f"_{label}" for label in interval_labels(self._bin_edges))
         else:
-            made = {"linear": ("",), "log": ("_log",), "log and linear": ("_log", "")}[self.way]
-        return (*made, "_other") if self.column.has_other else made
+            suffixes = {"linear": ("",), "log": ("_log",), "log and linear": ("_log", "")}[self.method]
+        return (*suffixes, "_other") if self.column.has_other else suffixes
 
     @property
     def width(self) -> int:
         """How many features there are."""
-        if self.way == "one-hot":
+        if self.method == "one-hot":
             return self.column.size
         return len(self.suffixes)
 
     def write(self, codes: NDArray[Any], view: NDArray[np.floating[Any]]) -> None:
-        """Write the features of some rows into `view`, which holds noughts."""
+        """Write the features of some rows into `view`, which holds zeros."""
         rows = np.arange(len(codes))
-        if self.way == "one-hot":
+        if self.method == "one-hot":
             view[rows, codes] = 1
             return
         if self.column.has_other:
@@ -214,26 +215,24 @@ class Block:
             view[other, -1] = 1
             rows, codes = rows[~other], codes[~other]
         places = places_of(self.column.domain, codes)
-        if self.way == "bins":
+        if self.method == "bins":
             view[rows, np.searchsorted(bin_cuts(self._scale), places, side="right")] = 1
             return
-        if self.way != "linear":
-            view[rows, 0] = self._scale.logarithmic(places)
-        if self.way == "linear":
-            view[rows, 0] = self._scale.linear(places)
-        elif self.way == "log and linear":
+        scaled = self._scale.linear if self.method == "linear" else self._scale.logarithmic
+        view[rows, 0] = scaled(places)
+        if self.method == "log and linear":
             view[rows, 1] = self._scale.proportional(places)
 
     def describe(self) -> str:
         """Say what is taken from the declaration, as the end of a sentence about the column."""
-        bounds = f"{self._scale.low:g} to {self._scale.high:g}" if self.way != "one-hot" else ""
+        bounds = f"{self._scale.low:g} to {self._scale.high:g}" if self.method != "one-hot" else ""
         return {
             "one-hot": f"{self.column.size:,} declared values",
             "linear": f"scaled by the declared range {bounds}",
             "log": f"signed logarithm scaled by the declared range {bounds}",
             "log and linear": f"signed logarithm and value, scaled by the declared range {bounds}",
             "bins": f"bins of the declared range {bounds}",
-        }[self.way]
+        }[self.method]
 
     @cached_property
     def _scale(self) -> Scale:
@@ -257,10 +256,9 @@ def blocks_of(schema: Schema, names: Iterable[str], numbers: Numbers, *, owner: 
     LimitExceededError
         If there would be more than 65,536 features.
     """
-    blocks = tuple(Block(schema[name], _way(schema[name], numbers)) for name in names)
+    blocks = tuple(Block(schema[name], _choose_method(schema[name], numbers)) for name in names)
     if not blocks:
-        must_be, got = "such that a column is left", "none"
-        raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
+        refuse("columns", owner, "such that a column is left", "none")
     for block in blocks:
         _refuse_dropping(block.column)
     width = sum(block.width for block in blocks)
@@ -280,19 +278,17 @@ def write_features(
 ) -> NDArray[np.floating[Any]]:
     """Return one row of features for each row of codes."""
     rows = len(codes[blocks[0].column.name])
-    made = np.zeros((rows, sum(block.width for block in blocks)), dtype)
+    features = np.zeros((rows, sum(block.width for block in blocks)), dtype)
     start = 0
     for block in blocks:
-        block.write(np.asarray(codes[block.column.name]), made[:, start : start + block.width])
+        block.write(np.asarray(codes[block.column.name]), features[:, start : start + block.width])
         start += block.width
-    return made
+    return features
 
 
-def _way(column: Column, numbers: Numbers) -> Way:
+def _choose_method(column: Column, numbers: Numbers) -> Method:
     domain = column.domain
-    if not is_number(domain) or (numbers == "auto" and domain.size <= FEW):
-        return "one-hot"
-    if numbers == "bins" and domain.size <= FEW:
+    if not is_number(domain) or (numbers in {"auto", "bins"} and domain.size <= FEW):
         return "one-hot"
     scale = scale_of(domain)  # refuses numbers that are too large
     if numbers == "auto":
@@ -320,5 +316,5 @@ def _refuse_twins(blocks: tuple[Block, ...], owner: str) -> None:
                 got = f"two, one from '{owners[feature]}' and one from '{block.column.name}'"
                 must_be = "such that no two features have one name"
                 hint = "rename one of the two columns."
-                raise InvalidParameterError("schema", owner=owner, must_be=must_be, got=got, hint=hint)
+                refuse("schema", owner, must_be, got, hint=hint)
             owners[feature] = block.column.name

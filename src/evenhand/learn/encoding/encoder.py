@@ -9,9 +9,9 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
-from evenhand._validate import one_of
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.collect.privatizer.input import Frame, names_for, open_input, renamed
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.errors import ColumnNotFoundError
 from evenhand.learn.encoding.blocks import NUMBERS, Block, blocks_of, write_features
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.schema import Schema
@@ -115,7 +115,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- scikit-learn -----------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - scikit-learn's names
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's name
         """Check the columns and note their names; no value of `X` is looked at.
 
         Parameters
@@ -132,7 +132,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted_plan = plan
         return self
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as above
+    def transform(self, X: Any) -> npt.NDArray[Any]:
         """Return one row of features for each row.
 
         Parameters
@@ -227,8 +227,7 @@ class PublicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _read_plan(self) -> _Plan:
         given: object = self.schema
         if not isinstance(given, Schema):
-            got = f"a value of type {type(given).__name__}"
-            raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
+            refuse("schema", _OWNER, "a Schema", kind_of(given))
         numbers = one_of("numbers", self.numbers, NUMBERS, owner=_OWNER)
         without = _check_names("without", self.without)
         names = _check_names("columns", self.columns) if self.columns is not None else self._all()
@@ -255,7 +254,7 @@ def _name_columns(frame: Frame, *, named: bool, plan: _Plan) -> Frame:
     return frame
 
 
-def _open_rows(X: Any) -> tuple[Frame, bool]:  # noqa: N803 - scikit-learn's name
+def _open_rows(X: Any) -> tuple[Frame, bool]:
     if isinstance(X, Table):  # the names are all that is needed of it
         return open_input(pa.table({name: pa.array([], pa.int64()) for name in X.codes}), owner=_OWNER)
     return open_input(X, owner=_OWNER)
@@ -270,7 +269,7 @@ def _refuse_other_codes(table: Table, blocks: tuple[Block, ...]) -> None:
         given = table.schema[declared.name]
         if (given.domain, given.has_other) != (declared.domain, declared.has_other):
             must_be = f"a table whose column '{declared.name}' is declared as in the schema of the encoder"
-            raise InvalidParameterError("X", owner=_OWNER, must_be=must_be, got="another declaration")
+            refuse("X", _OWNER, must_be, "another declaration")
 
 
 def _shape(frame: Frame, *, named: bool) -> Any:
@@ -280,9 +279,7 @@ def _shape(frame: Frame, *, named: bool) -> Any:
 def _check_names(parameter: str, given: object) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        must_be = "a name or a list of names"
-        raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=given)
+        refuse(parameter, _OWNER, "a name or a list of names", given)
     if len(set(names)) < len(names):
-        must_be = "a list of distinct names"
-        raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got="a name twice")
+        refuse(parameter, _OWNER, "a list of distinct names", "a name twice")
     return tuple(names)

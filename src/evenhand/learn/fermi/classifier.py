@@ -8,13 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand._validate import one_of
+from evenhand._validate import one_of, refuse
 from evenhand.collect.reports.streams import check_rng
-from evenhand.errors import InvalidParameterError
 from evenhand.learn.fermi import training
-from evenhand.learn.fermi.inputs import public_groups, read_groups
-from evenhand.learn.parity.rows import remember_rows
-from evenhand.learn.training.fits import CountsFits
+from evenhand.learn.fermi.training import public_groups, read_groups
+from evenhand.learn.training.descent import plan_for
+from evenhand.learn.training.fits import CountsFits, remember_rows
 from evenhand.learn.training.private_rows import public_classes, read_features, read_labels, refuse_others
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- training ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, *, group: Any = None, **refused: Any) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any, *, group: Any = None, **refused: Any) -> Self:
         """Train on private rows. Each call is a release of its own and adds to `guarantee_`.
 
         Parameters
@@ -212,15 +211,15 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, classes, groups = self._read(X, y, group)
         source = self._next_stream(self.rng)
         if printed:
-            made = training.train_published(self, rows, source)
+            trained = training.train_published(self, rows, source)
             self._count_fit(training.no_promise(), simulated=True)
         else:
-            schedule = training.schedule_of(self, len(rows.inputs))
+            schedule = plan_for(self, len(rows.inputs), owner=_OWNER)
             cells = rows.groups * (2 if self.kind == "odds" else 1)
             budget = training.budget_of(self, schedule, width=rows.inputs.shape[1], cells=cells)
             self._count_fit(training.promise_of(self, budget, schedule), simulated=source.simulated)
-            made = training.train_clipped(self, rows, budget, schedule, source)
-        self._take(made)
+            trained = training.train_clipped(self, rows, budget, schedule, source)
+        self._take(trained)
         self.classes_, self.groups_ = classes, groups
         remember_rows(self, X)
         return self
@@ -232,11 +231,10 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.as_printed is not True:
             one_of("as_printed", self.as_printed, ("paper", "thesis"), owner=_OWNER)
         if self.kind != "parity":
-            must_be = "'parity' with 'as_printed', which has no other"
-            raise InvalidParameterError("kind", owner=_OWNER, must_be=must_be, got=self.kind)
+            refuse("kind", _OWNER, "'parity' with 'as_printed', which has no other", self.kind)
         return True
 
-    def _read(self, X: Any, y: Any, group: Any) -> tuple[Examples, NDArray[Any], list[Any]]:  # noqa: N803 - as above
+    def _read(self, X: Any, y: Any, group: Any) -> tuple[Examples, NDArray[Any], list[Any]]:
         """Return the rows, the classes and the groups; whatever can fail for the rows fails here."""
         owner = f"{_OWNER}.fit"
         check_rng(self.rng)
@@ -246,37 +244,35 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, classes = read_labels(y, len(features), owner=owner, classes=declared)
         if len(classes) != 2:
             hint = "DPLogisticRegression takes more."
-            raise InvalidParameterError(
-                "y", owner=owner, must_be="labels of two classes", got="labels of more", hint=hint
-            )
+            refuse("y", owner, "labels of two classes", "labels of more", hint=hint)
         codes, known = read_groups(group, len(features), owner=owner, groups=named)
         wide = np.column_stack([features, np.ones(len(features))])
         return training.Examples(wide, labels, codes, len(known)), classes, known
 
-    def _take(self, made: Trained) -> None:
-        self.coef_, self.intercept_ = made.weights[None, :-1].copy(), made.weights[-1:].copy()
-        self.shares_, self.matrix_ = made.shares, made.matrix
-        self.noise_, self.steps_, self.sampling_ = made.noise, made.steps, made.sampling
+    def _take(self, trained: Trained) -> None:
+        self.coef_, self.intercept_ = trained.weights[None, :-1].copy(), trained.weights[-1:].copy()
+        self.shares_, self.matrix_ = trained.shares, trained.matrix
+        self.noise_, self.steps_, self.sampling_ = trained.noise, trained.steps, trained.sampling
         self.__dict__.pop("published_", None)
-        if made.published is not None:
-            self.published_ = made.published
+        if trained.published is not None:
+            self.published_ = trained.published
 
     # --- predicting --------------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - as above
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of rows: above 0 the answer is positive."""
         check_is_fitted(self)
         inputs = read_features(self, X, place="predict", reset=False)
         return np.asarray(inputs @ self.coef_[0] + self.intercept_[0])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - as above
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the chances of both classes."""
         scores = self.decision_function(X)
         with np.errstate(over="ignore"):
             positive = 1 / (1 + np.exp(-scores))
         return np.column_stack([1 - positive, positive])
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - as above
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; the group is not needed."""
         positive = self.decision_function(X) > 0
         return np.asarray(self.classes_[positive.astype(np.intp)])

@@ -31,52 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Clipped",
-    "best_matrix",
-    "dependence",
-    "penalty",
     "project_to_ball",
-    "rows_of",
+    "sparse_rows",
     "start_matrix",
     "train",
 ]
-
-
-def best_matrix(chances: Floats, groups: Integers, shares: Floats) -> Floats:
-    """Return the matrix, groups by answers, for which the penalty is the dependence itself."""
-    joint = _joint(chances, groups, len(shares))
-    return np.asarray(joint / (joint.sum(axis=0) * np.sqrt(shares)[:, None]))
-
-
-def dependence(chances: Floats, groups: Integers, n_groups: int) -> float:
-    """Return the dependence of answers on groups: 0 if there is none.
-
-    Parameters
-    ----------
-    chances : array of (rows, answers)
-        The chance of each answer.
-    groups : array of int
-        The group of each row.
-    n_groups : int
-        How many groups there are; those without rows do not count.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> positive = np.array([0.9, 0.6, 0.3, 0.2, 0.7, 0.1])
-    >>> chances = np.column_stack([1 - positive, positive])
-    >>> f"{dependence(chances, np.array([0, 0, 0, 1, 1, 1]), 2):.12f}"
-    '0.071428571429'
-    """
-    joint = _joint(chances, groups, n_groups)
-    expected = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    there = expected > 0
-    return float((joint[there] ** 2 / expected[there]).sum() - 1)
-
-
-def penalty(chances: Floats, groups: Integers, matrix: Floats, shares: Floats) -> float:
-    """Return the mean penalty of the rows for one matrix, at most the dependence."""
-    bracket = 2 * matrix[groups] / np.sqrt(shares)[groups][:, None] - (matrix**2).sum(axis=0)
-    return float((chances * bracket).sum(axis=1).mean() - 1)
 
 
 def start_matrix(shares: Floats) -> Floats:
@@ -90,12 +49,7 @@ def project_to_ball(matrix: Floats, radius: float) -> Floats:
     return np.asarray(matrix * np.minimum(1.0, radius / np.maximum(length, radius / 2)))
 
 
-def _joint(chances: Floats, groups: Integers, n_groups: int) -> Floats:
-    columns = [np.bincount(groups, weights=column, minlength=n_groups) for column in chances.T]
-    return np.column_stack(columns) / len(chances)
-
-
-def rows_of(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> kernels.Rows:
+def sparse_rows(inputs: Floats, labels: Integers, groups: Integers, *, odds: bool = False) -> kernels.Rows:
     """Return a dense array by its entries that are not 0; with `odds` the label tells a row's matrix."""
     there = inputs != 0
     starts = np.zeros(len(inputs) + 1, dtype=np.int64)

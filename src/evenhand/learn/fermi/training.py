@@ -1,4 +1,7 @@
-"""Training DPFermi in its two ways: clipped, with a guarantee, or as published, without one."""
+"""Training DPFermi in its two ways: clipped, with a guarantee, or as published, without one.
+
+No message about its groups and settings holds a label or a number of rows.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand._validate import integer, one_of
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.fermi.inputs import noisy_shares
+from evenhand.learn.columns import places_among, require_length
 from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
-from evenhand.learn.fermi.steps import Clipped, rows_of, train
+from evenhand.learn.fermi.steps import Clipped, sparse_rows, train
 from evenhand.learn.training.descent import batches, noises, plan
 from evenhand.learn.training.private_rows import assumptions_about, positive
+from evenhand.measure.columns import encode_labels, read_column
 from evenhand.privacy.accounting import LARGEST_EPSILON
 from evenhand.privacy.grid_noise import Block, training_guarantee
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exact
+from evenhand.privacy.sampling import discrete_laplace
 from evenhand.privacy.scales import laplace_noise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.random import Generator
@@ -35,7 +41,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["OWNER", "PUBLISHED", "Examples", "Trained", "promise_of", "train_clipped", "train_published"]
+__all__ = [
+    "MOST_GROUPS",
+    "OWNER",
+    "PUBLISHED",
+    "Examples",
+    "Trained",
+    "noisy_shares",
+    "promise_of",
+    "public_groups",
+    "read_groups",
+    "train_clipped",
+    "train_published",
+]
 
 OWNER = "DPFermi"
 PUBLISHED = "published formula, relies on an assumed Lipschitz bound"
@@ -86,7 +104,7 @@ def setting(model: Any, name: str) -> Any:
     if name != "average":
         return _positive(name, value)
     if not isinstance(value, (bool, np.bool_)):
-        raise InvalidParameterError("average", owner=OWNER, must_be="True or False", got=value)
+        refuse("average", OWNER, "True or False", value)
     return bool(value)
 
 
@@ -101,13 +119,6 @@ def _strength(model: Any) -> float:
 # --- with a guarantee ----------------------------------------------------------------------------------
 
 
-def schedule_of(model: Any, rows: int) -> Schedule:
-    """Return the public numbers of the steps, for the declared number of rows if there is one."""
-    if model.rows is not None:
-        rows = integer("rows", model.rows, owner=OWNER, low=1)
-    return plan(rows, batch=model.batch, epochs=model.epochs, owner=OWNER)
-
-
 def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budget:
     """Return the noise that keeps counts and steps together within epsilon and delta.
 
@@ -119,10 +130,9 @@ def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budg
     part = exact(model.group_epsilon, name="group_epsilon", owner=OWNER, above=0)
     share = exact(model.share, name="share", owner=OWNER, above=0)
     if part >= whole:
-        must_be = "below 'epsilon', of which it is a part"
-        raise InvalidParameterError("group_epsilon", owner=OWNER, must_be=must_be, got=model.group_epsilon)
+        refuse("group_epsilon", OWNER, "below 'epsilon', of which it is a part", model.group_epsilon)
     if share >= 1:
-        raise InvalidParameterError("share", owner=OWNER, must_be="between 0 and 1", got=model.share)
+        refuse("share", OWNER, "between 0 and 1", model.share)
     counted = laplace_noise(part, sensitivity=_cells_moved(unit))
     blocks = [
         Block(width, setting(model, "clip"), share),
@@ -179,7 +189,7 @@ def train_clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule
     """Train on clipped rows with exact noise."""
     odds, (first, second) = model.kind == "odds", budget.steps.grids
     kinds, width = 2 if odds else 1, rows.inputs.shape[1]
-    stored = rows_of(rows.inputs, rows.labels, rows.codes, odds=odds)
+    stored = sparse_rows(rows.inputs, rows.labels, rows.codes, odds=odds)
     shares = noisy_shares(rows.codes, stored.kinds, (kinds, rows.groups), scale=budget.scale, source=source)
     shape, steps = (kinds, 2 * rows.groups), schedule.steps
     weights, matrix = train(
@@ -208,11 +218,11 @@ def train_published(model: Any, rows: Examples, source: Source) -> Trained:
     """Train with the published noise; see :mod:`~evenhand.learn.fermi.printed`."""
     n, counts = len(rows.inputs), np.bincount(rows.codes, minlength=rows.groups)
     if counts.min() < 2:
-        raise InvalidParameterError(
+        refuse(
             "group",
-            owner=f"{OWNER}.fit",
-            must_be="such that every group has two rows at least, with 'as_printed'",
-            got="a group with fewer",
+            f"{OWNER}.fit",
+            "such that every group has two rows at least, with 'as_printed'",
+            "a group with fewer",
         )
     schedule = plan(n, batch=model.batch, epochs=model.epochs, owner=OWNER)
     settings = PrintedSettings(
@@ -245,10 +255,16 @@ def train_published(model: Any, rows: Examples, source: Source) -> Trained:
         generator=_generator(source),
         progress=model.progress,
     )
-    told = {"formula": PUBLISHED, "epsilon": epsilon, "delta": delta, "unit": str(Unit.REPLACE_ONE)}
-    told |= {"weights_noise": noise[0], "matrix_noise": noise[1]}
+    published = {"formula": PUBLISHED, "epsilon": epsilon, "delta": delta, "unit": str(Unit.REPLACE_ONE)}
+    published |= {"weights_noise": noise[0], "matrix_noise": noise[1]}
     return Trained(
-        weights[0], matrices, shares[None], noise[0], settings.steps(n), schedule.sampling, published=told
+        weights[0],
+        matrices,
+        shares[None],
+        noise[0],
+        settings.steps(n),
+        schedule.sampling,
+        published=published,
     )
 
 
@@ -262,3 +278,76 @@ def _generator(source: Source) -> Generator:
     if isinstance(source, SeededSource):
         return source.generator()
     return SeededSource(int.from_bytes(source.words(4).tobytes(), "little")).generator()
+
+
+# --- groups -------------------------------------------------------------------------------------------
+
+MOST_GROUPS = 1_000
+
+
+def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | None:
+    """Return the declared groups in the order given, at least two; None if none are declared."""
+    if groups is None:
+        return None
+    must_be = "a list of two groups or more, each once and all of one type"
+    try:
+        column = read_column(groups, name="groups", owner=owner)
+        seen = encode_labels(column, name="groups", owner=owner)[1]
+    except InvalidParameterError:
+        refuse("groups", owner, must_be, kind_of(groups))
+    if not 2 <= len(seen) <= MOST_GROUPS or len(seen) != len(column):
+        refuse("groups", owner, must_be, "others")
+    return list(column.tolist())
+
+
+def read_groups(
+    group: Any, rows: int, *, owner: str, groups: list[Any] | None
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the place of each row's group among the groups, and the groups.
+
+    Parameters
+    ----------
+    group : array or column
+        One label for each row.
+    rows : int
+        How many there must be.
+    owner : str
+        Who asks, for messages.
+    groups : list, optional
+        The public groups. Without them they are read from the rows, where two at least must occur.
+    """
+    if group is None:
+        refuse("group", owner, "given: the group of each row", "nothing")
+    column = read_column(group, name="group", owner=owner)
+    require_length("group", len(column), rows, owner=owner)
+    if groups is None:
+        codes, seen = encode_labels(column, name="group", owner=owner)
+        if not 2 <= len(seen) <= MOST_GROUPS:
+            hint = (
+                "name the groups with groups=[...] if one of them may have no rows; cut numbers into classes."
+            )
+            must_be = f"labels of at least two groups, and of at most {MOST_GROUPS:,}"
+            refuse("group", owner, must_be, "one group" if len(seen) < 2 else "more groups", hint=hint)
+        return codes.astype(np.int64), seen
+    must_be = "labels that are among 'groups'"
+    return places_among(column, groups, name="group", owner=owner, must_be=must_be).astype(np.int64), groups
+
+
+def noisy_shares(
+    groups: NDArray[np.int64],
+    kinds: NDArray[np.int16],
+    shape: tuple[int, int],
+    *,
+    scale: Fraction,
+    source: Source,
+) -> NDArray[np.float64]:
+    """Return the share of each group, within each kind of row, from counts with discrete Laplace noise.
+
+    A row is in one cell of the table, so adding or removing a row moves one count by 1. Counts below 1 are
+    set to 1: no share is 0.
+    """
+    counts = np.bincount(kinds.astype(np.int64) * shape[1] + groups, minlength=shape[0] * shape[1]).reshape(
+        shape
+    )
+    noisy = np.maximum(counts + discrete_laplace(scale, size=shape, source=source), 1)
+    return np.asarray(noisy / noisy.sum(axis=1, keepdims=True))

@@ -13,20 +13,20 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand._validate import kind_of, refuse
 from evenhand.collect.privatizer.spent import Spending
 from evenhand.collect.reports.streams import stream_for
-from evenhand.errors import InvalidParameterError
 from evenhand.learn.parity.inputs import OWNER
-from evenhand.learn.parity.rows import remember_rows, trained_on
+from evenhand.learn.training.fits import remember_rows, trained_on
 from evenhand.privacy.guarantees.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Base", "rows_of"]
+__all__ = ["Base", "take_rows"]
 
 
-def rows_of(X: Any, places: NDArray[np.intp]) -> Any:  # noqa: N803 - scikit-learn's name
+def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a list or a frame."""
     return _safe_indexing(X, places)
 
@@ -54,11 +54,11 @@ class Base:
         models = tuple(estimator[label] for label in labels) if decoupled else (estimator,)
         for model in models:
             if isinstance(model, type) or not hasattr(model, "predict"):
-                raise InvalidParameterError(
+                refuse(
                     "estimator",
-                    owner=OWNER,
-                    must_be="a classifier, or a mapping from every group to a classifier",
-                    got=f"a value of type {type(model).__name__}",
+                    OWNER,
+                    "a classifier, or a mapping from every group to a classifier",
+                    kind_of(model),
                 )
         return cls(models, labels, not decoupled)
 
@@ -66,61 +66,64 @@ class Base:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
         return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
 
-    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:  # noqa: N803 - as above
+    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:
         """Return clones trained on these rows, each on those of its group."""
         models = []
         for place, model in enumerate(self.models):
             here = np.arange(len(codes)) if self.single else np.flatnonzero(codes == place)
-            own_rows, own_labels = rows_of(X, here), rows_of(y, here)
+            own_rows, own_labels = take_rows(X, here), take_rows(y, here)
             if len(np.unique(np.asarray(own_labels))) < 2:
-                raise InvalidParameterError(
+                refuse(
                     "y",
-                    owner=f"{OWNER}.fit",
-                    must_be="such that the rows that train a classifier have both classes",
-                    got="rows of one class, or none",
+                    f"{OWNER}.fit",
+                    "such that the rows that train a classifier have both classes",
+                    "rows of one class, or none",
                     hint="train on more rows, or one classifier for all groups.",
                 )
-            made = clone(model)
-            if not self.single:
-                _own_stream(made, model, place)
-            if _takes_group(_last(made).fit):
-                made.fit(own_rows, own_labels, **{f"{_prefix(made)}group": self._names(codes[here])})
-            else:
-                made.fit(own_rows, own_labels)
-            remember_rows(made, own_rows)
-            models.append(made)
+            trained = clone(model)
+            rng = None if self.single else getattr(_last(model), "rng", None)
+            if rng is not None:  # with one seed, or copies of one generator, all groups had the same draws
+                _last(trained).set_params(rng=stream_for(rng, f"group {place}"))
+            step = (
+                f"{trained.steps[-1][0]}__" if hasattr(trained, "steps") else ""
+            )  # as a pipeline asks for it
+            takes_group = _takes_group(_last(trained).fit)
+            extra = {f"{step}group": self._names(codes[here])} if takes_group else {}
+            trained.fit(own_rows, own_labels, **extra)
+            remember_rows(trained, own_rows)
+            models.append(trained)
         return Base(tuple(models), self.labels, self.single)
 
     def copy(self) -> Base:
         """Return copies of the classifiers: whoever fits one of them again does not change the copy."""
         return Base(deepcopy(self.models), self.labels, self.single)
 
-    def refuse_training_rows(self, X: Any) -> None:  # noqa: N803 - as above
+    def refuse_training_rows(self, X: Any) -> None:
         """Refuse classifiers that are not fitted, or are known to be trained on these very rows."""
         for model in self.models:
             check_is_fitted(model)
             if trained_on(model, X):
-                raise InvalidParameterError(
+                refuse(
                     "X",
-                    owner=f"{OWNER}.fit",
-                    must_be="rows that did not train the classifier",
-                    got="rows that did",
+                    f"{OWNER}.fit",
+                    "rows that did not train the classifier",
+                    "rows that did",
                     hint="rates of training rows are not those of new people: keep some rows back.",
                 )
 
     def classes(self) -> tuple[Any, Any]:
         """Return the two classes that all classifiers know."""
         known = [np.asarray(getattr(model, "classes_", ())).tolist() for model in self.models]
-        if any(each != known[0] for each in known) or len(known[0]) != 2:
-            raise InvalidParameterError(
+        if any(classes != known[0] for classes in known) or len(known[0]) != 2:
+            refuse(
                 "estimator",
-                owner=OWNER,
-                must_be="trained on two classes, the same for all groups",
-                got="a classifier with other classes_",
+                OWNER,
+                "trained on two classes, the same for all groups",
+                "a classifier with other classes_",
             )
         return tuple(known[0])
 
-    def positives(self, X: Any, codes: NDArray[np.intp], positive: Any) -> NDArray[np.bool_]:  # noqa: N803 - as above
+    def positives(self, X: Any, codes: NDArray[np.intp], positive: Any) -> NDArray[np.bool_]:
         """Return which rows are predicted to be positive."""
         out = np.zeros(len(codes), dtype=np.bool_)
         if self.single and out.size:
@@ -128,10 +131,10 @@ class Base:
         for place, model in enumerate(self.models):
             here = np.flatnonzero(codes == place)
             if here.size and not self.single:
-                out[here] = self._predict(model, rows_of(X, here), codes[here]) == positive
+                out[here] = self._predict(model, take_rows(X, here), codes[here]) == positive
         return out
 
-    def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:  # noqa: N803 - as above
+    def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:
         extra = {"group": self._names(codes)} if _takes_group(_last(model).predict) else {}
         return np.asarray(model.predict(X, **extra))
 
@@ -169,20 +172,8 @@ def _takes_group(method: Any) -> bool:
         return False
 
 
-def _own_stream(made: Any, model: Any, place: int) -> None:
-    """Give a clone draws of its own: with one seed, or copies of one generator, all groups had the same."""
-    rng = getattr(_last(model), "rng", None)
-    if rng is not None:
-        _last(made).set_params(rng=stream_for(rng, f"group {place}"))
-
-
 def _last(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
-
-
-def _prefix(model: Any) -> str:
-    """Return what scikit-learn wants before the name of an argument for the last step of a pipeline."""
-    return f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
 
 
 def _promised(model: Any) -> Guarantee | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, gammaln, xlogy
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import exact
@@ -172,8 +172,8 @@ def printed_bounds(
 
     Examples
     --------
-    >>> found = printed_bounds([300, 700], [0.5, 0.5])
-    >>> f"{found.expected:.12f} {found.likely:.12f}"
+    >>> bounds = printed_bounds([300, 700], [0.5, 0.5])
+    >>> f"{bounds.expected:.12f} {bounds.likely:.12f}"
     '0.057289546634 0.193913363592'
     """
     risk, k = 1 - _confidence(confidence), len(sizes)
@@ -308,9 +308,9 @@ def _expected_noise(released: Released, sizes: NDArray[np.int64]) -> float:
     mean = 2 * ratio / (1 - ratio**2)
     if released.public_sizes:
         return float((mean / sizes).sum())
-    each = released.per_count
+    draws = released.per_count
     cut = np.floor(_SPLITS[:, None] * sizes) + 1  # the size is at least n - cut + 1 unless the sum is <= -cut
-    errors = each * (mean / (sizes - cut + 1) + _sum_tail(ratio, np.ceil(cut / each)))
+    errors = draws * (mean / (sizes - cut + 1) + _sum_tail(ratio, np.ceil(cut / draws)))
     return float(np.minimum(errors, 1).min(axis=0).sum())
 
 
@@ -341,7 +341,5 @@ def _risk_of_each(risk: float, events: int) -> float:
 def _confidence(value: float) -> float:
     plain = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
     if not plain or not 0 < value < 1:
-        raise InvalidParameterError(
-            "confidence", owner="ParityPostProcessor", must_be="a number between 0 and 1", got=value
-        )
+        refuse("confidence", "ParityPostProcessor", "a number between 0 and 1", value)
     return float(value)

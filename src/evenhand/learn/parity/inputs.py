@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from evenhand._validate import one_of
-from evenhand.errors import InvalidParameterError
-from evenhand.learn.columns import places_among, refuse
+from evenhand._validate import kind_of, one_of, refuse
+from evenhand.learn.columns import places_among
+from evenhand.learn.parity.closest import AIMS, Aim
 from evenhand.learn.parity.key import PersonKey
-from evenhand.learn.parity.odds import AIMS, Aim
 from evenhand.measure.columns import encode_labels, read_column
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exact
@@ -68,7 +67,7 @@ def read_settings(model: Any) -> Settings:
     if printed and (kind, aim) != ("parity", "changes"):
         refuse("as_printed", OWNER, "False, except for kind='parity' and aim='changes'", model.as_printed)
     if model.key is not None and not isinstance(model.key, PersonKey):
-        got, hint = f"a value of type {type(model.key).__name__}", "PersonKey.generate() makes one."
+        got, hint = kind_of(model.key), "PersonKey.generate() makes one."
         refuse("key", OWNER, "a PersonKey or None", got, hint=hint)
     epsilon = None if model.epsilon is None else exact(model.epsilon, name="epsilon", owner=OWNER, above=0)
     holdout = exact(model.holdout, name="holdout", owner=OWNER, above=0, most=1)
@@ -115,13 +114,12 @@ def read_group_codes(
     """Return the place of each row's group among the known ones, or among those found, and the labels."""
     owner = f"{OWNER}.{place}"
     if group is None:
-        raise InvalidParameterError("group", owner=owner, must_be="the group of each row", got=None)
+        refuse("group", owner, "the group of each row", None)
     if known is None:
         column = read_column(group, name="group", owner=owner)
         codes, labels = encode_labels(column, name="group", owner=owner)
         if not 2 <= len(labels) <= _MOST_GROUPS:
-            must_be, got = f"labels of 2 to {_MOST_GROUPS:,} groups", "others"
-            raise InvalidParameterError("group", owner=owner, must_be=must_be, got=got)
+            refuse("group", owner, f"labels of 2 to {_MOST_GROUPS:,} groups", "others")
         return codes, tuple(labels)
     places = places_among(
         group,
@@ -149,13 +147,7 @@ def check_two_classes(y: Any) -> None:
         hint = f"Only binary classification is supported. The type of the target is {kind}."
         if kind == "unknown":
             hint = "Unknown label type: labels are numbers or texts, all of one type."
-        raise InvalidParameterError(
-            "y",
-            owner=f"{OWNER}.fit",
-            must_be="labels of two classes",
-            got=f"a target of the type {kind}",
-            hint=hint,
-        )
+        refuse("y", f"{OWNER}.fit", "labels of two classes", f"a target of the type {kind}", hint=hint)
 
 
 def _mixed_or_complex(y: Any) -> str:

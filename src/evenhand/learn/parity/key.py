@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError, UnreadableFileError, UnwritableFileError
+from evenhand._validate import refuse
+from evenhand.errors import UnreadableFileError, UnwritableFileError
 from evenhand.measure.columns import read_column
 from evenhand.privacy.randomness import SecureSource
 from evenhand.table.source import own_name
@@ -57,11 +58,11 @@ class PersonKey:
 
     def __init__(self, secret: bytes) -> None:
         if not isinstance(secret, bytes) or len(secret) != _LENGTH:
-            raise InvalidParameterError(
+            refuse(
                 "secret",
-                owner="PersonKey",
-                must_be="32 secret bytes",
-                got=f"a value of type {type(secret).__name__}, or another length",
+                "PersonKey",
+                "32 secret bytes",
+                f"a value of type {type(secret).__name__}, or another length",
                 hint="PersonKey.generate() makes a key; PersonKey.load(path) reads one.",
             )
         self.__secret = secret
@@ -85,9 +86,10 @@ class PersonKey:
             A stable identifier of each person, such as a case number. Texts are taken letter by letter:
             nothing is trimmed, folded or normalised, and ``"7"`` is not ``7``.
         """
-        secret = self.__secret
-        encoded = _encoded(person)
-        digests = b"".join(hmac.digest(secret, _PURPOSE + each, "sha256")[:8] for each in encoded)
+        if not isinstance(person, list | tuple):  # as an array, texts and numbers would become all texts
+            person = read_column(person, name="person", owner="ParityPostProcessor.predict").tolist()
+        encoded = [_PURPOSE + encode_person(identifier) for identifier in person]
+        digests = b"".join(hmac.digest(self.__secret, text, "sha256")[:8] for text in encoded)
         return np.frombuffer(digests, dtype=">u8").astype(np.uint64) >> np.uint64(64 - BITS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -156,11 +158,11 @@ class PersonKey:
         return self  # it never changes, and scikit-learn's clone copies every parameter
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise InvalidParameterError(
+        refuse(
             "key",
-            owner="pickle",
-            must_be="kept apart from whatever is stored",
-            got=self,
+            "pickle",
+            "kept apart from whatever is stored",
+            self,
             hint="key.save(path) writes it, and PersonKey.load(path) reads it again.",
         )
 
@@ -181,17 +183,10 @@ def encode_person(person: object) -> bytes:
         return b"s" + str(person).encode("utf-8", "surrogatepass")
     if isinstance(person, int | np.integer) and not isinstance(person, bool):
         return b"i%d" % int(person)
-    raise InvalidParameterError(
+    return refuse(
         "person",
-        owner="ParityPostProcessor.predict",
-        must_be="a text or a whole number for each row",
-        got="something else, such as a missing value, an empty text or a decimal number",
+        "ParityPostProcessor.predict",
+        "a text or a whole number for each row",
+        "something else, such as a missing value, an empty text or a decimal number",
         hint="use an identifier that stays with the person, such as a case number, not the row's place.",
     )
-
-
-def _encoded(person: Any) -> list[bytes]:
-    if isinstance(person, list | tuple):  # as an array, texts and numbers would become all texts
-        return [encode_person(each) for each in person]
-    array = read_column(person, name="person", owner="ParityPostProcessor.predict")
-    return [encode_person(each) for each in array.tolist()]

@@ -12,13 +12,23 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
 
+from evenhand._validate import refuse
 from evenhand.collect.privatizer.spent import Act, KeepsSpending
-from evenhand.errors import InvalidParameterError, PrivacyWarning
-from evenhand.learn.columns import require_length
-from evenhand.learn.parity import fitting, inputs
-from evenhand.learn.parity.base import Base, rows_of
+from evenhand.errors import PrivacyWarning
+from evenhand.learn.columns import copy_feature_names, require_length
+from evenhand.learn.parity import inputs
+from evenhand.learn.parity.base import Base, take_rows
 from evenhand.learn.parity.key import BITS, PersonKey
-from evenhand.learn.parity.table import count_predictions, noisy_table, printed_table, true_table
+from evenhand.learn.parity.table import (
+    bound_gaps,
+    count_predictions,
+    find_changes,
+    find_rates,
+    noisy_table,
+    printed_table,
+    refuse_empty,
+    true_table,
+)
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.randomness import source_from
 from evenhand.privacy.sampling import bernoulli
@@ -30,8 +40,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.learn.parity.bounds import Bounds
+    from evenhand.learn.parity.closest import Aim
     from evenhand.learn.parity.inputs import Settings
-    from evenhand.learn.parity.odds import Aim
     from evenhand.learn.parity.table import PredictionTable
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
@@ -54,9 +64,10 @@ class _Rows(NamedTuple):
     y: Any
     codes: NDArray[np.intp]
 
-    def at(self, places: NDArray[np.intp]) -> _Rows:
+    def where(self, chosen: NDArray[np.bool_]) -> _Rows:
         """Return some of the rows."""
-        return _Rows(rows_of(self.X, places), rows_of(self.y, places), self.codes[places])
+        places = np.flatnonzero(chosen)
+        return _Rows(take_rows(self.X, places), take_rows(self.y, places), self.codes[places])
 
 
 class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -207,7 +218,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     # --- fitting ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, group: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any = None, *, group: Any = None) -> Self:
         """Count predictions by group, once, and find the probabilities.
 
         Each call is a release of its own and adds to `guarantee_`, in a copy or clone too.
@@ -237,7 +248,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         if not self.prefit:
             coins = bernoulli(settings.holdout, size=n, source=self._source)
             inputs.check_two_classes(counted.y)
-            base, counted = _split(base, counted, coins)
+            training, counted = counted.where(~coins), counted.where(coins)
+            base = base.train(*training)
         else:
             if not same_rows:
                 base.refuse_training_rows(X)
@@ -257,36 +269,32 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             return False
         if settings.as_printed and self.held_out is False:
             return True
-        raise InvalidParameterError(
+        return refuse(
             "held_out",
-            owner=_OWNER,
-            must_be="True, which says that no row given to fit trained the classifier",
-            got=self.held_out,
+            _OWNER,
+            "True, which says that no row given to fit trained the classifier",
+            self.held_out,
             hint="rates of training rows are not those of new people; prefit=False keeps rows back.",
         )
 
     def _check_labels(self, y: Any, settings: Settings) -> None:
         if y is None and (settings.needs_labels or not self.prefit):
-            raise InvalidParameterError(
+            refuse(
                 "y",
-                owner=f"{_OWNER}.fit",
-                must_be="an array of labels for kind='odds', for aim='accuracy' and for prefit=False",
-                got=None,
+                f"{_OWNER}.fit",
+                "an array of labels for kind='odds', for aim='accuracy' and for prefit=False",
+                None,
                 hint="this ParityPostProcessor requires y to be passed, but the target y is None.",
             )
 
     def _take_base(self, base: Base, labels: tuple[Any, ...]) -> None:
         classes = base.classes()
         if self.positive is not None and self.positive not in classes:
-            raise InvalidParameterError(
-                "positive", owner=_OWNER, must_be="a class of the classifier", got=self.positive
-            )
+            refuse("positive", _OWNER, "a class of the classifier", self.positive)
         self._base, self.groups_ = base, labels
         self.classes_ = np.asarray(base.models[0].classes_)
         self._positive = classes[1] if self.positive is None else self.positive
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(base.models[0], name):
-                setattr(self, name, getattr(base.models[0], name))
+        copy_feature_names(base.models[0], self)
 
     def _table(self, rows: _Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
         truth = None
@@ -295,7 +303,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         predicted = self._base.positives(rows.X, rows.codes, self._positive)
         counts = count_predictions(rows.codes, predicted, n_groups=len(self.groups_), labels=truth)
         if settings.epsilon is None or settings.as_printed:
-            fitting.refuse_empty(counts, labelled=settings.kind == "odds")
+            refuse_empty(counts, labelled=settings.kind == "odds")
         if settings.epsilon is None:
             return true_table(counts)
         terms: Any = {"epsilon": settings.epsilon, "source": self._source, "assumptions": assumed}
@@ -305,25 +313,23 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     def _take_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> Self:  # noqa: FBT001 - private
         self._count_table(table, settings, same_rows)
-        rates = fitting.rates_from(table, settings)
+        rates = find_rates(table, settings)
         self.bounds_: Bounds | None = None
         if not same_rows:
-            self.bounds_ = fitting.bounds_from(
-                table, rates, settings, groups=self.groups_, confidence=self.confidence
-            )
+            self.bounds_ = bound_gaps(table, rates, settings, groups=self.groups_, confidence=self.confidence)
         self.table_, self._settings = table, settings
-        self.changes_ = fitting.changes_from(table, rates, self.groups_)
+        self.changes_ = find_changes(table, rates, self.groups_)
         self.estimator_ = self._base.estimator()  # not before it is counted
         self.rates_ = rates
         return self
 
     def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
         """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
-        made = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
+        promise = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
         known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
         names, others = self._base.earlier_fits(known)
         whole = sum(others, self._whole(table.guarantee, settings, same_rows))
-        self._spending.add(Act((whole, made), self._source.simulated or self._base.simulated(), names))
+        self._spending.add(Act((whole, promise), self._source.simulated or self._base.simulated(), names))
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -360,7 +366,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     # --- predicting ------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, group: Any = None, person: Any = None) -> NDArray[Any]:  # noqa: N803 - as above
+    def predict(self, X: Any, *, group: Any = None, person: Any = None) -> NDArray[Any]:
         """Return an answer for each row.
 
         Parameters
@@ -383,19 +389,19 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     def _numbers(self, person: Any, n: int) -> NDArray[np.uint64]:
         """Return a uniform whole number below 2**53 for each row."""
         if self.__dict__.get("_key_dropped") and self.key is None:
-            raise InvalidParameterError(
+            refuse(
                 "key",
-                owner=_OWNER,
-                must_be="set again after a model was stored, since the key is never stored with it",
-                got=None,
+                _OWNER,
+                "set again after a model was stored, since the key is never stored with it",
+                None,
                 hint="model.set_params(key=PersonKey.load(path)).",
             )
         if (self.key is None) != (person is None):
-            raise InvalidParameterError(
+            refuse(
                 "person",
-                owner=f"{_OWNER}.predict",
-                must_be="given with a key, and only then",
-                got="identifiers, and no key" if self.key is None else "a key, and no identifiers",
+                f"{_OWNER}.predict",
+                "given with a key, and only then",
+                "identifiers, and no key" if self.key is None else "a key, and no identifiers",
                 hint="PersonKey.generate() makes a key; without one answers are drawn anew at every call.",
             )
         if self.key is None:
@@ -404,7 +410,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         require_length("person", len(numbers), n, owner=f"{_OWNER}.predict")
         return numbers
 
-    def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
+    def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:
         """Return the probability of each answer, given what the classifier predicts."""
         codes, predicted = self._predict_groups(X, group, place="predict_proba")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
@@ -412,19 +418,13 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         return np.stack(pair if self.classes_[1] == self._positive else pair[::-1], axis=1)
 
     def score(
-        self,
-        X: Any,  # noqa: N803 - as above
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        group: Any = None,
-        person: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, person: Any = None
     ) -> float:
         """Return the accuracy of the answers."""
         answers = self.predict(X, group=group, person=person)
         return float(accuracy_score(y, answers, sample_weight=sample_weight))
 
-    def measured(self, X: Any, y: Any = None, *, group: Any = None) -> Bounds:  # noqa: N803 - as above
+    def measured(self, X: Any, y: Any = None, *, group: Any = None) -> Bounds:
         """Return `bounds_` with the gap of these rows beside them, on average over the random answers.
 
         What is measured comes from the rows themselves and is not private.
@@ -432,13 +432,12 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         codes, predicted = self._predict_groups(X, group, place="measured")
         if self.bounds_ is None:
             must_be = "left uncalled where rows were not held out: there are no bounds then"
-            raise InvalidParameterError("measured", owner=_OWNER, must_be=must_be, got="a call")
+            refuse("measured", _OWNER, must_be, "a call")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
         if self._settings.kind == "parity":
             return self.bounds_.beside([_spread(chance, codes)])
         if y is None:
-            must_be = "an array of labels, for kind='odds'"
-            raise InvalidParameterError("y", owner=f"{_OWNER}.measured", must_be=must_be, got=None)
+            refuse("y", f"{_OWNER}.measured", "an array of labels, for kind='odds'", None)
         truth = inputs.read_binary_labels(y, self.classes_.tolist(), self._positive, place="measured")
         require_length("y", len(truth), len(codes), owner=f"{_OWNER}.measured")
         return self.bounds_.beside(
@@ -446,11 +445,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         )
 
     def _predict_groups(
-        self,
-        X: Any,  # noqa: N803 - as above
-        group: Any,
-        *,
-        place: str,
+        self, X: Any, group: Any, *, place: str
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         check_is_fitted(self)
         codes, _ = inputs.read_group_codes(group, self.groups_, place=place)
@@ -476,12 +471,6 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         tags.classifier_tags.multi_class = False
         tags.non_deterministic = True
         return tags
-
-
-def _split(base: Base, rows: _Rows, coins: NDArray[np.bool_]) -> tuple[Base, _Rows]:
-    """Train on the rows whose coin says so; return the classifier and the other rows."""
-    training, counted = rows.at(np.flatnonzero(~coins)), rows.at(np.flatnonzero(coins))
-    return base.train(training.X, training.y, training.codes), counted
 
 
 def _spread(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:

@@ -13,11 +13,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from evenhand._validate import one_of
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import one_of, refuse
+from evenhand.learn.columns import copy_feature_names
 from evenhand.learn.projection import inputs
 from evenhand.learn.projection.curve import POINTS, Curve, Judge, tolerance_that_meets
-from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, marginals_of
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, ScoredRows, marginals_of
 from evenhand.learn.projection.solver import solve
 
 if TYPE_CHECKING:
@@ -158,13 +158,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
     # --- fitting ---------------------------------------------------------------------------------
 
     def fit(
-        self,
-        X: Any,  # noqa: N803 - scikit-learn's name
-        y: Any = None,
-        *,
-        group: Any = None,
-        group_proba: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, group: Any = None, group_proba: Any = None, sample_weight: Any = None
     ) -> Self:
         """Train the estimator, unless it is fitted already, and project its scores of these rows.
 
@@ -204,7 +198,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         calibrated = kind == "odds" and source == "calibrated"
         classes = scores if calibrated or labels is None else np.eye(n_classes)[labels]
         counted = classes if weights is None else classes * weights[:, None]
-        rows = Rows(scores, groups, k, kind, weights)
+        rows = ScoredRows(scores, groups, k, kind, weights)
         problem = Problem.of(rows, divergence, marginals=_shares(marginals_of(counted, groups, k), kind))
         self._kept = _Kept(problem, Judge(rows, labels, groups, kind, weights))
         self._made = _Made(kind, divergence, bool(self.as_printed))
@@ -214,16 +208,16 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
     def _check_given(self, y: Any, kind: str, group: Any, group_proba: Any) -> None:
         inputs.check_classifier(self.estimator, owner=_OWNER)
         if y is None and not (self.prefit and kind == "parity"):
-            raise InvalidParameterError(
+            refuse(
                 "y",
-                owner=f"{_OWNER}.fit",
-                must_be="an array of labels",
-                got=None,
+                f"{_OWNER}.fit",
+                "an array of labels",
+                None,
                 hint="this FairProjection requires y to be passed, but the target y is None.",
             )
         _one_of_two(group, group_proba, owner=f"{_OWNER}.fit")
 
-    def _train_estimator(self, X: Any, y: Any, sample_weight: Any) -> Any:  # noqa: N803 - as above
+    def _train_estimator(self, X: Any, y: Any, sample_weight: Any) -> Any:
         if y is not None:
             check_classification_targets(y)
         if self.prefit:
@@ -237,9 +231,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             trained = clone(self.estimator).fit(X, y, sample_weight=sample_weight)
         if not self.public_rows:
             inputs.warn_of_guarantee(trained, owner=_OWNER)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(trained, name):
-                setattr(self, name, getattr(trained, name))
+        copy_feature_names(trained, self)
         self.classes_ = np.asarray(trained.classes_)
         return trained
 
@@ -254,31 +246,25 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     # --- projecting ------------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any, *, group: Any = None, group_proba: Any = None) -> NDArray[np.float64]:  # noqa: N803 - as above
+    def predict_proba(self, X: Any, *, group: Any = None, group_proba: Any = None) -> NDArray[np.float64]:
         """Return the projected probabilities of the classes."""
         rows, _ = self._rows(X, group, group_proba, place="predict_proba")
         return rows.tilted(self.prices_, self._made.divergence)
 
-    def predict(self, X: Any, *, group: Any = None, group_proba: Any = None) -> NDArray[Any]:  # noqa: N803 - as above
+    def predict(self, X: Any, *, group: Any = None, group_proba: Any = None) -> NDArray[Any]:
         """Return the class with the largest projected probability; of two equal ones, the first."""
         rows, _ = self._rows(X, group, group_proba, place="predict")
         places = rows.tilted(self.prices_, self._made.divergence).argmax(axis=1)
         return np.asarray(self.classes_[places])
 
     def score(
-        self,
-        X: Any,  # noqa: N803 - as above
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        group: Any = None,
-        group_proba: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, group_proba: Any = None
     ) -> float:
         """Return the accuracy of the decisions."""
         decided = self.predict(X, group=group, group_proba=group_proba)
         return float(accuracy_score(y, decided, sample_weight=sample_weight))
 
-    def _rows(self, X: Any, group: Any, group_proba: Any, *, place: str) -> tuple[Rows, NDArray[Any]]:  # noqa: N803 - as above
+    def _rows(self, X: Any, group: Any, group_proba: Any, *, place: str) -> tuple[ScoredRows, NDArray[Any]]:
         check_is_fitted(self)
         owner = f"{_OWNER}.{place}"
         _one_of_two(group, group_proba, owner=owner)
@@ -290,11 +276,11 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             groups = inputs.new_groups(group, n, self.groups_, owner=owner)
         else:
             groups = inputs.read_shares(group_proba, n, n_classes=n_classes, n_groups=k, owner=owner)
-        return Rows(scores, groups, k, self._made.kind), groups
+        return ScoredRows(scores, groups, k, self._made.kind), groups
 
-    def _scores(self, X: Any, *, place: str) -> NDArray[np.float64]:  # noqa: N803 - as above
-        made = self.estimator_.predict_proba(X)
-        return inputs.read_scores(made, len(self.classes_), owner=f"{_OWNER}.{place}")
+    def _scores(self, X: Any, *, place: str) -> NDArray[np.float64]:
+        scores = self.estimator_.predict_proba(X)
+        return inputs.read_scores(scores, len(self.classes_), owner=f"{_OWNER}.{place}")
 
     # --- other tolerances ------------------------------------------------------------------------
 
@@ -309,7 +295,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     def curve(
         self,
-        X: Any = None,  # noqa: N803 - as above
+        X: Any = None,
         y: Any = None,
         *,
         group: Any = None,
@@ -346,7 +332,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
     def tolerance_for(
         self,
         gap: float,
-        X: Any = None,  # noqa: N803 - as above
+        X: Any = None,
         y: Any = None,
         *,
         group: Any = None,
@@ -383,7 +369,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
     def choose(
         self,
         gap: float,
-        X: Any = None,  # noqa: N803 - as above
+        X: Any = None,
         y: Any = None,
         *,
         group: Any = None,
@@ -395,19 +381,12 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         return self.at(self.tolerance_for(gap, X, y, **rows))
 
     def _judge(
-        self,
-        X: Any,  # noqa: N803 - as above
-        y: Any,
-        group: Any,
-        group_proba: Any,
-        sample_weight: Any,
-        *,
-        place: str,
+        self, X: Any, y: Any, group: Any, group_proba: Any, sample_weight: Any, *, place: str
     ) -> Judge:
         kept = self._rows_of_fit()
         owner = f"{_OWNER}.{place}"
         if X is None:
-            if any(each is not None for each in (y, group, group_proba, sample_weight)):
+            if any(column is not None for column in (y, group, group_proba, sample_weight)):
                 _refuse_half("X", owner)
             judge = kept.judge
         else:
@@ -421,11 +400,11 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     def _rows_of_fit(self) -> _Kept:
         if _NOT_KEPT not in self.__dict__:
-            raise InvalidParameterError(
+            refuse(
                 "tolerance",
-                owner=_OWNER,
-                must_be="that of fit in a model that was stored",
-                got="another one",
+                _OWNER,
+                "that of fit in a model that was stored",
+                "another one",
                 hint="the rows of fit are not stored with the model: fit again, with prefit=True.",
             )
         return self._kept
@@ -447,11 +426,11 @@ def _shares(counted: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
     """Return the shares that stand in the constraints, all above 0."""
     shares = np.broadcast_to(counted.sum(axis=0), counted.shape) if kind == "parity" else counted
     if (shares <= 0).any():
-        raise InvalidParameterError(
+        refuse(
             "group",
-            owner=f"{_OWNER}.fit",
-            must_be="such that every group has rows of every class, for kind='odds', and weights above 0",
-            got="one without",
+            f"{_OWNER}.fit",
+            "such that every group has rows of every class, for kind='odds', and weights above 0",
+            "one without",
             hint="marginals='calibrated' takes the shares from the scores, which are never 0.",
         )
     return shares
@@ -459,15 +438,13 @@ def _shares(counted: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
 
 def _one_of_two(group: Any, group_proba: Any, *, owner: str) -> None:
     if (group is None) == (group_proba is None):
-        raise InvalidParameterError(
+        refuse(
             "group",
-            owner=owner,
-            must_be="given, or 'group_proba' in its place",
-            got="neither of the two" if group is None else "both of them",
+            owner,
+            "given, or 'group_proba' in its place",
+            "neither of the two" if group is None else "both of them",
         )
 
 
 def _refuse_half(name: str, owner: str) -> None:
-    raise InvalidParameterError(
-        name, owner=owner, must_be="given with the other columns of the rows", got="nothing for it"
-    )
+    refuse(name, owner, "given with the other columns of the rows", "nothing for it")

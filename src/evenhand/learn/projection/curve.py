@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 from evenhand.measure.text_tables import aligned, number_text
 from evenhand.table.frames import make_frame
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.learn.projection.problem import Divergence, Kind, Rows
+    from evenhand.learn.projection.problem import Divergence, Kind, ScoredRows
     from evenhand.table.frames import Backend
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["Curve", "Decided", "Judge", "tolerance_that_meets"]
 
@@ -43,25 +45,25 @@ class Judge:
 
     Parameters
     ----------
-    rows : Rows
+    rows : ScoredRows
         Their scores and groups.
     labels : array or None
         The place of the class of each row, if it is known.
     groups : array
-        As in `Rows`.
+        As in `ScoredRows`.
     kind : {"parity", "odds"}
         Which gap is meant.
     weights : array, optional
         For how many rows each counts.
     """
 
-    rows: Rows
+    rows: ScoredRows
     labels: NDArray[np.intp] | None
     groups: NDArray[Any]
     kind: Kind
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
 
-    def judge(self, prices: NDArray[np.float64], divergence: Divergence) -> Decided:
+    def judge(self, prices: Floats, divergence: Divergence) -> Decided:
         """Decide for the class with the largest projected score, and count."""
         table = self._table(self.rows.tilted(prices, divergence).argmax(axis=1))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -70,7 +72,7 @@ class Judge:
         accuracy = float(np.einsum("scc->", table) / table.sum()) if self.labels is not None else np.nan
         return Decided(gap, accuracy, float(rates[1, -1] - rates[0, -1]))
 
-    def _table(self, decided: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _table(self, decided: NDArray[np.intp]) -> Floats:
         """Return how many rows there are by group, class and decision."""
         k, C = self.rows.n_groups, self.rows.n_classes  # noqa: N806 - as in the formulas
         labels = np.zeros(len(decided), dtype=np.intp) if self.labels is None else self.labels
@@ -84,7 +86,7 @@ class Judge:
         return np.array(counts, dtype=np.float64).reshape(k, C, C)
 
 
-def _odds_gap(table: NDArray[np.float64]) -> float:
+def _odds_gap(table: Floats) -> float:
     """Return the largest mean, over two groups and one class, of the differences of its two error rates."""
     worst = []
     for c in range(table.shape[1]):
@@ -117,14 +119,14 @@ class Curve:
 
     kind: Kind
     divergence: Divergence
-    tolerance: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
+    tolerance: Floats
+    objective: Floats
+    gap: Floats
+    accuracy: Floats
 
     def __post_init__(self) -> None:
-        for each in (self.tolerance, self.objective, self.gap, self.accuracy):
-            each.setflags(write=False)
+        for values in (self.tolerance, self.objective, self.gap, self.accuracy):
+            values.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.tolerance)
@@ -156,24 +158,21 @@ def tolerance_that_meets(
     """
     base = decided(largest)
     if np.isnan(base.gap):
-        raise InvalidParameterError(
-            "group",
-            owner=owner,
-            must_be="such that every group has rows of every kind that is counted",
-            got="one without",
-        )
+        refuse("group", owner, "such that every group has rows of every kind that is counted", "one without")
     if base.gap <= target:
         return largest
     search = _by_sign if monotone else _by_grid
     found, least = search(target, decided, largest, base)
     if found is None:
-        raise InvalidParameterError(
+        refuse(
             "gap",
-            owner=owner,
-            must_be=f"one that a projection reaches on these rows, about {least:.4f} or more",
-            got=target,
-            hint="the tolerance bounds mean scores, not decisions; thresholds of their own for each group "
-            "(post-processing) reach any gap.",
+            owner,
+            f"one that a projection reaches on these rows, about {least:.4f} or more",
+            target,
+            hint=(
+                "the tolerance bounds mean scores, not decisions; thresholds of their own for each group "
+                "(post-processing) reach any gap."
+            ),
         )
     return found
 
@@ -201,11 +200,11 @@ def _by_grid(
     target: float, decided: Callable[[float], Decided], largest: float, base: Decided
 ) -> tuple[float | None, float]:
     grid = np.linspace(0.0, largest, POINTS)
-    gaps = np.array([decided(float(each)).gap for each in grid[:-1]] + [base.gap])
+    gaps = np.array([decided(float(tolerance)).gap for tolerance in grid[:-1]] + [base.gap])
     if gaps.min() > target:  # a finer grid round the best
         best = int(gaps.argmin())
         grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, POINTS - 1)], 17)
-        gaps = np.array([decided(float(each)).gap for each in grid])
+        gaps = np.array([decided(float(tolerance)).gap for tolerance in grid])
         if gaps.min() > target:
             return None, float(gaps.min())
     place = int(np.flatnonzero(gaps <= target)[-1])

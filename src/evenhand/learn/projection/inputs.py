@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from evenhand.errors import InvalidParameterError, PrivacyWarning
-from evenhand.learn.columns import places_among, refuse, require_length
+from evenhand._validate import kind_of, refuse
+from evenhand.errors import PrivacyWarning
+from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import encode_labels, read_column
 
 if TYPE_CHECKING:
@@ -41,18 +42,18 @@ def check_tolerance(value: object, *, owner: str, name: str = "tolerance") -> fl
     plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     number = float(value) if plain else -1.0  # type: ignore[arg-type]
     if not 0 <= number < np.inf:
-        raise InvalidParameterError(name, owner=owner, must_be="a number of at least 0", got=value)
+        refuse(name, owner, "a number of at least 0", value)
     return number
 
 
 def check_classifier(estimator: Any, *, owner: str) -> None:
     """Refuse what gives no probabilities."""
     if isinstance(estimator, type) or not hasattr(estimator, "predict_proba"):
-        raise InvalidParameterError(
+        refuse(
             "estimator",
-            owner=owner,
-            must_be="a scikit-learn classifier with predict_proba",
-            got=f"a value of type {type(estimator).__name__}",
+            owner,
+            "a scikit-learn classifier with predict_proba",
+            kind_of(estimator),
             hint="CalibratedClassifierCV gives probabilities to a classifier that has none.",
         )
 
@@ -60,7 +61,8 @@ def check_classifier(estimator: Any, *, owner: str) -> None:
 def warn_of_guarantee(estimator: Any, *, owner: str) -> None:
     """Warn if the estimator, or a part of it, promises privacy: what is projected promises none."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
-    if any(hasattr(type(each), name) or name in _own(each) for each in parts for name in _PROMISES):
+    own = [{*dir(type(part)), *getattr(part, "__dict__", ())} for part in parts]
+    if any(names & {"guarantee", "guarantee_"} for names in own):
         message = (
             f"{owner} looks at the rows themselves, labels and groups included, so the guarantee of "
             f"{type(estimator).__name__} does not hold for the projected model. Hint: project on public "
@@ -69,23 +71,16 @@ def warn_of_guarantee(estimator: Any, *, owner: str) -> None:
         warnings.warn(message, PrivacyWarning, stacklevel=3)
 
 
-_PROMISES = ("guarantee", "guarantee_")
-
-
-def _own(part: Any) -> dict[str, Any]:
-    return getattr(part, "__dict__", {})
-
-
 def read_scores(scores: Any, n_classes: int, *, owner: str) -> NDArray[np.float64]:
     """Return probabilities as (rows, classes), smoothed so that none is 0."""
     table = np.asarray(scores, dtype=np.float64)
     good = table.ndim == 2 and table.shape[1] == n_classes and bool(np.isfinite(table).all())
     if not good or (table < 0).any() or (np.abs(table.sum(axis=1) - 1) > 1e-3).any():
-        raise InvalidParameterError(
+        refuse(
             "estimator",
-            owner=owner,
-            must_be="a classifier whose predict_proba gives one probability for each of its classes",
-            got="something else from its predict_proba",
+            owner,
+            "a classifier whose predict_proba gives one probability for each of its classes",
+            "something else from its predict_proba",
         )
     table = table + SMOOTHING
     return np.asarray(table / table.sum(axis=1, keepdims=True))
@@ -108,22 +103,19 @@ def read_weights(weights: Any, n: int, *, owner: str) -> NDArray[np.float64] | N
 def check_weighable(estimator: Any, *, owner: str) -> None:
     """Refuse to train an estimator with weights that it would not look at."""
     if not has_fit_parameter(estimator, "sample_weight"):
-        raise InvalidParameterError(
+        refuse(
             "estimator",
-            owner=owner,
-            must_be="one whose fit takes weights, where 'sample_weight' is given",
-            got=f"a {type(estimator).__name__}",
+            owner,
+            "one whose fit takes weights, where 'sample_weight' is given",
+            f"a {type(estimator).__name__}",
             hint="fit it yourself, with or without weights, and give it with prefit=True.",
         )
 
 
 def read_labels(y: Any, n: int, classes: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the classes of the estimator."""
-    places = places_among(
-        y, classes, name="y", owner=owner, must_be="labels that are classes of the estimator"
-    )
-    require_length("y", len(places), n, owner=owner)
-    return places
+    must_be = "labels that are classes of the estimator"
+    return places_among(y, classes, name="y", owner=owner, must_be=must_be, rows=n)
 
 
 def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDArray[np.intp], list[Any]]:
@@ -144,16 +136,15 @@ def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDAr
 
 def new_groups(group: Any, n: int, known: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
     """Return the place of each label among the groups that fit has seen."""
-    codes = places_among(
+    return places_among(
         group,
         known,
         name="group",
         owner=owner,
         must_be="labels of groups that fit has seen",
         hint="a group without rows when fitting has no price; see groups_ for those that have one.",
+        rows=n,
     )
-    require_length("group", len(codes), n, owner=owner)
-    return codes
 
 
 def read_shares(

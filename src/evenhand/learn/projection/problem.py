@@ -42,12 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    _Parts = tuple[
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64] | None,
-        Callable[[], NDArray[np.float64]],
-    ]
+    Floats = NDArray[np.float64]
+    _Parts = tuple[Floats, Floats, Floats | None, Callable[[], Floats]]
 
 __all__ = [
     "DIVERGENCES",
@@ -55,7 +51,7 @@ __all__ = [
     "Divergence",
     "Kind",
     "Problem",
-    "Rows",
+    "ScoredRows",
     "Terms",
     "Tilted",
     "divergence_sum",
@@ -74,21 +70,16 @@ _SMALL_STEP = 1e-14
 class Tilted:
     """Tilted scores of some rows, and what the derivatives are made of."""
 
-    q: NDArray[np.float64]
-    w: NDArray[np.float64]
-    total: NDArray[np.float64] | None
+    q: Floats
+    w: Floats
+    total: Floats | None
     """The sum of `w` over classes; None where it is one."""
     phi: float
     """The sum over the rows, by their weights; NaN if it was not asked for."""
 
 
 def tilt(
-    h: NDArray[np.float64],
-    a: NDArray[np.float64],
-    divergence: Divergence,
-    *,
-    with_phi: bool = True,
-    weights: NDArray[np.float64] | None = None,
+    h: Floats, a: Floats, divergence: Divergence, *, with_phi: bool = True, weights: Floats | None = None
 ) -> Tilted:
     """Tilt scores by prices, which are (classes, rows) or, if all rows have the same, (classes, 1).
 
@@ -100,12 +91,7 @@ def tilt(
     return Tilted(q, w, total, _sum(phi(), weights) if with_phi else np.nan)
 
 
-def divergence_sum(
-    q: NDArray[np.float64],
-    h: NDArray[np.float64],
-    divergence: Divergence,
-    weights: NDArray[np.float64] | None = None,
-) -> float:
+def divergence_sum(q: Floats, h: Floats, divergence: Divergence, weights: Floats | None = None) -> float:
     """Return the divergence of `q` from `h`, summed over the rows by their weights."""
     first, second = (q, h) if divergence == "kl" else (h, q)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,11 +99,11 @@ def divergence_sum(
     return _sum(terms, weights)
 
 
-def _sum(terms: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+def _sum(terms: Floats, weights: Floats | None) -> float:
     return float(terms.sum() if weights is None else (terms * weights).sum())
 
 
-def _tilt_kl(h: NDArray[np.float64], a: NDArray[np.float64]) -> _Parts:
+def _tilt_kl(h: Floats, a: Floats) -> _Parts:
     lowest = a.min(axis=0)  # taken out, so that nothing overflows
     q = h * np.exp(lowest - a)
     total = q.sum(axis=0)
@@ -125,7 +111,7 @@ def _tilt_kl(h: NDArray[np.float64], a: NDArray[np.float64]) -> _Parts:
     return q, q, None, lambda: np.log(total) - lowest
 
 
-def _tilt_ce(h: NDArray[np.float64], a: NDArray[np.float64]) -> _Parts:
+def _tilt_ce(h: Floats, a: Floats) -> _Parts:
     reach = _reach_of_two(h, a) if len(h) == 2 else _reach(h, a)
     q = h / reach
     q /= q.sum(axis=0)
@@ -133,7 +119,7 @@ def _tilt_ce(h: NDArray[np.float64], a: NDArray[np.float64]) -> _Parts:
     return q, w, w.sum(axis=0), lambda: reach[0] - a[0] - 1 - (h * np.log(reach)).sum(axis=0)
 
 
-def _reach_of_two(h: NDArray[np.float64], a: NDArray[np.float64]) -> NDArray[np.float64]:
+def _reach_of_two(h: Floats, a: Floats) -> Floats:
     """Return u + a for two classes: the roots of two quadratics with the same discriminant."""
     apart = a[1] - a[0]
     both = np.empty_like(h)
@@ -145,13 +131,13 @@ def _reach_of_two(h: NDArray[np.float64], a: NDArray[np.float64]) -> NDArray[np.
     return both
 
 
-def _reach(h: NDArray[np.float64], a: NDArray[np.float64]) -> NDArray[np.float64]:
+def _reach(h: Floats, a: Floats) -> Floats:
     r"""Return u + a for any number of classes.
 
     Newton's steps on :math:`1 - 1/F(u)`, :math:`F(u) = \sum_c h_c / (u + a_c)`. :math:`1/F` is concave and
     rises, and the start lies left of the root, so every step goes right and none goes too far.
     """
-    u: NDArray[np.float64] = (h - a).max(axis=0)
+    u: Floats = (h - a).max(axis=0)
     for _ in range(_MOST_STEPS):
         reach = u + a
         parts = h / reach
@@ -173,11 +159,11 @@ class Terms(NamedTuple):
     """The dual function at some prices, and its derivatives with respect to them."""
 
     value: float
-    gradient: NDArray[np.float64]
-    hessian: NDArray[np.float64]
+    gradient: Floats
+    hessian: Floats
 
 
-class Rows:
+class ScoredRows:
     """Scores and groups of some rows, cut into blocks.
 
     Parameters
@@ -195,12 +181,7 @@ class Rows:
     """
 
     def __init__(
-        self,
-        scores: NDArray[np.float64],
-        groups: NDArray[Any],
-        n_groups: int,
-        kind: Kind,
-        weights: NDArray[np.float64] | None = None,
+        self, scores: Floats, groups: NDArray[Any], n_groups: int, kind: Kind, weights: Floats | None = None
     ) -> None:
         self.n: int = scores.shape[0]
         self.n_classes: int = scores.shape[1]
@@ -217,38 +198,36 @@ class Rows:
             spans = [(0, 0, self.n)]
         turned = np.ascontiguousarray(scores[self.order].T) if self.known else np.ascontiguousarray(scores.T)
         heavy = None if weights is None else weights[self.order]
-        self._blocks: list[tuple[int, NDArray[np.float64], NDArray[Any], NDArray[np.float64] | None]] = []
+        self._blocks: list[tuple[int, Floats, NDArray[Any], Floats | None]] = []
         for s, start, end in spans:
             for first in range(start, end, _AT_ONCE):
                 part = slice(first, min(first + _AT_ONCE, end))
                 shares = groups if self.known else groups[..., part, :]
-                each = None if heavy is None else heavy[part]
-                self._blocks.append((s, np.ascontiguousarray(turned[:, part]), shares, each))
+                own_weights = None if heavy is None else heavy[part]
+                self._blocks.append((s, np.ascontiguousarray(turned[:, part]), shares, own_weights))
 
     # --- what a block contributes ---------------------------------------------------------------
 
-    def _prices(
-        self, s: int, h: NDArray[np.float64], shares: NDArray[Any], prices: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _prices(self, s: int, h: Floats, shares: NDArray[Any], prices: Floats) -> Floats:
         if self.known:
-            a: NDArray[np.float64] = prices[s][:, None]
+            a: Floats = prices[s][:, None]
         elif shares.ndim == 2:
             a = (shares @ prices).T
         else:
             a = np.einsum("cis,sc->ci", shares, prices)
         return h * a if self.scaled else a
 
-    def tilted(self, prices: NDArray[np.float64], divergence: Divergence) -> NDArray[np.float64]:
+    def tilted(self, prices: Floats, divergence: Divergence) -> Floats:
         """Return the tilted scores in the order of the rows, as (rows, classes)."""
-        made = np.empty((self.n, self.n_classes))
+        scores = np.empty((self.n, self.n_classes))
         start = 0
         for s, h, shares, _ in self._blocks:
             q = tilt(h, self._prices(s, h, shares, prices), divergence, with_phi=False).q
-            made[self.order[start : start + h.shape[1]]] = q.T
+            scores[self.order[start : start + h.shape[1]]] = q.T
             start += h.shape[1]
-        return made
+        return scores
 
-    def divergence(self, prices: NDArray[np.float64], divergence: Divergence) -> float:
+    def divergence(self, prices: Floats, divergence: Divergence) -> float:
         """Return the mean divergence of the tilted scores from the ones given."""
         total: float = 0.0
         for s, h, shares, weights in self._blocks:
@@ -256,15 +235,15 @@ class Rows:
             total += divergence_sum(q, h, divergence, weights)
         return total / self.n
 
-    def terms(self, prices: NDArray[np.float64], divergence: Divergence, *, with_value: bool) -> Terms:
+    def terms(self, prices: Floats, divergence: Divergence, *, with_value: bool) -> Terms:
         """Return the dual function, with respect to the prices as one vector, group by group."""
         k, C = self.n_groups, self.n_classes  # noqa: N806 - as in the formulas
         value, gradient, hessian = 0.0, np.zeros((k, C)), np.zeros((k, C, k, C))
         for s, h, shares, weights in self._blocks:
             a = self._prices(s, h, shares, prices)
-            made = tilt(h, a, divergence, with_phi=with_value, weights=weights)
-            value += made.phi
-            pull = _Pull.of(made, h if self.scaled else None, weights)
+            tilted = tilt(h, a, divergence, with_phi=with_value, weights=weights)
+            value += tilted.phi
+            pull = _Pull.of(tilted, h if self.scaled else None, weights)
             if self.known:
                 _add_known(gradient[s], hessian[s, :, s], pull)
             else:
@@ -272,7 +251,7 @@ class Rows:
         size = k * C
         return Terms(value / self.n, gradient.ravel() / self.n, hessian.reshape(size, size) / self.n)
 
-    def ridge(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ridge(self) -> tuple[Floats, Floats]:
         """Return the mean of a a' and of <ln h, a> as functions of the prices: a table and a vector."""
         k, C = self.n_groups, self.n_classes  # noqa: N806 - as in the formulas
         square, line = np.zeros((k, C, k, C)), np.zeros((k, C))
@@ -294,21 +273,21 @@ class Rows:
 class _Pull(NamedTuple):
     """What the derivatives of some rows are made of, times the factor r; `q` and `heavy` are weighted too."""
 
-    q: NDArray[np.float64]
-    w: NDArray[np.float64]
-    heavy: NDArray[np.float64]
-    total: NDArray[np.float64] | None
-    r: NDArray[np.float64] | None
+    q: Floats
+    w: Floats
+    heavy: Floats
+    total: Floats | None
+    r: Floats | None
 
     @classmethod
-    def of(cls, made: Tilted, r: NDArray[np.float64] | None, weights: NDArray[np.float64] | None) -> _Pull:
-        q, w = (made.q, made.w) if r is None else (made.q * r, made.w * r)
+    def of(cls, tilted: Tilted, r: Floats | None, weights: Floats | None) -> _Pull:
+        q, w = (tilted.q, tilted.w) if r is None else (tilted.q * r, tilted.w * r)
         if weights is None:
-            return cls(q, w, w, made.total, r)
-        return cls(q * weights, w, w * weights, made.total, r)
+            return cls(q, w, w, tilted.total, r)
+        return cls(q * weights, w, w * weights, tilted.total, r)
 
 
-def _add_known(gradient: NDArray[np.float64], hessian: NDArray[np.float64], pull: _Pull) -> None:
+def _add_known(gradient: Floats, hessian: Floats, pull: _Pull) -> None:
     """Add a block of rows that are all in one group; both arguments are views of that group's part."""
     _, w, heavy, total, r = pull
     gradient -= pull.q.sum(axis=1)
@@ -316,9 +295,7 @@ def _add_known(gradient: NDArray[np.float64], hessian: NDArray[np.float64], pull
     hessian += np.diag(diagonal) - heavy @ (w if total is None else w / total).T
 
 
-def _add_shared(
-    gradient: NDArray[np.float64], hessian: NDArray[np.float64], pull: _Pull, shares: NDArray[Any]
-) -> None:
+def _add_shared(gradient: Floats, hessian: Floats, pull: _Pull, shares: NDArray[Any]) -> None:
     """Add a block of rows that are in every group with some probability."""
     q, w, heavy, total, r = pull
     count = len(q)
@@ -333,7 +310,7 @@ def _add_shared(
         hessian[:, c, :, c] += (p[c].T * weight) @ p[c]
 
 
-def marginals_of(classes: NDArray[np.float64], groups: NDArray[Any], n_groups: int) -> NDArray[np.float64]:
+def marginals_of(classes: Floats, groups: NDArray[Any], n_groups: int) -> Floats:
     """Return the shares of (class, group) in some rows: the P_cs of the formulas.
 
     `classes` is (rows, classes): an indicator of the label, or scores.
@@ -352,7 +329,7 @@ class Problem:
 
     Parameters
     ----------
-    rows : Rows
+    rows : ScoredRows
         The rows that are projected.
     divergence : {"kl", "ce"}
         What is kept small.
@@ -361,13 +338,13 @@ class Problem:
         tolerance.
     """
 
-    rows: Rows
+    rows: ScoredRows
     divergence: Divergence
-    signed: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    signed: Floats
+    scale: Floats
 
     @classmethod
-    def of(cls, rows: Rows, divergence: Divergence, *, marginals: NDArray[np.float64]) -> Problem:
+    def of(cls, rows: ScoredRows, divergence: Divergence, *, marginals: Floats) -> Problem:
         """Build the constraints from the shares of (class, group): all alike in class for parity."""
         C, k = marginals.shape  # noqa: N806 - as in the formulas
         signed, scale = np.zeros((k, C, C, k)), np.zeros((k, C, C, k))
@@ -377,19 +354,19 @@ class Problem:
             scale[:, c, c, :] = every
         return cls(rows, divergence, signed.reshape(k * C, C * k), scale.reshape(k * C, C * k))
 
-    def table(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    def table(self, prices: Floats) -> Floats:
         """Return a vector of prices as a table of groups and classes."""
         return prices.reshape(self.rows.n_groups, self.rows.n_classes)
 
-    def terms(self, prices: NDArray[np.float64], *, with_value: bool = False) -> Terms:
+    def terms(self, prices: Floats, *, with_value: bool = False) -> Terms:
         """Return the dual function at these prices."""
         return self.rows.terms(self.table(prices), self.divergence, with_value=with_value)
 
-    def objective(self, prices: NDArray[np.float64]) -> float:
+    def objective(self, prices: Floats) -> float:
         """Return the mean divergence of the tilted scores."""
         return self.rows.divergence(self.table(prices), self.divergence)
 
-    def columns(self, tolerance: float) -> NDArray[np.float64]:
+    def columns(self, tolerance: float) -> Floats:
         """Return the table that makes prices of multipliers, for both signs."""
         return np.hstack([self.signed - tolerance * self.scale, -self.signed - tolerance * self.scale])
 

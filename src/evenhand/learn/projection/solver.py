@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.learn.projection.problem import Problem
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["Solution", "solve"]
 
@@ -43,8 +45,8 @@ class Solution:
     """The prices that project the rows, and how well they were found."""
 
     tolerance: float
-    prices: NDArray[np.float64]
-    multipliers: NDArray[np.float64]
+    prices: Floats
+    multipliers: Floats
     objective: float
     """The mean divergence from the scores given, or in the printed form minus the penalised dual."""
     residual: float
@@ -57,7 +59,7 @@ class Solution:
 class _Dual:
     """Function, gradient and Hessian of the multipliers, with the penalty of the printed form."""
 
-    def __init__(self, problem: Problem, columns: NDArray[np.float64], ridge: float, *, stray: bool) -> None:
+    def __init__(self, problem: Problem, columns: Floats, ridge: float, *, stray: bool) -> None:
         self.problem, self.columns, self.ridge = problem, columns, ridge
         self.evaluations = 0
         if ridge:
@@ -65,13 +67,11 @@ class _Dual:
             self.square = ridge * (columns.T @ square @ columns + np.eye(columns.shape[1]))
             self.line = -ridge * (line @ columns) if stray else np.zeros(columns.shape[1])
 
-    def __call__(
-        self, multipliers: NDArray[np.float64], *, with_value: bool = False
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    def __call__(self, multipliers: Floats, *, with_value: bool = False) -> tuple[float, Floats, Floats]:
         self.evaluations += 1
-        made = self.problem.terms(self.columns @ multipliers, with_value=with_value)
-        value, gradient = made.value, made.gradient @ self.columns
-        hessian = self.columns.T @ made.hessian @ self.columns
+        terms = self.problem.terms(self.columns @ multipliers, with_value=with_value)
+        value, gradient = terms.value, terms.gradient @ self.columns
+        hessian = self.columns.T @ terms.hessian @ self.columns
         if self.ridge:
             push = self.square @ multipliers
             value += float(multipliers @ (push / 2 + self.line))
@@ -108,9 +108,7 @@ def solve(problem: Problem, tolerance: float, *, ridge: float = 0.0, stray: bool
     return _check_solution(problem, tolerance, dual, multipliers)
 
 
-def _solve_interior(
-    dual: _Dual, room: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _solve_interior(dual: _Dual, room: Floats) -> tuple[Floats, Floats]:
     """Primal-dual interior point: multipliers and room both positive, their products driven to 0."""
     count = len(room)
     x = np.full(count, 0.05)
@@ -140,7 +138,7 @@ def _solve_interior(
     return x, z
 
 
-def _polish(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
+def _polish(dual: _Dual, x: Floats, z: Floats) -> Floats:
     """Set the multipliers of slack constraints to 0 and let Newton's method finish the others."""
     best, least = x, _fault(x, dual(x)[1])
     for used in (x > z, x > 0.1 * x.max()):  # the second where the tolerance hardly binds
@@ -161,7 +159,7 @@ def _polish(dual: _Dual, x: NDArray[np.float64], z: NDArray[np.float64]) -> NDAr
     return best
 
 
-def _solve_equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
+def _solve_equalities(problem: Problem) -> tuple[_Dual, Floats]:
     """Solve for tolerance 0, with multipliers of any sign; there are many, the prices are the same."""
     dual = _Dual(problem, problem.signed, 0.0, stray=False)
     x = np.zeros(problem.signed.shape[1])
@@ -185,11 +183,12 @@ def _solve_equalities(problem: Problem) -> tuple[_Dual, NDArray[np.float64]]:
     return dual, x
 
 
-def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[np.float64]) -> Solution:
+def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: Floats) -> Solution:
     prices = dual.columns @ x
     value, g, _ = dual(x, with_value=True)
     equal = tolerance == 0 and not dual.ridge
-    residual = float(np.abs(g).max()) if equal else _residual(x, g)
+    # how far a constraint is from being met, or a multiplier from being 0 where there is room
+    residual = float(np.abs(g).max() if equal else max(-g.min(), np.abs(x * g).max()))
     if dual.ridge:
         objective, gap = -value, float(x @ g)
     else:
@@ -198,51 +197,51 @@ def _check_solution(problem: Problem, tolerance: float, dual: _Dual, x: NDArray[
         objective = max(objective, 0.0)  # where no score is changed, rounding may leave less
     if not (residual < _GOOD_ENOUGH and abs(gap) < _GOOD_ENOUGH):
         _refuse_infeasible(x)
-        raise InvalidParameterError(
+        refuse(
             "tolerance",
-            owner=_OWNER,
-            must_be=f"one whose projection can be computed to within {_GOOD_ENOUGH:g}",
-            got=f"{tolerance:g}, where the conditions of optimality are {residual:.1g} and the two bounds "
-            f"{abs(gap):.1g} apart",
+            _OWNER,
+            f"one whose projection can be computed to within {_GOOD_ENOUGH:g}",
+            (
+                f"{tolerance:g}, where the conditions of optimality are {residual:.1g} and the two bounds "
+                f"{abs(gap):.1g} apart"
+            ),
             hint="a larger tolerance, fewer groups, or for kind='odds' marginals='calibrated' may help.",
         )
     both = np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)]) if equal else x
     return Solution(tolerance, problem.table(prices), both, objective, residual, gap, dual.evaluations)
 
 
-def _refuse_infeasible(multipliers: NDArray[np.float64]) -> None:
+def _refuse_infeasible(multipliers: Floats) -> None:
     largest = float(np.abs(multipliers).max())
     if largest > _LARGEST_MULTIPLIER or not np.isfinite(largest):
-        raise InvalidParameterError(
+        refuse(
             "tolerance",
-            owner=_OWNER,
-            must_be="one that some scores can meet",
-            got="one that none can, as far as can be told",
-            hint="a larger tolerance; for kind='odds' the labels may contradict the scores: "
-            "marginals='calibrated' takes the shares from the scores, and then every tolerance can be met.",
+            _OWNER,
+            "one that some scores can meet",
+            "one that none can, as far as can be told",
+            hint=(
+                "a larger tolerance; for kind='odds' the labels may contradict the scores: "
+                "marginals='calibrated' takes the shares from the scores, and then every tolerance can be "
+                "met."
+            ),
         )
 
 
-def _residual(x: NDArray[np.float64], room: NDArray[np.float64]) -> float:
-    """Return how far a constraint is from being met, or a multiplier from being 0 where there is room."""
-    return float(max(-room.min(), np.abs(x * room).max()))
-
-
-def _fault(x: NDArray[np.float64], room: NDArray[np.float64]) -> float:
+def _fault(x: Floats, room: Floats) -> float:
     """Return a stricter residual, which falls on until it is clear which constraints bind."""
     return float(max(np.abs(np.minimum(x, room)).max(), abs(x @ room)))
 
 
-def _merit(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+def _merit(first: Floats, second: Floats) -> float:
     return float(np.hypot(np.linalg.norm(first), np.linalg.norm(second)))
 
 
-def _distance(x: NDArray[np.float64], direction: NDArray[np.float64]) -> float:
+def _distance(x: Floats, direction: Floats) -> float:
     """Return how many steps it is to the boundary."""
     shrinking = direction < 0
     return float(np.min(-x[shrinking] / direction[shrinking])) if shrinking.any() else np.inf
 
 
-def _newton_step(hessian: NDArray[np.float64], g: NDArray[np.float64]) -> NDArray[np.float64]:
+def _newton_step(hessian: Floats, g: Floats) -> Floats:
     """Return the shortest step among Newton's: constraints of different groups depend on each other."""
     return np.asarray(np.linalg.lstsq(hessian, g, rcond=_RANK)[0])

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, refuse
 from evenhand.learn.training import descent_kernels as kernels
 from evenhand.privacy.accounting import sampling_rate
 from evenhand.privacy.feeding import feed
@@ -30,7 +29,17 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Draw = Callable[[tuple[int, ...]], Integers]
 
-__all__ = ["Rows", "Schedule", "Steps", "TailMean", "batches", "descend", "noises", "plan"]
+__all__ = [
+    "Schedule",
+    "Steps",
+    "TailMean",
+    "TrainingRows",
+    "batches",
+    "descend",
+    "noises",
+    "plan",
+    "plan_for",
+]
 
 USUAL_BATCH = 1024
 FEWEST_BATCHES = 4
@@ -100,27 +109,28 @@ def plan(rows: int, *, batch: int | None, epochs: int, owner: str) -> Schedule:
     else:
         size = integer("batch", batch, owner=owner, low=1)
         if size > rows:
-            raise InvalidParameterError(
+            refuse(
                 "batch",
-                owner=owner,
-                must_be="at most the number of rows",
-                got=size,
+                owner,
+                "at most the number of rows",
+                size,
                 hint="leave it out for a quarter of the rows, or 1024 where there are 4,096 or more.",
             )
     steps = epochs * math.ceil(rows / size)
     if steps > MOST_STEPS:
-        raise InvalidParameterError(
-            "epochs", owner=owner, must_be=f"such that there are at most {MOST_STEPS:,} steps", got=epochs
-        )
+        refuse("epochs", owner, f"such that there are at most {MOST_STEPS:,} steps", epochs)
     return Schedule(rows, size, steps)
 
 
+def plan_for(model: Any, rows: int, *, owner: str) -> Schedule:
+    """Return the schedule of a model's parameters, for the declared number of rows if there is one."""
+    if model.rows is not None:
+        rows = integer("rows", model.rows, owner=owner, low=1)
+    return plan(rows, batch=model.batch, epochs=model.epochs, owner=owner)
+
+
 def batches(
-    schedule: Schedule,
-    rows: int,
-    *,
-    source: Source,
-    progress: Callable[[int, int], object] | None = None,
+    schedule: Schedule, rows: int, *, source: Source, progress: Callable[[int, int], object] | None = None
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each step's batch, in order; a batch may be empty.
 
@@ -208,25 +218,25 @@ class TailMean:
     array([1.5])
     """
 
-    def __init__(self, schedule: Schedule, start: NDArray[np.float64]) -> None:
+    def __init__(self, schedule: Schedule, start: Floats) -> None:
         self._first = schedule.first_averaged
         self._seen = 0
         self._total = np.zeros_like(start)
 
-    def add(self, value: NDArray[np.float64]) -> None:
+    def add(self, value: Floats) -> None:
         """Take in the result of the next step."""
         if self._seen >= self._first:
             self._total += value
         self._seen += 1
 
     @property
-    def value(self) -> NDArray[np.float64]:
+    def value(self) -> Floats:
         """The mean so far."""
         return np.asarray(self._total / max(1, self._seen - self._first))
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrainingRows:
     """Private rows, as the kernel takes them.
 
     Parameters
@@ -244,7 +254,7 @@ class Rows:
     lengths: Floats
 
     @classmethod
-    def of(cls, features: Floats, labels: Integers, *, constant: bool) -> Rows:
+    def of(cls, features: Floats, labels: Integers, *, constant: bool) -> TrainingRows:
         """Compute the lengths, of rows with a constant 1 or without."""
         squares = np.einsum("ij,ij->i", features, features)
         return cls(features, labels, np.sqrt(squares + 1.0 if constant else squares))
@@ -273,7 +283,7 @@ class Steps:
 
 
 def descend(
-    rows: Rows,
+    rows: TrainingRows,
     start: Floats,
     drawn: Iterable[Integers],
     noise: Iterable[Integers],
@@ -288,7 +298,7 @@ def descend(
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingRows
         The private rows.
     start : array of (answers, columns) or (answers, columns + 1)
         The weights before the first step.

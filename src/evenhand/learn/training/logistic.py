@@ -9,13 +9,11 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand._validate import integer, one_of
+from evenhand._validate import one_of, refuse
 from evenhand.collect.reports.streams import check_rng
-from evenhand.errors import InvalidParameterError
-from evenhand.learn.parity.rows import remember_rows
 from evenhand.learn.training import private_rows as inputs
-from evenhand.learn.training.descent import Rows, Steps, batches, descend, noises, plan
-from evenhand.learn.training.fits import CountsFits
+from evenhand.learn.training.descent import Steps, TrainingRows, batches, descend, noises, plan_for
+from evenhand.learn.training.fits import CountsFits, remember_rows
 from evenhand.privacy.accounting import LARGEST_NOISE, SMALLEST_NOISE
 from evenhand.privacy.grid_noise import training_guarantee
 from evenhand.privacy.guarantees.units import Unit
@@ -180,7 +178,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
 
     # --- fitting ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Train on private rows. Each call is a release of its own and adds to `guarantee_`.
 
         Parameters
@@ -208,23 +206,23 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         features = inputs.read_features(self, X, place="fit", reset=True)
         labels, classes = inputs.read_labels(y, len(features), owner=owner, classes=declared)
         shape = _shape_of(features, classes, constant=bool(self.fit_intercept))
-        schedule = self._schedule(len(features))
-        made = self._noise(schedule, shape, clip)
+        schedule = plan_for(self, len(features), owner=_OWNER)
+        training = self._noise(schedule, shape, clip)
         source = self._next_stream(self.rng)
-        self._count_fit(_promise(made, schedule, assumed), simulated=source.simulated)
+        self._count_fit(_promise(training, schedule, assumed), simulated=source.simulated)
         weights = descend(
-            Rows.of(features, labels, constant=bool(self.fit_intercept)),
+            TrainingRows.of(features, labels, constant=bool(self.fit_intercept)),
             np.zeros(shape),
             batches(schedule, len(features), source=source, progress=self.progress),
-            noises(lambda size: made.grid.draw(size, source), shape, schedule.steps),
-            Steps(float(clip), made.grid.longest, float(rate), average=bool(self.average)),
+            noises(lambda size: training.grid.draw(size, source), shape, schedule.steps),
+            Steps(float(clip), training.grid.longest, float(rate), average=bool(self.average)),
             schedule=schedule,
         )
         width = features.shape[1]
         self.classes_ = classes
         self.coef_ = weights[:, :width].copy()
         self.intercept_ = weights[:, width].copy() if self.fit_intercept else np.zeros(len(weights))
-        self.noise_, self.steps_, self.sampling_ = float(made.noise), schedule.steps, schedule.sampling
+        self.noise_, self.steps_, self.sampling_ = float(training.noise), schedule.steps, schedule.sampling
         remember_rows(self, X)
         return self
 
@@ -233,7 +231,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         one_of("unit", self.unit, _UNITS, owner=_OWNER)
         delta = exact(self.delta, name="delta", owner=_OWNER, above=0, most=1)
         if delta == 1:
-            raise InvalidParameterError("delta", owner=_OWNER, must_be="below 1", got=self.delta)
+            refuse("delta", _OWNER, "below 1", self.delta)
         if self.noise is None:
             exact(self.epsilon, name="epsilon", owner=_OWNER, above=0)
         else:
@@ -241,12 +239,6 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
             inputs.positive("noise", self.noise, owner=_OWNER, least=least, most=most)
         rate = inputs.positive("rate", self.rate, owner=_OWNER, least=1e-9, most=1e6)
         return rate, inputs.positive("clip", self.clip, owner=_OWNER, least=1e-9, most=1e9)
-
-    def _schedule(self, rows: int) -> Schedule:
-        """Return the public numbers of the steps, for the declared number of rows if there is one."""
-        if self.rows is not None:
-            rows = integer("rows", self.rows, owner=_OWNER, low=1)
-        return plan(rows, batch=self.batch, epochs=self.epochs, owner=_OWNER)
 
     def _noise(self, schedule: Schedule, shape: tuple[int, int], clip: Fraction) -> TrainingGuarantee:
         return training_guarantee(
@@ -262,31 +254,31 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
 
     # --- predicting ------------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Floats:  # noqa: N803 - as above
+    def decision_function(self, X: Any) -> Floats:
         """Return the scores: with two classes that of the second, else one for each class."""
         return self._scores(X, "decision_function")
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - as above
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest score."""
         scores = self._scores(X, "predict")
         places = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         return np.asarray(self.classes_[places])
 
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803 - as above
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the classes."""
         scores = self._scores(X, "predict_proba")
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores, axis=1))
 
-    def predict_log_proba(self, X: Any) -> Floats:  # noqa: N803 - as above
+    def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of the probabilities of the classes."""
         scores = self._scores(X, "predict_log_proba")
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
         return np.asarray(log_softmax(scores, axis=1))
 
-    def _scores(self, X: Any, place: str) -> Floats:  # noqa: N803 - as above
+    def _scores(self, X: Any, place: str) -> Floats:
         check_is_fitted(self)
         features = inputs.read_features(self, X, place=place, reset=False)
         scores = features @ self.coef_.T + self.intercept_
@@ -301,9 +293,9 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         return tags
 
 
-def _promise(made: TrainingGuarantee, schedule: Schedule, assumed: tuple[str, ...]) -> Guarantee:
+def _promise(training: TrainingGuarantee, schedule: Schedule, assumed: tuple[str, ...]) -> Guarantee:
     """Return what a fit with this noise promises."""
-    return made.guarantee(
+    return training.guarantee(
         protects=("features", "label"),
         in_clear=("people scored later",),
         assumptions=assumed,
@@ -315,10 +307,10 @@ def _shape_of(features: Floats, classes: NDArray[Any], *, constant: bool) -> tup
     """Return how many weights there are: for each answer, one for each feature and perhaps the constant."""
     answers, width = (1 if len(classes) == 2 else len(classes)), features.shape[1] + constant
     if answers * width > _MOST_WEIGHTS:
-        raise InvalidParameterError(
+        refuse(
             "X",
-            owner=f"{_OWNER}.fit",
-            must_be=f"such that there are at most {_MOST_WEIGHTS:,} weights, features times classes",
-            got=f"{answers * width:,} of them",
+            f"{_OWNER}.fit",
+            f"such that there are at most {_MOST_WEIGHTS:,} weights, features times classes",
+            f"{answers * width:,} of them",
         )
     return answers, width

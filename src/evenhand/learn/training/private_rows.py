@@ -14,7 +14,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from evenhand.learn.columns import refuse, require_length
+from evenhand._validate import refuse
+from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
 from evenhand.table.frames import eager_frame
@@ -48,7 +49,7 @@ _TABLE = "a frame, or an array of two dimensions: a row for each person"
 _ENCODER = "PublicEncoder turns columns of a schema into numbers without looking at the rows."
 
 
-def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.float64]:
     """Return the features as an array of floats, row by row, all of them finite.
 
     Parameters
@@ -64,8 +65,12 @@ def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.
     """
     owner = f"{type(model).__name__}.{place}"
     framed = isinstance(X, pa.RecordBatch) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect")
-    array = _from_frame(X, owner) if framed else _from_array(X, owner)
-    shape = array[:0] if not framed else _without_rows(X, owner)
+    if framed:
+        frame: Frame = eager_frame(X, owner=owner, parameter="X")
+        array, shape = _from_frame(frame, owner), frame.head(0).to_native()
+    else:
+        array = _from_array(X, owner)
+        shape = array[:0]
     validate_data(model, shape, skip_check_array=True, reset=reset)
     if array.shape[1] == 0:
         check_array(np.empty((1, 0)), estimator=model)  # says so, without the number of rows
@@ -106,18 +111,15 @@ def read_labels(
     if column.dtype.kind == "O" and len({type(label) for label in column.tolist()}) > 1:
         refuse("y", owner, "a column of labels of one type", "labels of several types")
     check_classification_targets(column)
+    if classes is not None:
+        must_be = "labels that are among 'classes'"
+        places = places_among(column, classes.tolist(), name="y", owner=owner, must_be=must_be)
+        return places.astype(np.int64), classes
     seen, places = np.unique(column, return_inverse=True)
-    if classes is None:
-        if len(seen) < 2:
-            refuse(
-                "y",
-                owner,
-                "a column with labels of two classes at least",
-                "one class",
-                hint="declare the classes with classes=[...] if the rows may be of one class only.",
-            )
-        return places.astype(np.int64), seen
-    return _places_of_classes(seen, classes, owner)[places], classes
+    if len(seen) < 2:
+        hint = "declare the classes with classes=[...] if the rows may be of one class only."
+        refuse("y", owner, "a column with labels of two classes at least", "one class", hint=hint)
+    return places.astype(np.int64), seen
 
 
 def public_classes(classes: Sequence[Any] | None, *, owner: str) -> NDArray[Any] | None:
@@ -166,16 +168,16 @@ def assumptions_about(
     owner : str
         Whose parameters these are, for messages.
     """
-    made: tuple[str, ...]
+    sentences: tuple[str, ...]
     if preprocessing is None:
-        made = (FEATURES_PUBLIC,)
+        sentences = (FEATURES_PUBLIC,)
     else:
-        made = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
-        if not all(isinstance(each, str) and each for each in made):
+        sentences = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
+        if not all(isinstance(sentence, str) and sentence for sentence in sentences):
             refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
     counted = ("the number of rows that train the model is public",) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
-    return (*made, *counted, *listed, "no setting was chosen by looking at the private rows")
+    return (*sentences, *counted, *listed, "no setting was chosen by looking at the private rows")
 
 
 def positive(name: str, value: Any, *, owner: str, least: float, most: float) -> Fraction:
@@ -189,28 +191,22 @@ def positive(name: str, value: Any, *, owner: str, least: float, most: float) ->
 # --- numbers out of what was given ------------------------------------------------------------------
 
 
-def _from_frame(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
-    frame: Frame = eager_frame(X, owner=owner, parameter="X")
+def _from_frame(frame: Frame, owner: str) -> NDArray[Any]:
     other = [
         str(name) for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)
     ]
     if other:
         shown = ", ".join(f"'{name}'" for name in other[:5]) + (" and others" if len(other) > 5 else "")
         refuse("X", owner, "a frame of numbers", f"columns that hold no numbers: {shown}", hint=_ENCODER)
-    made = np.empty(frame.shape)  # filled column by column: no second table is needed on the way
+    numbers = np.empty(frame.shape)  # filled column by column: no second table is needed on the way
     for place, column in enumerate(frame.iter_columns()):
         if column.null_count():
-            got = f"a null or NaN in column '{column.name}'"
-            refuse("X", owner, "a frame without missing values", got)
-        made[:, place] = column.to_numpy()
-    return made
+            refuse("X", owner, "a frame without missing values", f"a null or NaN in column '{column.name}'")
+        numbers[:, place] = column.to_numpy()
+    return numbers
 
 
-def _without_rows(X: Any, owner: str) -> Any:  # noqa: N803 - as above
-    return eager_frame(X, owner=owner, parameter="X").head(0).to_native()
-
-
-def _from_array(X: Any, owner: str) -> NDArray[Any]:  # noqa: N803 - as above
+def _from_array(X: Any, owner: str) -> NDArray[Any]:
     if hasattr(X, "toarray"):
         refuse("X", owner, _TABLE, "a sparse matrix", hint="X.toarray() makes an array of it.")
     if np.ma.is_masked(X):
@@ -243,20 +239,12 @@ def _from_objects(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
 
 def _clip_features(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # a wider float than float64 may become infinite, and is refused
-        made = np.require(array, np.float64, ["C", "W"])  # the kernel is compiled for arrays of this kind
-    least, most = float(made.min()), float(made.max())
+        floats = np.require(array, np.float64, ["C", "W"])  # the kernel is compiled for arrays of this kind
+    least, most = float(floats.min()), float(floats.max())
     if not (np.isfinite(least) and np.isfinite(most)):
         got = "a NaN among them" if np.isnan(least) else "an infinity (inf) among them"
         hint = "put a public number in the place of what is missing, before fitting."
         refuse("X", owner, "finite numbers, none of them missing", got, hint=hint)
     if max(-least, most) > LARGEST_FEATURE:
-        made = np.clip(made, -LARGEST_FEATURE, LARGEST_FEATURE)
-    return made
-
-
-def _places_of_classes(seen: NDArray[Any], classes: NDArray[Any], owner: str) -> NDArray[np.int64]:
-    where = {label: place for place, label in enumerate(classes.tolist())}
-    places = [where.get(label, -1) for label in seen.tolist()]
-    if -1 in places:
-        refuse("y", owner, "labels that are among 'classes'", "others among them")
-    return np.array(places, dtype=np.int64)
+        floats = np.clip(floats, -LARGEST_FEATURE, LARGEST_FEATURE)
+    return floats

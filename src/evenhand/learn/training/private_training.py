@@ -10,9 +10,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from evenhand._validate import kind_of, refuse
 from evenhand.collect.privatizer.output import is_privatized
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.columns import copy_feature_names
 from evenhand.privacy.guarantees.in_clear import SCORED_LATER
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator = estimator
         self.privatizer = privatizer
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Collect the training rows, once, and train on the reports.
 
         Parameters
@@ -96,11 +98,11 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_reports(X, self.privatizer, place="fit")
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         if weights and not has_fit_parameter(self.estimator, "sample_weight"):
-            raise InvalidParameterError(
+            refuse(
                 "sample_weight",
-                owner=f"{_OWNER}.fit",
-                must_be=f"left out with {type(self.estimator).__name__}, which takes no weights",
-                got="weights",
+                f"{_OWNER}.fit",
+                f"left out with {type(self.estimator).__name__}, which takes no weights",
+                "weights",
             )
         privatizer = clone(self.privatizer)
         before = getattr(self, "privatizer_", None)
@@ -110,45 +112,44 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         reports = privatizer.transform(X)
         self.estimator_ = clone(self.estimator).fit(reports, y, **weights)
         self.privatizer_ = privatizer
-        self._label = _name_of_label(self.privatizer)
-        self.n_features_in_ = privatizer.n_features_in_
-        if hasattr(privatizer, "feature_names_in_"):
-            self.feature_names_in_ = privatizer.feature_names_in_
+        schema = self.privatizer.schema
+        self._label = "the label" if schema is None or schema.target is None else schema.target
+        copy_feature_names(privatizer, self)
         return self
 
     # --- clean values in ---------------------------------------------------------------------------
 
-    def _clean(self, X: Any) -> Any:  # noqa: N803 - as above
+    def _clean(self, X: Any) -> Any:
         check_is_fitted(self)
         refuse_reports(X, self.privatizer_, place="predict")
         return self.privatizer_.encode(X)
 
     @available_if(_estimator_has("predict"))
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as above
+    def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict from clean values."""
         clean = self._clean(X)
         return self.estimator_.predict(clean)  # type: ignore[no-any-return]
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as above
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Predict probabilities from clean values."""
         clean = self._clean(X)
         return self.estimator_.predict_proba(clean)  # type: ignore[no-any-return]
 
     @available_if(_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as above
+    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """Predict logarithms of probabilities from clean values."""
         clean = self._clean(X)
         return self.estimator_.predict_log_proba(clean)  # type: ignore[no-any-return]
 
     @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as above
+    def decision_function(self, X: Any) -> npt.NDArray[Any]:
         """Return the estimator's scores of clean values."""
         clean = self._clean(X)
         return self.estimator_.decision_function(clean)  # type: ignore[no-any-return]
 
     @available_if(_estimator_has("score"))
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803 - as above
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the estimator's own score on clean values."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         clean = self._clean(X)
@@ -164,8 +165,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def guarantee_(self) -> Guarantee:
         """What the people in the training rows are promised, and what is in the clear."""
         check_is_fitted(self)
-        made: Guarantee = self.privatizer_.guarantee_with(self._label, SCORED_LATER)
-        return made
+        promise: Guarantee = self.privatizer_.guarantee_with(self._label, SCORED_LATER)
+        return promise
 
     def __sklearn_tags__(self) -> Any:
         tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -176,13 +177,8 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = True  # each fit draws anew
         return tags
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn's name
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{_OWNER}(estimator={self.estimator!r}, privatizer={self.privatizer!r})"[:N_CHAR_MAX]
-
-
-def _name_of_label(privatizer: LocalPrivatizer) -> str:
-    schema = privatizer.schema
-    return "the label" if schema is None or schema.target is None else schema.target
 
 
 _HINTS = {
@@ -200,65 +196,61 @@ def check_parts(estimator: Any, privatizer: Any) -> None:
         inside = (
             "other steps, such as scaling, go into the estimator: make_pipeline(StandardScaler(), model)."
         )
-        raise InvalidParameterError(
+        refuse(
             "privatizer",
-            owner=_OWNER,
-            must_be="a LocalPrivatizer",
-            got=f"a value of type {type(privatizer).__name__}",
+            _OWNER,
+            "a LocalPrivatizer",
+            kind_of(privatizer),
             hint=first if swapped else inside,
         )
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise InvalidParameterError(
+        refuse(
             "estimator",
-            owner=_OWNER,
-            must_be="a scikit-learn classifier or regressor",
-            got=f"a value of type {type(estimator).__name__}",
+            _OWNER,
+            "a scikit-learn classifier or regressor",
+            kind_of(estimator),
         )
-    if any(isinstance(each, LocalPrivatizer) for each in estimator.get_params(deep=True).values()):
-        raise InvalidParameterError(
+    if any(isinstance(part, LocalPrivatizer) for part in estimator.get_params(deep=True).values()):
+        refuse(
             "estimator",
-            owner=_OWNER,
-            must_be="one without a LocalPrivatizer of its own",
-            got="a LocalPrivatizer inside",
+            _OWNER,
+            "one without a LocalPrivatizer of its own",
+            "a LocalPrivatizer inside",
             hint="that one would draw again at every prediction; leave it out of the estimator.",
         )
 
 
-def refuse_label(X: Any, privatizer: LocalPrivatizer) -> None:  # noqa: N803 - scikit-learn's name
+def refuse_label(X: Any, privatizer: LocalPrivatizer) -> None:
     """Refuse features that hold the target; an array as wide as the schema does. Nothing is collected yet."""
     schema = privatizer.schema
     if schema is None or schema.target is None:
         return
     target, named = schema.target, hasattr(privatizer, "feature_names_in_")
     if target in _names(X) or (not named and privatizer.n_features_in_ == len(schema)):
-        raise InvalidParameterError(
+        refuse(
             "X",
-            owner=f"{_OWNER}.fit",
-            must_be="features without the target",
-            got=f"the target '{target}' among them",
+            f"{_OWNER}.fit",
+            "features without the target",
+            f"the target '{target}' among them",
             hint="leave the column out of X and give it as y: a model that sees it learns nothing else.",
         )
 
 
-def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:  # noqa: N803 - as above
+def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:
     """Refuse what a privatizer made, and columns such as gender_Female where gender is expected."""
     if is_privatized(X):
         raise _refusal(place, "what a LocalPrivatizer made")
     given = _names(X)
     fitted = place == "predict"
-    if not given and fitted and _as_wide_as_output(X, privatizer):
+    width = (*getattr(X, "shape", ()), 0, 0)[1]
+    if not given and fitted and privatizer.n_features_in_ != width == len(privatizer.get_feature_names_out()):
         raise _refusal(place, "an array with as many columns as come out of the privatizer")
     schema = privatizer.schema_ if fitted else privatizer.schema
     for column in schema or ():
-        made = [f"{column.name}_{label}" for label in column.labels] if column.name not in given else []
-        shown = next((each for each in made if each in given), None)
+        indicators = [f"{column.name}_{label}" for label in column.labels] if column.name not in given else []
+        shown = next((indicator for indicator in indicators if indicator in given), None)
         if shown is not None:
             raise _refusal(place, f"no column '{column.name}' but its indicator '{shown}'")
-
-
-def _as_wide_as_output(X: Any, privatizer: LocalPrivatizer) -> bool:  # noqa: N803 - as above
-    width = (*getattr(X, "shape", ()), 0, 0)[1]
-    return bool(width != privatizer.n_features_in_ and width == len(privatizer.get_feature_names_out()))
 
 
 def _refusal(place: str, got: str) -> InvalidParameterError:
@@ -266,5 +258,5 @@ def _refusal(place: str, got: str) -> InvalidParameterError:
     return InvalidParameterError("X", owner=f"{_OWNER}.{place}", must_be=must_be, got=got, hint=_HINTS[place])
 
 
-def _names(X: Any) -> set[str]:  # noqa: N803 - as above
+def _names(X: Any) -> set[str]:
     return set(nw.from_native(X).columns) if nw.dependencies.is_into_dataframe(X) else set()

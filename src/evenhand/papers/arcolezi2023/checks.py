@@ -1,244 +1,126 @@
-"""Comparisons behind the claims of arcolezi2023: which settings, which measures, which difference."""
+"""Checks of the numbers and findings that arcolezi2023 states."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from evenhand.collect import GRR, SS
+from evenhand.collect.joint.split import split_budget
+from evenhand.papers.arcolezi2023 import comparisons
+from evenhand.papers.arcolezi2023.comparisons import COMPARISONS, FAIRNESS, chosen
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, agree_if, cannot_check
+from evenhand.papers.comparisons import check_finding
+from evenhand.papers.rules import MARGIN, alike, mostly, quoted, share
+from evenhand.papers.tables import checked_mean
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.estimates import estimated
-from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
-from evenhand.study.tasks.shared.report_settings import protocol_parameters, report_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from evenhand.papers.claims import Evidence
 
-    from evenhand.papers.published import Published
-    from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
-
-__all__ = [
-    "FAIRNESS",
-    "LOW_PRIVACY",
-    "UTILITY",
-    "against",
-    "average",
-    "best_split",
-    "dominations",
-    "improvements",
-    "losses",
-    "splits_apart",
-]
-
-FAIRNESS = ("di", "spd", "eod", "oad")
-UTILITY = ("acc", "f1", "balanced_accuracy", "recall")
-
-LOW_PRIVACY = 20.0
-"""Epsilons from here on are the paper's "low privacy regimes"."""
-
-_SPLITS = ("uniform", "k-based")
+PRINTED = ("acc", "f1", "balanced_accuracy", "recall", "spd", "di", "eod", "oad")
+"""The measures of the published table."""
 
 
-def values(results: Results, setting: Setting, measure: str) -> NDArray[np.float64]:
-    """Return a measure of a setting, one value per repeat."""
-    arrays = results.arrays
-    found: NDArray[np.float64] = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
-    return found
+# --- data and mechanisms --------------------------------------------------------------------------
 
 
-def chosen(
-    results: Results,
-    *,
-    split: str | None = None,
-    protocol: str | None = None,
-    keep: Callable[[float], bool] = lambda _: True,
-) -> list[Setting]:
-    """Return the protected settings of a split, a protocol and some epsilons."""
-    return [
-        each
-        for each in results.settings
-        if each.epsilon is not None
-        and keep(float(each.epsilon))
-        and split in (None, each.option("split"))
-        and protocol in (None, each.mechanism)
+def table_2(evidence: Evidence, study: str, people: int, sizes: Mapping[str, int]) -> Checked:
+    facts = evidence.studies[study].facts
+    ours = {column: facts.schema[column].size for column in facts.schema.sensitive}
+    told = [f"{column} {size}" for column, size in ours.items()]
+    holds = (facts.rows, ours) == (people, sizes)
+    return agree_if(holds, paper=f"{people:,}", rows=facts.rows, told=told)
+
+
+def grade_averages(evidence: Evidence, paper: float) -> Checked:
+    domain = evidence.studies["lsac"].facts.schema["ugpa"].domain
+    top = max(float(value) for value in domain.values)
+    return agree_if(top == paper, paper=str(paper), top=top, number=len(domain.values))
+
+
+def ratio(_: Evidence, paper: str) -> Checked:
+    raised = math.exp(0.25)
+    return agree_if(f"{raised:.1f}" == paper, paper=paper, raised=raised)
+
+
+def binary(_: Evidence) -> Checked:
+    sizes = {"a": 2, "b": 2, "c": 2}
+    ours, uniform = (split_budget(1, sizes, how=how, exact=True) for how in ("k-based", "uniform"))
+    return agree_if(ours == uniform)
+
+
+def one_value(_: Evidence) -> Checked:
+    ss, grr = SS(5, 4, as_printed=True), GRR(5, 4)
+    ours = (ss.size, f"{ss.p:.12f}", f"{ss.q:.12f}")
+    return agree_if(ours == (1, f"{grr.p:.12f}", f"{grr.q:.12f}"), ss=ss, grr=grr)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def number(
+    evidence: Evidence, study: str, measure: str, paper: float, *, protected: bool, loss: bool = False
+) -> Checked:
+    """Check a number: the unprotected mean, or that of all protocols at epsilon 0.25, or its loss there."""
+    results = evidence.studies[study]
+    settings = chosen(results, epsilons="first") if protected else [Setting()]
+    if not settings:
+        return cannot_check("This design has no epsilon of 0.25.")
+    spread = comparisons.average_spread(evidence.published, study, settings, measure, loss=loss)
+    ours = (comparisons.average_loss if loss else comparisons.average)(results, settings, measure)
+    decimals = len(f"{paper:g}".partition(".")[2])
+    return quoted(ours, paper, decimals=decimals, spread=spread, about=protected)
+
+
+def published(evidence: Evidence, study: str, least: float, *, protected: bool) -> Checked:
+    if evidence.published is None:
+        return cannot_check("The published table is not on this machine.")
+    results = evidence.studies[study]
+    parts = [
+        checked_mean(results, setting, measure, study=study, published=evidence.published)
+        for setting in results.settings
+        if setting.is_protected == protected
+        for measure in PRINTED
     ]
+    return share(parts, least=least, what="means")
 
 
-def _mean(results: Results, runs: NDArray[np.float64]) -> Estimated:
-    return estimated(results, runs, level=0.95, kind="student", owner="claim")
+# --- findings -------------------------------------------------------------------------------------
 
 
-# --- against the unprotected result ---------------------------------------------------------------
+finding = partial(check_finding, COMPARISONS, chosen)
 
 
-def improvements(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much each measure of each setting is closer to no disparity than unprotected."""
-    return [
-        _mean(
-            results,
-            CLASSIFIER_MEASURES[measure].goodness(values(results, setting, measure))
-            - CLASSIFIER_MEASURES[measure].goodness(values(results, Setting(), measure)),
-        )
-        for setting in settings
-        for measure in measures
-    ]
+def not_back(evidence: Evidence, study: str) -> Checked:
+    """Check that at least one fairness measure is not back at its unprotected value."""
+    results = evidence.studies[study]
+    settings = chosen(results, split="k-based", epsilons="low")
+    found = {measure: alike(comparisons.against(results, settings, (measure,))) for measure in FAIRNESS}
+    away = [measure for measure, each in found.items() if each.verdict == DIFFERS]
+    if away:
+        return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
+    if all(each.verdict == AGREES for each in found.values()):
+        return Checked(DIFFERS, f"All four are back within {MARGIN:g}.")
+    return cannot_check("None is clearly away, and the intervals are too wide to say that all are back.")
 
 
-def against(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return how far each measure of each setting is from its unprotected value."""
-    return [
-        _mean(results, values(results, setting, measure) - values(results, Setting(), measure))
-        for setting in settings
-        for measure in measures
-    ]
+def trade_off(evidence: Evidence, study: str) -> Checked:
+    counts = comparisons.dominations(evidence.studies[study])
+    if not any(counts.values()):
+        return cannot_check(case="none")
+    others = [number for name, number in counts.items() if name not in {"grr", "ss"}]
+    best = max(counts["grr"], counts["ss"]) <= min(others)
+    return agree_if(best, told=comparisons.domination_words(counts))
 
 
-def losses(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much each measure of each setting is below its unprotected value."""
-    return [
-        _mean(results, values(results, Setting(), measure) - values(results, setting, measure))
-        for setting in settings
-        for measure in measures
-    ]
-
-
-def average(results: Results, settings: Sequence[Setting], measure: str) -> Estimated:
-    """Return the mean of a measure over settings, repeat by repeat."""
-    return _mean(results, np.mean([values(results, each, measure) for each in settings], axis=0))
-
-
-def average_loss(results: Results, settings: Sequence[Setting], measure: str) -> Estimated:
-    """Return by how much a measure, averaged over settings, is below its unprotected value."""
-    mean = np.mean([values(results, each, measure) for each in settings], axis=0)
-    return _mean(results, values(results, Setting(), measure) - mean)
-
-
-def average_spread(
-    published: Published | None, study: str, settings: Sequence[Setting], measure: str, *, loss: bool = False
-) -> float | None:
-    """Return the published spread of such a mean, or of such a loss; None without published runs."""
-    if published is None:
-        return None
-    found = [published.runs(study, each, measure) for each in settings]
-    known = [each for each in found if each is not None]
-    base = published.runs(study, Setting(), measure)
-    if len(known) < len(found) or not known or base is None:
-        return None
-    mean = np.mean(known, axis=0)
-    return float(np.std(base - mean if loss else mean, ddof=1))
-
-
-# --- between splits -------------------------------------------------------------------------------
-
-
-def _other(setting: Setting, split: str) -> Setting:
-    return report_setting(
-        setting.mechanism,
-        setting.epsilon,
-        split,
-        setting.option("strategy"),
-        protocol_parameters(setting),
-    )
-
-
-def splits_apart(
-    results: Results, measures: Sequence[str], *, keep: Callable[[float], bool] = lambda _: True
-) -> list[Estimated]:
-    """Return k-based minus uniform, for each protocol, epsilon and measure."""
-    return [
-        _mean(
-            results, values(results, setting, measure) - values(results, _other(setting, "uniform"), measure)
-        )
-        for setting in chosen(results, split="k-based", keep=keep)
-        for measure in measures
-    ]
-
-
-def best_split(results: Results, measures: Sequence[str], *, better: str = "k-based") -> list[Estimated]:
-    """Return by how much `better` beats the other split, for each protocol, epsilon and measure."""
-    worse = next(split for split in _SPLITS if split != better)
-    return [
-        _mean(
-            results,
-            CLASSIFIER_MEASURES[measure].goodness(values(results, setting, measure))
-            - CLASSIFIER_MEASURES[measure].goodness(values(results, _other(setting, worse), measure)),
-        )
-        for setting in chosen(results, split=better)
-        for measure in measures
-    ]
-
-
-# --- between protocols ----------------------------------------------------------------------------
-
-
-def _matched(results: Results, protocol: str) -> list[tuple[Setting, list[Setting]]]:
-    """Return each setting of a protocol with those of the others that have its split and epsilon."""
-    every = chosen(results)
-    return [
-        (
-            own,
-            [
-                each
-                for each in every
-                if (each.option("split"), each.epsilon) == (own.option("split"), own.epsilon)
-                and each.mechanism != protocol
-            ],
-        )
-        for own in chosen(results, protocol=protocol)
-    ]
-
-
-def ahead(results: Results, protocol: str, measures: Sequence[str], *, sign: int = 1) -> list[Estimated]:
-    """Return by how much a protocol beats each other one; with sign -1 by how much it is beaten."""
-    return [
-        _mean(
-            results,
-            sign
-            * (
-                CLASSIFIER_MEASURES[measure].goodness(values(results, own, measure))
-                - CLASSIFIER_MEASURES[measure].goodness(values(results, other, measure))
-            ),
-        )
-        for own, others in _matched(results, protocol)
-        for other in others
-        for measure in measures
-    ]
-
-
-def dominations(results: Results) -> dict[str, int]:
-    """Return how often each protocol is dominated by another with the same split and epsilon.
-
-    One protocol dominates another if it is clearly better in accuracy or in the parity gap and not clearly
-    worse in the other of the two.
-    """
-    protocols = dict.fromkeys(each.mechanism for each in chosen(results))
-    found = dict.fromkeys(protocols, 0)
-    for protocol in protocols:
-        for own, others in _matched(results, protocol):
-            for other in others:
-                accuracy, gap = (_beats(results, other, own, measure) for measure in ("acc", "spd"))
-                found[protocol] += max(accuracy, gap) > 0 and min(accuracy, gap) >= 0
-    return found
-
-
-def _beats(results: Results, first: Setting, second: Setting, measure: str) -> int:
-    """Return 1 if the first is clearly better, -1 if it is clearly worse, else 0."""
-    apart = _mean(
-        results,
-        CLASSIFIER_MEASURES[measure].goodness(values(results, first, measure))
-        - CLASSIFIER_MEASURES[measure].goodness(values(results, second, measure)),
-    )
-    return (1 if apart.value > 0 else -1) if apart.is_clear else 0
-
-
-def domination_words(counts: dict[str, int]) -> str:
-    """Return the counts, fewest first.
-
-    >>> domination_words({"grr": 2, "blh": 9})
-    'GRR 2, BLH 9'
-    """
-    ordered = sorted(counts.items(), key=lambda pair: pair[1])
-    return ", ".join(f"{name.upper()} {number}" for name, number in ordered)
+def not_fairer(evidence: Evidence, study: str) -> Checked:
+    results = evidence.studies[study]
+    found = mostly(comparisons.ahead(results, chosen(results, protocol="blh"), FAIRNESS))
+    if found.verdict == UNCHECKED:
+        return found
+    return replace(found, verdict=DIFFERS if found.verdict == AGREES else AGREES)

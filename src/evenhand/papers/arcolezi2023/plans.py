@@ -16,6 +16,7 @@ from sklearn.model_selection import train_test_split
 from evenhand import datasets
 from evenhand._validate import integer, one_of
 from evenhand.papers.paper import Study
+from evenhand.papers.stored import read_entries, read_toml
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
@@ -28,23 +29,6 @@ from evenhand.study.tasks.shared.parts import parts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-
-__all__ = [
-    "DATA",
-    "EPSILONS",
-    "MEASURES",
-    "PROTOCOLS",
-    "SEEDS",
-    "SPACE",
-    "SPLITS",
-    "SearchResult",
-    "draw_parameters",
-    "draw_subset",
-    "plan_for",
-    "search_parameters",
-    "studies",
-    "subset_plans",
-]
 
 EPSILONS = ("0.25", "0.5", "1", "2", "4", "8", "10", "20", "50")
 """The epsilons of the paper, as exact texts."""
@@ -71,60 +55,8 @@ MEASURES = ("acc", "f1", "recall", "balanced_accuracy", "auc", "spd", "di", "eod
 """What the paper shows. Its "auc" comes from hard predictions: it is the balanced accuracy. Ours is true."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """One data set of the paper.
-
-    Parameters
-    ----------
-    dataset : str
-    options : mapping
-    parameters : mapping
-        Of LightGBM, as published.
-    others : tuple of str
-        What appendix A draws from, besides the protected attribute.
-    """
-
-    dataset: str
-    options: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    others: tuple[str, ...]
-
-
-DATA = {
-    "lsac": Source(
-        "lsac",
-        {},
-        {"max_depth": 9, "learning_rate": 0.18177994587365698, "n_estimators": 1100},
-        ("fam_inc", "gender", "fulltime", "lsat", "ugpa"),
-    ),
-    "adult": Source(
-        "adult",
-        {"version": "reconstructed", "threshold": 26_000},
-        {"max_depth": 38, "learning_rate": 0.02255696731716368, "n_estimators": 1100},
-        ("race", "native-country", "age", "hours-per-week", "education"),
-    ),
-    "acs_coverage": Source(
-        "acs_coverage",
-        {"keep_state": True},
-        {"max_depth": 47, "learning_rate": 0.20243400958078808, "n_estimators": 1300},
-        ("AGEP", "SEX", "SCHL", "RAC1P", "NATIVITY"),
-    ),
-}
+DATA = read_entries(__package__, "data")
 """The data sets by the name of their study."""
-
-_FEW = ("0.25", "1", "4", "10", "50")
-_FEWER = ("0.25", "4", "50")
-_DESIGNS: dict[str, dict[str, tuple[Sequence[str], int]]] = {
-    "quick": {"lsac": (_FEWER, 3)},
-    "reduced": {
-        "lsac": (_FEW, SEEDS),
-        "lsac-subsets": (_FEWER, SEEDS),
-        "adult": (_FEW, 5),
-        "acs_coverage": (_FEWER, 5),
-    },
-    "full": {name: (EPSILONS, SEEDS) for base in DATA for name in (base, f"{base}-subsets")},
-}
 
 
 def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:
@@ -142,12 +74,12 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:
     [('lsac', 129)]
     """
     found = []
-    for name, (epsilons, seeds) in _DESIGNS[design].items():
+    for name, sizes in read_toml(__package__, "paper.toml")["studies"][design].items():
         base = name.removesuffix("-subsets")
         parameters = None
         if search:
             parameters = search_parameters(base, evaluations=100 if search is True else search).parameters
-        plan = plan_for(base, epsilons=epsilons, seeds=seeds, parameters=parameters)
+        plan = plan_for(base, parameters=parameters, **sizes)
         parts = partial(subset_plans, base, plan) if base != name else None
         found.append(Study(f"{name}-searched" if search else name, plan, parts))
     return tuple(found)

@@ -25,9 +25,16 @@ from scipy.special import expi
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
-from evenhand.papers.fioretto2021.data import TABLES, load_districts
-from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.printed import BUDGET, EPSILONS, LEAST
+from evenhand.papers.fioretto2021.data import (
+    BUDGET,
+    CLAMP,
+    EPSILONS,
+    LEAST,
+    PLAIN,
+    PROXY,
+    TABLES,
+    load_districts,
+)
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
 from evenhand.release.postprocess import optimal_temperature
@@ -38,26 +45,6 @@ if TYPE_CHECKING:
     from evenhand.papers.fioretto2021.data import Districts
 
     Values = NDArray[np.float64]
-
-__all__ = [
-    "AS_PRINTED",
-    "BEST",
-    "EVENEST",
-    "OUTPUT",
-    "SECOND",
-    "SHOWN",
-    "STRENGTHS",
-    "allotment_record",
-    "exact_bias",
-    "inverse_excess",
-    "mean_and_variance",
-    "output_sensitivity",
-    "proxy_bias",
-    "released_bias",
-    "round_significant",
-    "sensitivity_as_it_is",
-    "temperatures",
-]
 
 _PIECES = (0.0, 3.0, 12.0, 45.0)
 _NODES = 32

@@ -1,20 +1,60 @@
-"""The tables of fioretto2021: school districts, and counties with their language groups."""
+"""The tables of fioretto2021, school districts and counties with their language groups, and its numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evenhand import datasets
 from evenhand.datasets.entries.counties import covered
+from evenhand.papers.stored import read_printed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AREAS", "RULE", "STATE", "TABLES", "YEAR", "Areas", "Districts", "load_areas", "load_districts"]
+EPSILONS = ("0.001", "0.01", "0.05", "0.1")
+"""The epsilons of the allotment, as exact texts: those of Example 1, and 0.05, which its numbers fit."""
+
+LANGUAGE_EPSILONS = ("0.01", "0.1", "1")
+"""The epsilons of the rule, which the text does not give."""
+
+BUDGET = 6_500_000_000
+"""Dollars that are allotted: 'about $6.5 billion'."""
+
+CHANCES = (0.05, 10_000, 0.0131)
+"""The thresholds of the language rule: share, number, and share with little schooling."""
+
+LEAST = 0.9
+"""The lower bound on the normalising sum in Theorem 11, as a share of the sum itself."""
+
+PLAIN, CLAMP, PROXY = "plain", "clamp", "proxy"
+"""Ways to allot: noisy counts as they are, clamped at 0, and the linear proxy."""
+
+BOUNDS = {row["epsilon"]: row["bound"] for row in read_printed(__package__, "example-1")}
+AVERAGE = {row["epsilon"]: row["average"] for row in read_printed(__package__, "example-1")}
+"""Fairness bounds and average misallocations of Example 1 in dollars, by the epsilon they are printed for."""
+
+
+class County(NamedTuple):
+    """One of the three counties of figure 4: sp and s as printed."""
+
+    name: str
+    sp: int
+    s: int
+
+    @property
+    def ratio(self) -> float:
+        """The share as it is."""
+        return self.sp / self.s
+
+
+COUNTIES = tuple(
+    County(row["county"], int(row["sp"]), int(row["s"])) for row in read_printed(__package__, "counties")
+)
+"""The counties of figure 4, left and middle."""
 
 STATE = "NEW YORK"
 """The state whose districts are in the figures."""
@@ -31,9 +71,6 @@ TABLES = {
 
 AREAS = {"determined": "187 determined counties, published", "simulated": "all counties, mostly simulated"}
 """The tables of the language rule by name."""
-
-RULE = "(sp/s > 0.05 or sp > 10000) and spe/sp > 0.0131"
-"""The language rule as a text."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,72 +1,78 @@
-"""Figures 2 to 10 of fioretto2021, redrawn."""
+"""Figures 2 to 10 of fioretto2021, redrawn; their words and looks are in ``figures.toml``."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, STRENGTHS
-from evenhand.papers.fioretto2021.checks import allotment, biases, drawn_errors, of_allotment
-from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.figures_rule import rule_figures
-from evenhand.papers.fioretto2021.panels import Look, Plot, Series, chart_of
-from evenhand.papers.fioretto2021.printed import BUDGET, EPSILONS
-from evenhand.papers.fioretto2021.trials import ALLOTMENT, DRAWS
-from evenhand.report.page import LegendKey
+from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, STRENGTHS, inverse_excess
+from evenhand.papers.fioretto2021.data import (
+    BUDGET,
+    CLAMP,
+    COUNTIES,
+    EPSILONS,
+    LANGUAGE_EPSILONS,
+    PLAIN,
+    PROXY,
+)
+from evenhand.papers.fioretto2021.language import MODELS, ORIGINAL, WHOLE
+from evenhand.papers.fioretto2021.records import (
+    allotment,
+    area_errors,
+    biases,
+    by_truth,
+    county_draws,
+    drawn_errors,
+    language,
+    margins,
+    of_allotment,
+    of_proxies,
+)
+from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
+from evenhand.papers.panels import Figure, Plot, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.panels import Look
     from evenhand.report.page import Chart
 
-__all__ = ["draw_figures"]
-
+_figure = partial(Figure, __package__)
 _SHOWN = ("0.001", "0.01", "0.1")
 _RANKS = (0.0, 250.0, 500.0, 750.0, 1000.0)
-_LOOKS = {
-    CLAMP: Look("g1"),
-    PLAIN: Look("ink"),
-    EVENEST: Look("g3"),
-    BEST: Look("g2"),
-    PROXY: Look("g4"),
-}
-_WORDS = {
-    CLAMP: "clamped at 0",
-    PLAIN: "noisy counts as they are",
-    EVENEST: "T with the smallest alpha of counts",
-    BEST: "T*",
-    PROXY: "linear proxy",
-}
-_SHAPES = {"0.001": "circle", "0.01": "square", "0.05": "triangle-up", "0.1": "diamond"}
-_SHADES = {"0.001": "p1", "0.01": "p2", "0.05": "p3", "0.1": "g2"}
+_POWERS = [math.log10(float(text)) for text in EPSILONS]
+_TENS = (-3.0, -2.0, -1.0)
+_NEAR = 0.5
+_SELECTED = 12
+_MIDDLE = "0.1"
 
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of what was run, in the order of the paper."""
-    drawn = list(rule_figures(evidence))
-    if ALLOTMENT in evidence.trials:
-        drawn += [_districts(evidence), _temperatures(evidence), _cost(evidence)]
-        if DRAWS in evidence.trials:
-            drawn += [_remedies(evidence), _modified(evidence)]
-    return sorted(drawn, key=lambda chart: int(chart.name.removeprefix("fig")))
+    figures = {
+        _districts: {ALLOTMENT},
+        _entitled: {LANGUAGE},
+        _ratios: {LANGUAGE, COUNTY_DRAWS},
+        _truths: {LANGUAGE},
+        _remedies: {ALLOTMENT, DRAWS},
+        _proxies: {PROXIES},
+        _temperatures: {ALLOTMENT},
+        _modified: {ALLOTMENT, DRAWS},
+        _cost: {ALLOTMENT},
+    }
+    return [draw(evidence) for draw, needs in figures.items() if needs <= set(evidence.trials)]
 
 
-def _epsilon(text: str) -> str:
-    return f"\N{GREEK SMALL LETTER EPSILON} = {text}"
+def _at(text: str, words: str = "At") -> str:
+    return f"{words} \N{GREEK SMALL LETTER EPSILON} = {text}"
 
 
-def _at(text: str) -> str:
-    return f"At {_epsilon(text)}"
+# --- figures 2 and 8 ------------------------------------------------------------------------------
 
 
-def _keys(ways: Sequence[str]) -> list[LegendKey]:
-    return [LegendKey(_WORDS[way], "line", _LOOKS[way].colour) for way in ways]
-
-
-def _by_size(evidence: Evidence, epsilon: str, way: str, *, absolute: bool = False) -> Series:
+def _by_size(evidence: Evidence, epsilon: str, way: str, look: Look, *, absolute: bool = False) -> Series:
     """Return the dollars of New York's districts in the order of their size, which is what they depend on."""
     sizes = np.asarray(allotment(evidence)["sizes"])
     order = np.argsort(sizes, kind="stable")
@@ -75,219 +81,209 @@ def _by_size(evidence: Evidence, epsilon: str, way: str, *, absolute: bool = Fal
     kept = np.unique(
         np.r_[np.arange(0, len(order), 4), len(order) - 40 + np.arange(40)].clip(0, len(order) - 1)
     )
-    return Series(_WORDS[way], (kept + 1).tolist(), np.round(values[kept], 6).tolist(), _LOOKS[way])
+    return Series(look, (kept + 1).tolist(), np.round(values[kept], 6).tolist())
 
 
-# --- figures 2 and 8 ------------------------------------------------------------------------------
+_BY_SIZE = "districts of New York by size"
 
 
 def _districts(evidence: Evidence) -> Chart:
+    figure = _figure("fig2")
     plots = [
         Plot(
-            _at(text),
-            f"{_WORDS[way]}, USD",
-            "districts of New York by size",
-            [_by_size(evidence, text, way)],
+            (_at(text), f"{look.label}, USD", _BY_SIZE),
+            [_by_size(evidence, text, way, look)],
             levels=(0.0,),
             ticks=_RANKS,
         )
-        for way in (CLAMP, PLAIN)
+        for way, look in figure.looks.items()
         for text in _SHOWN
     ]
-    return chart_of(
-        plots,
-        name="fig2",
-        alt="Bias of the allotment for school districts of New York, by their size, at three epsilons",
-        caption=(
-            "As figure 2 of the paper: what each of the 972 districts of New York gains or loses in "
-            "expectation, of 6.5 billion dollars for all districts, smallest first. Above counts are "
-            "clamped at 0, as in the paper; below they are not, and small districts lose where they "
-            "gained. All exact."
-        ),
-        legend=_keys((CLAMP, PLAIN)),
-        columns=len(_SHOWN),
-    )
+    return figure.chart(plots, columns=len(_SHOWN))
 
 
 def _temperatures(evidence: Evidence) -> Chart:
-    ways = (CLAMP, EVENEST, BEST)
+    figure = _figure("fig8")
     plots = [
         Plot(
-            _at(text),
-            "absolute bias, USD",
-            "districts of New York by size",
-            [_by_size(evidence, text, way, absolute=True) for way in ways],
+            (_at(text), "absolute bias, USD", _BY_SIZE),
+            [_by_size(evidence, text, way, look, absolute=True) for way, look in figure.looks.items()],
             from_zero=True,
             ticks=_RANKS,
         )
         for text in _SHOWN
     ]
-    return chart_of(
-        plots,
-        name="fig8",
-        alt="Absolute bias for school districts of New York with clamping and with two temperatures",
-        caption=(
-            "As figure 8 of the paper: absolute bias of the districts of New York, smallest first, with "
-            "clamping and with modified post-processing at two temperatures that need no data. T* of "
-            "equation (32) is best for counts, and at epsilon 0.01 and 0.1 worse than clamping for the "
-            "allotment. All exact."
-        ),
-        legend=_keys(ways),
-    )
+    return figure.chart(plots)
 
 
 # --- figures 6, 9 and 10 --------------------------------------------------------------------------
 
 
-def _places() -> tuple[list[float], tuple[float, ...]]:
-    """Return the epsilons on an axis of powers of ten, and its ticks."""
-    return [math.log10(float(text)) for text in EPSILONS], (-3.0, -2.0, -1.0)
-
-
-_REMEDIES = {PLAIN: Look("ink", "circle"), CLAMP: Look("g1", "square"), PROXY: Look("g4", "diamond")}
-_ELSE = Look("g2", "triangle-up")
-
-
-def _errors_of(evidence: Evidence, place: str) -> list[Series]:
-    """Return the mean absolute errors of every way, as powers of ten."""
-    across, _ = _places()
-    found = [
-        Series(
-            _WORDS[way],
-            across,
-            [math.log10(drawn_errors(evidence, text, way, place=place).mean()) for text in EPSILONS],
-            look,
-        )
-        for way, look in _REMEDIES.items()
-    ]
-    known = allotment(evidence)["epsilons"]
-    output = [math.log10(known[text]["error"][OUTPUT][place]) for text in EPSILONS]
-    return [*found, Series("output perturbation", across, output, _ELSE)]
-
-
 def _remedies(evidence: Evidence) -> Chart:
-    across, ticks = _places()
-    alphas = [
-        Series(
-            _WORDS[way],
-            across,
-            [math.log10(of_allotment(evidence, text, way, "alpha")) for text in EPSILONS],
-            look,
-        )
-        for way, look in _REMEDIES.items()
-    ]
-    errors = [_errors_of(evidence, place) for place in ("all", "New York")]
-    axis = "\N{GREEK SMALL LETTER EPSILON}, power of ten"
-    plots = [
-        Plot("Alpha", "all districts, power of ten", axis, alphas, ticks=ticks),
-        Plot("Mean absolute error", "all districts, power of ten", axis, errors[0], ticks=ticks),
-        Plot("Mean absolute error", "New York, power of ten", axis, errors[1], ticks=ticks),
-    ]
-    return chart_of(
-        plots,
-        name="fig6",
-        alt="Alpha and mean absolute error of noisy counts, clamped counts and two remedies",
-        caption=(
-            "As figure 6 of the paper: alpha, exact, and the mean absolute error of a share. Output "
-            "perturbation has an alpha of 0 and is not on the left. The linear proxy errs twice as much "
-            "as noisy counts, since half of epsilon goes to the sum; output perturbation, with the "
-            "paper's bound that is not public, is close to it in New York."
+    figure = _figure("fig6")
+    known = allotment(evidence)["epsilons"]
+
+    def alphas(way: str) -> list[float]:
+        return [math.log10(of_allotment(evidence, text, way, "alpha")) for text in EPSILONS]
+
+    def errors(way: str, place: str) -> list[float]:
+        if way == OUTPUT:
+            return [math.log10(known[text]["error"][OUTPUT][place]) for text in EPSILONS]
+        return [math.log10(drawn_errors(evidence, text, way, place=place).mean()) for text in EPSILONS]
+
+    lines = [
+        figure.series((PLAIN, CLAMP, PROXY), alphas, _POWERS),
+        *(
+            figure.series(list(figure.looks), partial(errors, place=place), _POWERS)
+            for place in ("all", "New York")
         ),
-        legend=[
-            *(LegendKey(_WORDS[way], look.shape, look.colour) for way, look in _REMEDIES.items()),
-            LegendKey("output perturbation", _ELSE.shape, _ELSE.colour),
-        ],
+    ]
+    return figure.chart(
+        [Plot(words, each, ticks=_TENS) for words, each in zip(figure.panels, lines, strict=True)]
     )
 
 
-def _alphas_by_temperature(evidence: Evidence) -> list[Series]:
-    """Return alphas by temperature, relative to the clamp."""
-    parts = [math.log10(each) for each in STRENGTHS]
-    return [
-        Series(
-            _epsilon(text),
-            parts,
-            [
-                of_allotment(evidence, text, f"T = {each:g} b^2", "alpha")
-                / of_allotment(evidence, text, CLAMP, "alpha")
-                for each in STRENGTHS
-            ],
-            Look(_SHADES[text], _SHAPES[text]),
-        )
-        for text in EPSILONS
-    ]
-
-
 def _modified(evidence: Evidence) -> Chart:
-    alphas = _alphas_by_temperature(evidence)
-    across, epsilons = _places()
-    errors = [
-        Series(
-            _WORDS[way],
-            across,
-            [
-                float((drawn_errors(evidence, text, way) / drawn_errors(evidence, text, CLAMP)).mean())
-                for text in EPSILONS
-            ],
-            Look(_LOOKS[way].colour, shape),
-        )
-        for way, shape in ((EVENEST, "circle"), (BEST, "square"))
-    ]
-    closer = [Series(each.label, each.x[:6], each.y[:6], each.look) for each in alphas]
-    unit, axis = "times that of the clamp", "T / b², power of ten"
-    below = "\N{GREEK SMALL LETTER EPSILON}, power of ten"
-    plots = [
-        Plot("Alpha", unit, axis, alphas, (1.0,), from_zero=True),
-        Plot("Alpha, T up to 0.3 b²", unit, axis, closer, (1.0,), from_zero=True),
-        Plot("Mean absolute error", unit, below, errors, (1.0,), ticks=epsilons),
-    ]
-    return chart_of(
-        plots,
-        name="fig9",
-        alt="Alpha against the temperature, and the mean absolute error at two temperatures",
-        caption=(
-            "As figure 9 of the paper: alpha of the allotment with modified post-processing, relative to "
-            "clamping, by temperature as a part of the squared scale of the noise (exact), and the mean "
-            "absolute error (drawn). T* is about 0.75 b², where alpha is larger than with clamping unless "
-            "epsilon is 0.001."
-        ),
-        legend=[
-            *(LegendKey(_epsilon(text), _SHAPES[text], _SHADES[text]) for text in EPSILONS),
-            LegendKey(_WORDS[EVENEST], "circle", _LOOKS[EVENEST].colour),
-            LegendKey(_WORDS[BEST], "square", _LOOKS[BEST].colour),
-        ],
+    figure = _figure("fig9")
+    parts = [math.log10(part) for part in STRENGTHS]
+
+    def alphas(text: str) -> list[float]:
+        """Return alphas by temperature, relative to the clamp."""
+        clamp = of_allotment(evidence, text, CLAMP, "alpha")
+        return [of_allotment(evidence, text, f"T = {part:g} b^2", "alpha") / clamp for part in STRENGTHS]
+
+    def errors(way: str) -> list[float]:
+        return [
+            float((drawn_errors(evidence, text, way) / drawn_errors(evidence, text, CLAMP)).mean())
+            for text in EPSILONS
+        ]
+
+    whole = figure.series(EPSILONS, alphas, parts)
+    closer = figure.series(EPSILONS, lambda text: alphas(text)[:6], parts[:6])
+    drawn = figure.series((EVENEST, BEST), errors, _POWERS)
+    first, second, third = figure.panels
+    return figure.chart(
+        [
+            Plot(first, whole, (1.0,), from_zero=True),
+            Plot(second, closer, (1.0,), from_zero=True),
+            Plot(third, drawn, (1.0,), ticks=_TENS),
+        ]
     )
 
 
 def _cost(evidence: Evidence) -> Chart:
-    across, ticks = _places()
-    looks = {CLAMP: Look("g1", "square"), PLAIN: Look("ink", "circle")}
+    figure = _figure("fig10")
+
+    def costs(way: str, measure: str) -> list[float]:
+        return [math.log10(of_allotment(evidence, text, way, measure)) for text in EPSILONS]
+
     plots = [
-        Plot(
-            place,
-            "USD, power of ten",
-            "\N{GREEK SMALL LETTER EPSILON}, power of ten",
-            [
-                Series(
-                    _WORDS[way],
-                    across,
-                    [math.log10(of_allotment(evidence, text, way, measure)) for text in EPSILONS],
-                    look,
-                )
-                for way, look in looks.items()
-            ],
-            ticks=ticks,
-        )
-        for place, measure in (("New York", "cost, New York"), ("All districts", "cost"))
+        Plot(words, figure.series((CLAMP, PLAIN), partial(costs, measure=measure), _POWERS), ticks=_TENS)
+        for words, measure in zip(figure.panels, ("cost, New York", "cost"), strict=True)
     ]
-    return chart_of(
-        plots,
-        name="fig10",
-        alt="Cost of privacy with clamped counts and with noisy counts as they are",
-        caption=(
-            "As figure 10 of the paper: by how much the budget must grow so that no district loses in "
-            "expectation. The linear proxy costs nothing, as its small biases are all upwards, and is not "
-            "shown. All exact."
-        ),
-        legend=[LegendKey(_WORDS[way], look.shape, look.colour) for way, look in looks.items()],
-    )
+    return figure.chart(plots)
+
+
+# --- figure 3 -------------------------------------------------------------------------------------
+
+
+def _entitled(evidence: Evidence) -> Chart:
+    figure = _figure("fig3")
+    record = language(evidence)
+    inside = np.flatnonzero(record["covered"])
+    order = inside[np.argsort(np.asarray(record["s"])[inside], kind="stable")]
+    near = margins(record)[order] < _NEAR
+    names = np.asarray(record["names"], dtype=object)[order]
+    plots = []
+    for text in LANGUAGE_EPSILONS:
+        errors = area_errors(evidence, text, WHOLE)[order]
+        series = []
+        for word, chosen in (("far", ~near), ("near", near)):
+            places = np.flatnonzero(chosen)
+            tips = [f"{names[place]}: {errors[place]:.3f}" for place in places]
+            values = errors[places].round(6).tolist()
+            series.append(Series(figure.looks[word], (places + 1).tolist(), values, tips))
+        words = (_at(text, "at"), "probability of a wrong refusal", "covered counties by citizens")
+        plots.append(Plot(words, series, from_zero=True))
+    return figure.chart(plots)
+
+
+# --- figure 4 -------------------------------------------------------------------------------------
+
+
+def _ratios(evidence: Evidence) -> Chart:
+    figure = _figure("fig4")
+    places = (1.0, 2.0, 3.0)
+    true = [county.ratio for county in COUNTIES]
+    expected = [county.ratio * (1 + inverse_excess(1 / (float(_MIDDLE) * county.s))) for county in COUNTIES]
+    tips = [f"{county.name}: {county.sp}/{county.s}" for county in COUNTIES]
+    mean = [f"{county.name}: {value:.6f}" for county, value in zip(COUNTIES, expected, strict=True)]
+    circles = Series(figure.looks["true"], places, true, tips)
+    crosses = Series(figure.looks["expected"], places, expected, mean)
+    spread = np.sqrt(np.median(county_draws(evidence, _MIDDLE, "variance"), axis=0))
+    reach = [(x, value - sd, value + sd) for x, value, sd in zip(places, true, spread, strict=True)]
+    moved = list(zip(places, true, expected, strict=True))
+    first, second, third = figure.panels
+    plots = [
+        Plot(first, [circles, crosses], (0.05,), ticks=places, bars=moved),
+        Plot(second, [circles], (0.05,), ticks=places, bars=reach),
+        Plot(third, _selected(evidence, figure), from_zero=True),
+    ]
+    return figure.chart(plots, middle=_MIDDLE, first=LANGUAGE_EPSILONS[0])
+
+
+def _selected(evidence: Evidence, figure: Figure) -> list[Series]:
+    parts = ("number", "schooling", "number or schooling")
+    errors = {part: area_errors(evidence, LANGUAGE_EPSILONS[0], part) for part in parts}
+    most = np.maximum(errors["number"], errors["schooling"])
+    inside = np.flatnonzero((most > 0.01) & (most < 0.1))
+    chosen = inside[np.linspace(0, len(inside) - 1, min(_SELECTED, len(inside))).astype(int)]
+    return [
+        Series(
+            figure.looks[part],
+            [place + aside for place in range(1, len(chosen) + 1)],
+            errors[part][chosen].round(6).tolist(),
+        )
+        for part, aside in zip(parts, (-0.25, 0.0, 0.25), strict=True)
+    ]
+
+
+# --- figures 5 and 7 ------------------------------------------------------------------------------
+
+
+def _truths(evidence: Evidence) -> Chart:
+    figure = _figure("fig5")
+    last = "simulated" if len(evidence.trials[LANGUAGE]) > 1 else "determined"
+    across = [math.log10(float(text)) for text in LANGUAGE_EPSILONS]
+    joined = (("share or number", ("share", "number")), ("share and schooling", ("share", "schooling")))
+    plots = []
+    for words, (part, pair) in zip(figure.panels, joined, strict=True):
+        found = [
+            by_truth(language(evidence, last), area_errors(evidence, text, part, name=last), *pair)
+            for text in LANGUAGE_EPSILONS
+        ]
+        series = []
+        for word, look in figure.looks.items():
+            truth = (word[0] == "T", word[1] == "T")
+            if truth in found[0]:
+                label = f"{word}, {found[0][truth][1]:,} counties"
+                series.append(Series(look, across, [means[truth][0] for means in found], label=label))
+        plots.append(Plot(words, series, from_zero=True, ticks=tuple(across)))
+    table = "simulated beyond 187 counties" if last == "simulated" else "187 determined counties"
+    return figure.chart(plots, table=table)
+
+
+def _proxies(evidence: Evidence) -> Chart:
+    figure = _figure("fig7")
+    plots = []
+    for measure, unit in (("alpha", "against the rule"), ("own alpha", "against its own answers")):
+        for text in LANGUAGE_EPSILONS:
+            found = {
+                model: of_proxies(evidence, text, model, measure).mean(axis=0).round(6).tolist()
+                for model in (*MODELS, ORIGINAL)
+            }
+            groups = [float(group) for group in range(1, len(found[ORIGINAL]) + 1)]
+            words = (_at(text, "Alpha at"), unit, "groups by noisy sp")
+            series = figure.series(list(found), found.__getitem__, groups)
+            plots.append(Plot(words, series, from_zero=True, most=1.0, ticks=(1.0, 3.0, 5.0, 7.0, 9.0)))
+    return figure.chart(plots, columns=len(LANGUAGE_EPSILONS))

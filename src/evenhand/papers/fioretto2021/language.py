@@ -17,12 +17,11 @@ import numpy as np
 from sklearn.svm import SVC
 
 from evenhand.decide.bounds import composed_error
-from evenhand.decide.exact.linear_law import laplace_sum_tail
+from evenhand.decide.exact.noise_laws import laplace_sum_tail
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
 from evenhand.papers.fioretto2021.allotment import round_significant
-from evenhand.papers.fioretto2021.data import AREAS, load_areas
-from evenhand.papers.fioretto2021.printed import GROUPS, LANGUAGE_EPSILONS
+from evenhand.papers.fioretto2021.data import AREAS, LANGUAGE_EPSILONS, load_areas
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
 
@@ -33,22 +32,6 @@ if TYPE_CHECKING:
     from evenhand.papers.fioretto2021.data import Areas
 
     Values = NDArray[np.float64]
-
-__all__ = [
-    "INDEPENDENT",
-    "MODELS",
-    "ORIGINAL",
-    "PARTS",
-    "TOUCHES",
-    "WHOLE",
-    "flips",
-    "group_areas",
-    "language_record",
-    "linear_rule",
-    "part_errors",
-    "parts",
-    "proxies_record",
-]
 
 TOUCHES = ("1", "3")
 """Of how many counts the noise takes care: one, as printed, or the three that a person may be in."""
@@ -127,6 +110,9 @@ ORIGINAL = "original"
 
 TABLE = "simulated"
 """The table of areas: only the simulated one has enough of them for nine groups."""
+
+GROUPS = 9
+"""Groups of about equal size."""
 
 _SEED = 2021
 

@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN, inverse_excess
-from evenhand.papers.fioretto2021.checks import (
+from evenhand.papers.fioretto2021.data import (
+    AREAS,
+    AVERAGE,
+    BOUNDS,
+    BUDGET,
+    CLAMP,
+    COUNTIES,
+    EPSILONS,
+    LANGUAGE_EPSILONS,
+    PLAIN,
+    PROXY,
+    TABLES,
+)
+from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, PARTS, WHOLE
+from evenhand.papers.fioretto2021.records import (
     allotment,
     area_errors,
     check_amount,
@@ -19,18 +33,6 @@ from evenhand.papers.fioretto2021.checks import (
     language,
     of_allotment,
     of_proxies,
-)
-from evenhand.papers.fioretto2021.data import AREAS, TABLES
-from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, PARTS, WHOLE
-from evenhand.papers.fioretto2021.printed import (
-    AVERAGE,
-    BOUNDS,
-    BUDGET,
-    COUNTIES,
-    EPSILONS,
-    LANGUAGE_EPSILONS,
-    MOST_LOST,
 )
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
 from evenhand.papers.tables import columns_of, table_row
@@ -43,11 +45,10 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["EXACTLY", "METHOD", "build_tables"]
-
 METHOD, EXACTLY = "as in the paper", "exact"
 """What a row's strategy is: the paper's method, or without randomness and with its constants put right."""
 
+_MOST_LOST = 42_000
 _MEASURES = {
     "alpha": "alpha, all districts",
     "alpha, New York": "alpha, New York",
@@ -110,7 +111,7 @@ def _example(evidence: Evidence) -> Iterator[Row]:
     for text in EPSILONS:
         for way, strategy in ((CLAMP, METHOD), (PLAIN, EXACTLY)):
             lost = of_allotment(evidence, text, way, "most lost")
-            printed: Row = {"paper": float(MOST_LOST)} if way == CLAMP else {}
+            printed: Row = {"paper": float(_MOST_LOST)} if way == CLAMP else {}
             yield _row(
                 "students", "most lost, USD", lost, epsilon=float(text), mechanism=way, strategy=strategy,
                 note="the epsilon of the printed number is not given", **printed,

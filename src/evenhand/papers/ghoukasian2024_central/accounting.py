@@ -12,28 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.ghoukasian2024_central.printed import BATCH, DELTA, TABLES
+from evenhand.papers.ghoukasian2024_central.settings import BATCH, DELTA, TABLES
 from evenhand.papers.trials import Trials
 from evenhand.privacy.accounting import SampledGaussian, noise_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.papers.ghoukasian2024_central.printed import Table
-
-__all__ = [
-    "ACCOUNTING",
-    "AS_PRINTED",
-    "CLEAN",
-    "LOADER",
-    "REAL",
-    "THIRDS",
-    "TWICE",
-    "Reading",
-    "accounting_trials",
-    "person_epsilon",
-    "readings",
-]
+    from evenhand.papers.ghoukasian2024_central.settings import Table
 
 ACCOUNTING = "accounting"
 """The name of the trials, and of their table."""

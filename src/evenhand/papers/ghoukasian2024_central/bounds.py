@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-__all__ = [
-    "BOUNDS",
-    "ETA",
-    "OWN",
-    "PEOPLE",
-    "SIMULATIONS",
-    "Case",
-    "bound",
-    "bound_trials",
-    "cases",
-    "expected_bound",
-    "flip_decisions",
-    "noisy_rates",
-    "printed_bound",
-    "simulate_bounds",
-]
-
 BOUNDS = "bounds"
 """The name of the trials, and of their table."""
 

@@ -1,193 +1,199 @@
-"""Reading the runs of tables 3.1 to 3.4 of ghoukasian2024: every printed number beside ours.
-
-Two things that the thesis does not say change its numbers: which Adult file it had, and which group is coded
-first there, as 0. The code is an input of DP-SGD, and DP-FERMI's program penalises the first group alone.
-Each combination is a *reading*. A statement agrees if it does in every reading and differs if it does in
-none; otherwise it cannot be decided without the file.
-"""
+"""Checks of what ghoukasian2024 states in section 3.5: its accounting, tables 3.1 to 3.4 and findings."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
-from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
-from evenhand.papers.ghoukasian2024_central.printed import TABLES
-from evenhand.papers.ghoukasian2024_central.training import RANDOM, training_name
-from evenhand.papers.rules import quoted, share
+from evenhand.papers.claims import UNCHECKED, Checked, agree_if, cannot_check
+from evenhand.papers.ghoukasian2024_central import readings
+from evenhand.papers.ghoukasian2024_central.accounting import (
+    ACCOUNTING,
+    AS_PRINTED,
+    CLEAN,
+    LOADER,
+    REAL,
+    THIRDS,
+    TWICE,
+)
+from evenhand.papers.ghoukasian2024_central.settings import CLIP, LIPSCHITZ, TABLES
+from evenhand.papers.ghoukasian2024_central.training import training_name
+from evenhand.papers.rules import MARGIN, alike, fact, mostly
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from evenhand.papers.claims import Evidence
-    from evenhand.papers.ghoukasian2024_central.printed import Printed, Table
+    from evenhand.papers.ghoukasian2024_central.readings import Reading
+    from evenhand.study.results.estimates import Estimated
 
-    Runs = NDArray[np.float64]
-
-__all__ = [
-    "MEASURES",
-    "UNDECIDED",
-    "Reading",
-    "by_chance",
-    "combine_readings",
-    "files_of",
-    "needed_trials",
-    "number_of",
-    "of_reading",
-    "readings",
-    "runs_of",
-    "table_of",
-]
-
-MEASURES = ("acc", "gap")
-UNDECIDED = "Cannot be decided without the file."
-"""What is said where readings disagree."""
-
-_ROWS = {"adult": "45,222 rows", "adult-twice": "60,324 rows", "credit": "30,000 rows"}
+_DATA = {"adult": "Adult", "credit": "Credit Card"}
 
 
-class Reading(NamedTuple):
-    """A file, and which group has the code 0 in it."""
-
-    file: str
-    first: str
-
-    @property
-    def words(self) -> str:
-        """What it is, for tables and reasons.
-
-        >>> Reading("adult", "men").words
-        '45,222 rows, men first'
-        """
-        return f"{_ROWS[self.file]}, {self.first} first"
+def _title(name: str) -> str:
+    return name.capitalize().replace("-", " ")
 
 
-def files_of(table: Table) -> tuple[str, ...]:
-    """Return the files that a table may be of."""
-    return tuple(name for name, file in FILES.items() if file.dataset == table.dataset)
+def _named(dataset: str) -> tuple[str, ...]:
+    return tuple(name for name, table in TABLES.items() if table.dataset == dataset)
 
 
-def needed_trials(table: Table) -> tuple[str, ...]:
-    """Return the trials that a claim about a table reads: those of the plain file."""
-    return (training_name(files_of(table)[0]),)
+# --- privacy --------------------------------------------------------------------------------------
 
 
-def readings(evidence: Evidence, table: Table) -> tuple[Reading, ...]:
-    """Return the readings of a table that were run."""
-    files = [name for name in files_of(table) if training_name(name) in evidence.trials]
-    return tuple(Reading(name, first) for name in files for first in FIRST)
+def _accounts(evidence: Evidence, name: str) -> dict[str, Any]:
+    for record in evidence.trials[ACCOUNTING].values():
+        if record["table"] == name:
+            return dict(record)
+    return {}
 
 
-def runs_of(
-    evidence: Evidence,
-    name: str,
-    reading: Reading,
-    strength: str,
-    measure: str,
-    *,
-    stage: str = "after",
-    start: str = RANDOM,
-) -> Runs:
-    """Return a value per run.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    name : str
-        The table.
-    reading : Reading
-    strength : str
-        The lambda of DP-FERMI; nothing for Algorithm 2.
-    measure : str
-    stage : {"after", "before"}
-        Of Algorithm 2: before or after its post-processing.
-    start : str
-        Where DP-SGD starts.
-    """
-    found = []
-    for record in evidence.trials[training_name(reading.file)].values():
-        methods: Mapping[str, Any] = record["tables"][name][reading.first]
-        numbers = methods["fermi"]["lambdas"][strength] if strength else methods[start][stage]
-        found.append(numbers[measure])
-    return np.asarray(found, dtype=float)
-
-
-def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, measure: str) -> Checked:
-    """Return a printed number beside ours in one reading."""
-    runs = runs_of(evidence, name, reading, line.strength, measure)
-    paper = line.acc if measure == "acc" else line.gap
-    return replace(quoted(estimate_mean(runs), paper, decimals=4), paper_value=paper)
-
-
-def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
-    r"""Return the gap that a perfectly fair classifier would show on the test rows, on average.
-
-    Its positive rate is that of Algorithm 2; :math:`\sqrt{2/\pi}` times the standard deviation of the
-    difference of two rates.
-    """
-    records = evidence.trials[training_name(reading.file)].values()
-    sizes = np.asarray(next(iter(records))["test"], dtype=float)
-    rates = [runs_of(evidence, name, reading, "", group).mean() for group in FIRST]
-    rate = float(sizes @ rates / sizes.sum())
-    return math.sqrt(2 / math.pi * rate * (1 - rate) * float((1 / sizes).sum()))
-
-
-def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
-    """Return one verdict for a statement that was checked in several readings.
-
-    The value shown is that of the first.
-
-    Examples
-    --------
-    >>> good, bad = Checked("agrees", "Off by 0."), Checked("differs", "Off by 1.")
-    >>> both = combine_readings({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
-    >>> both.verdict
-    'cannot be checked'
-    >>> both.why
-    'Cannot be decided without the file. 45,222 rows, men first: differs. Off by 1. 60,324 rows, men ...'
-    """
-    first = next(iter(found.values()))
-    if len(found) == 1:
-        return first
-    verdicts = {each.verdict for each in found.values()}
-    why = " ".join(f"{reading.words}: {each.verdict}. {each.why}" for reading, each in found.items())
-    if len(verdicts) == 1:
-        return replace(first, why=why)
-    said = UNDECIDED if {AGREES, DIFFERS} <= verdicts else "Not every reading can be checked."
-    return replace(first, verdict=UNCHECKED, why=f"{said} {why}")
-
-
-def number_of(evidence: Evidence, name: str, strength: str, measure: str) -> Checked:
-    """Return a printed number of a table beside ours, in all readings."""
+def accounted(evidence: Evidence, name: str) -> Checked:
+    record = _accounts(evidence, name)
+    if not record:
+        return cannot_check(case="open")
     table = TABLES[name]
-    line = table.line(strength)
-    every = readings(evidence, table)
-    return combine_readings({each: of_reading(evidence, name, each, line, measure) for each in every})
+    found, most = record["readings"][AS_PRINTED]["epsilon"], table.training_epsilon
+    least = record["needed"][AS_PRINTED] * CLIP
+    checked = agree_if(found <= most, paper=f"{most:.1f}", found=found, table=table, least=least)
+    return replace(checked, paper_value=most)
 
 
-def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
-    """Return the verdict on a column of a table's DP-FERMI, in all readings."""
-    table = TABLES[name]
-    found = {}
-    for reading in readings(evidence, table):
-        lines = [table.line(each) for each in table.strengths]
-        parts = [of_reading(evidence, name, reading, line, measure) for line in lines]
-        if all(each.verdict == UNCHECKED for each in parts):
-            return cannot_check(parts[0].why)
-        ours = [
-            estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
-        ]
-        checked = share(parts)
-        told = ", ".join(f"{each:.4f}" for each in ours)
-        found[reading] = replace(checked, why=f"{checked.why} Ours: {told}.")
-    printed = ", ".join(
-        f"{line.acc if measure == 'acc' else line.gap:.4f}" for line in table.lines if line.strength
+def private(evidence: Evidence, name: str) -> Checked:
+    record = _accounts(evidence, name)
+    if not record:
+        return cannot_check(case="open")
+    table, found = TABLES[name], record["readings"]
+    whole = 2 * float(table.rate_epsilon)
+
+    def tell(reading: str) -> str:
+        each = found[reading]
+        return (
+            f"q = {each['sampling']:.4f}, {each['steps']:,} steps: {each['epsilon']:.2f}, in all "
+            f"{each['epsilon'] + whole:.2f}"
+        )
+
+    if table.dataset == "credit":
+        holds = found[REAL]["epsilon"] <= table.training_epsilon
+        return agree_if(holds, paper=table.epsilon, case="credit", real=tell(REAL))
+    person = found[TWICE]["person"]
+    return cannot_check(
+        paper=table.epsilon,
+        undecided=readings.UNDECIDED,
+        clean=tell(CLEAN),
+        loader=found[f"{CLEAN}, {LOADER}"]["epsilon"],
+        noise=record["needed"][CLEAN] * CLIP,
+        twice=tell(TWICE),
+        copies="more than double precision can tell" if person is None else f"at most {person:.2f}",
+        thirds=tell(THIRDS),
     )
-    return replace(combine_readings(found), paper=printed)
+
+
+def one_record(evidence: Evidence) -> Checked:
+    found = {
+        _title(record["table"]): (record["readings"][AS_PRINTED]["replaced"], record["target"])
+        for record in evidence.trials[ACCOUNTING].values()
+    }
+    wrong = any(replaced > target for replaced, target in found.values())
+    return agree_if(not wrong, told=[f"{title} {replaced:.2f}" for title, (replaced, _) in found.items()])
+
+
+def fermi_private(evidence: Evidence) -> Checked:
+    told, beyond = [], False
+    for dataset, title in _DATA.items():
+        every = [
+            line
+            for record in evidence.trials[training_name(dataset)].values()
+            for name in _named(dataset)
+            for first in record["tables"][name].values()
+            for line in first["fermi"]["lambdas"].values()
+        ]
+        longest = max(line["longest"] for line in every)
+        shares = [line["beyond"] for line in every]
+        beyond = beyond or longest > LIPSCHITZ
+        told.append(f"{title} up to {longest:.1f}, {min(shares):.2%} to {max(shares):.2%} of the rows beyond")
+    found = agree_if(not beyond, most=LIPSCHITZ, told="; ".join(told).replace("%", " %"))
+    return replace(found, verdict=UNCHECKED) if beyond else found
+
+
+def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
+    record = next(iter(evidence.trials[training_name(dataset)].values()))
+    return fact(record["inputs"], paper)
+
+
+# --- findings -------------------------------------------------------------------------------------
+
+
+def _in_readings(evidence: Evidence, name: str, check: Callable[[Reading], Checked]) -> Checked:
+    every = readings.list_readings(evidence, TABLES[name])
+    return readings.combine_readings({reading: check(reading) for reading in every})
+
+
+def comparable(evidence: Evidence, name: str) -> Checked:
+    strength = TABLES[name].matched
+
+    def check(reading: Reading) -> Checked:
+        own, other = (readings.runs_of(evidence, name, reading, each, "acc") for each in ("", strength))
+        return alike([estimate_mean(own - other)])
+
+    return _in_readings(evidence, name, check)
+
+
+def smaller(evidence: Evidence, name: str, own_times: float = 1.0, other_times: float = 1.0) -> Checked:
+    """Check that the gap of Algorithm 2, so many times, is below DP-FERMI's, so many times."""
+    strength = TABLES[name].matched
+
+    def check(reading: Reading) -> Checked:
+        own, other = (readings.runs_of(evidence, name, reading, each, "gap") for each in ("", strength))
+        found = mostly([estimate_mean(other_times * other - own_times * own)])
+        chance = readings.by_chance(evidence, name, reading)
+        gaps = f"Gaps {own.mean():.4f} and {other.mean():.4f}; with none at all, {chance:.4f} by chance."
+        return replace(found, why=f"{found.why} {gaps}")
+
+    return _in_readings(evidence, name, check)
+
+
+def _nearest(evidence: Evidence, name: str, reading: Reading) -> tuple[str, Estimated] | None:
+    """Return the lambda of the accuracy nearest to Algorithm 2's, and how much larger its gap is."""
+    own = readings.runs_of(evidence, name, reading, "", "acc").mean()
+    apart = {
+        each: abs(float(readings.runs_of(evidence, name, reading, each, "acc").mean() - own))
+        for each in TABLES[name].strengths
+    }
+    strength = min(apart, key=apart.__getitem__)
+    if apart[strength] > MARGIN:
+        return None
+    gaps = [readings.runs_of(evidence, name, reading, each, "gap") for each in (strength, "")]
+    return strength, estimate_mean(gaps[0] - gaps[1])
+
+
+def fairer(evidence: Evidence, dataset: str) -> Checked:
+    names = _named(dataset)
+
+    def check(reading: Reading) -> Checked:
+        found = {name: _nearest(evidence, name, reading) for name in names}
+        known = {name: each for name, each in found.items() if each is not None}
+        told = ", ".join(f"{_title(name)} lambda {each[0]}" for name, each in known.items())
+        checked = mostly([each for _, each in known.values()])
+        return replace(checked, why=f"{checked.why} Compared: {told or 'none'}.")
+
+    return _in_readings(evidence, names[0], check)
+
+
+def trend(evidence: Evidence, dataset: str, measure: str) -> Checked:
+    names = _named(dataset)
+
+    def check(reading: Reading) -> Checked:
+        falls = [
+            estimate_mean(
+                readings.runs_of(evidence, name, reading, one, measure)
+                - readings.runs_of(evidence, name, reading, two, measure)
+            )
+            for name in names
+            for one, two in pairwise(TABLES[name].strengths)
+        ]
+        return mostly(falls, what="steps to a larger lambda")
+
+    return _in_readings(evidence, names[0], check)

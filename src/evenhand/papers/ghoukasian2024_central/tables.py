@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import AGREES, DIFFERS
-from evenhand.papers.ghoukasian2024_central import checks
+from evenhand.papers.ghoukasian2024_central import readings
 from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING
 from evenhand.papers.ghoukasian2024_central.bounds import BOUNDS, ETA
-from evenhand.papers.ghoukasian2024_central.printed import CLIP, TABLES
+from evenhand.papers.ghoukasian2024_central.settings import CLIP, TABLES
 from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
 
     Row = dict[str, Any]
-
-__all__ = ["build_tables"]
 
 _NAMES = {"acc": "acc", "gap": "sp_gap"}
 _ALONE = "no printed number"
@@ -39,7 +37,7 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 3.1 to 3.4 in every reading, the accounting, and the bounds beside simulations."""
     found: dict[str, list[Row]] = {}
     for name, table in TABLES.items():
-        if any(training_name(file) in evidence.trials for file in checks.files_of(table)):
+        if any(training_name(file) in evidence.trials for file in readings.files_of(table)):
             found[name] = list(_table(evidence, name))
     found[ACCOUNTING] = [
         row for record in evidence.trials.get(ACCOUNTING, {}).values() for row in _accounting(record)
@@ -59,19 +57,19 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
 def _table(evidence: Evidence, name: str) -> Iterator[Row]:
     table = TABLES[name]
     for line in table.lines:
-        for reading in checks.readings(evidence, table):
+        for reading in readings.list_readings(evidence, table):
             place: Row = {
                 "mechanism": line.method, "strategy": reading.words, "epsilon": float(table.epsilon),
             }  # fmt: skip
             for measure, word in _NAMES.items():
-                found = checks.of_reading(evidence, name, reading, line, measure)
+                found = readings.of_reading(evidence, name, reading, line, measure)
                 why = f"{found.why} Epsilon: {_FERMI}." if line.strength else found.why
                 yield table_row(
                     name, table.dataset, word, found.ours, **place,
                     paper=found.paper_value, verdict=found.verdict, note=why,
                 )  # fmt: skip
             for measure in ("men", "women"):
-                runs = checks.runs_of(evidence, name, reading, line.strength, measure)
+                runs = readings.runs_of(evidence, name, reading, line.strength, measure)
                 measured = f"positive rate, {measure}"
                 yield table_row(name, table.dataset, measured, estimate_mean(runs), **place, note=_ALONE)
     yield from _beside(evidence, name)
@@ -80,10 +78,10 @@ def _table(evidence: Evidence, name: str) -> Iterator[Row]:
 def _beside(evidence: Evidence, name: str) -> Iterator[Row]:
     """Yield DP-SGD before its post-processing, and the accuracy of refusing everybody."""
     table = TABLES[name]
-    for reading in checks.readings(evidence, table):
+    for reading in readings.list_readings(evidence, table):
         place: Row = {"strategy": reading.words, "epsilon": float(table.epsilon)}
         for (start, (mechanism, stage)), (measure, word) in product(_STAGES, _NAMES.items()):
-            runs = checks.runs_of(evidence, name, reading, "", measure, stage=stage, start=start)
+            runs = readings.runs_of(evidence, name, reading, "", measure, stage=stage, start=start)
             yield table_row(
                 name, table.dataset, word, estimate_mean(runs), mechanism=mechanism, **place,
                 note=f"DP-SGD {start}; {_ALONE}",
@@ -93,7 +91,7 @@ def _beside(evidence: Evidence, name: str) -> Iterator[Row]:
         yield table_row(
             name, table.dataset, "acc", refused, mechanism="refuse everybody", **place, note=_ALONE
         )
-        chance = checks.by_chance(evidence, name, reading)
+        chance = readings.by_chance(evidence, name, reading)
         yield table_row(
             name, table.dataset, "sp_gap", chance, mechanism="no gap", **place,
             note="expected by chance on the test rows at the positive rate of Algorithm 2",

@@ -7,6 +7,9 @@ that of starts and noise alone.
 DP-SGD is run from small random weights and from 0. At a learning rate of 0.01 training ends far from the
 optimum, so that where it starts can be seen in the result. The thesis used a library whose layers start at
 random; evenhand's classifier starts at 0.
+
+Means and standard deviations of the scaling and the vocabularies of the one-hot columns are taken from all
+rows, test rows included, without any noise: that is the method of the thesis, and no epsilon covers it.
 """
 
 from __future__ import annotations
@@ -15,49 +18,135 @@ import math
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
+from evenhand import datasets
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
 from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.training import descent
 from evenhand.learn.training.logistic import DPLogisticRegression
-from evenhand.papers.ghoukasian2024_central import printed
-from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST, load_rows, split_rows
-from evenhand.papers.ghoukasian2024_central.printed import TABLES
+from evenhand.papers.ghoukasian2024_central import settings as printed
+from evenhand.papers.ghoukasian2024_central.settings import TABLES
+from evenhand.papers.stored import read_entries
 from evenhand.papers.trials import Trials
 from evenhand.privacy.grid_noise import training_guarantee
 from evenhand.privacy.randomness import SeededSource
+from evenhand.table import Table as Encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from evenhand.papers.ghoukasian2024_central.data import Parts, Rows
-    from evenhand.papers.ghoukasian2024_central.printed import Table
+    from evenhand.papers.ghoukasian2024_central.settings import Table
 
     Numbers = NDArray[Any]
 
-__all__ = [
-    "RANDOM",
-    "STARTS",
-    "ZERO",
-    "from_random",
-    "from_zero",
-    "measure_predictions",
-    "run_fermi",
-    "run_parity",
-    "run_trial",
-    "training_name",
-    "training_trials",
-]
+# --- rows -----------------------------------------------------------------------------------------
+
+
+SPLIT = 100
+"""The random state of the split into training and test rows."""
+
+FIRST = ("men", "women")
+"""Which group has the code 0; that cannot be decided without the file, whose order of rows decides it."""
+
+_TRAINING = 0.75
+
+
+FILES = read_entries(__package__, "files")
+"""The files by name. Which Adult file the thesis had cannot be decided without it."""
+
+_SOURCES = {"adult": "adult", "credit": "credit_default"}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Everybody in a file.
+
+    Parameters
+    ----------
+    features : array
+        A row per person, without the group.
+    labels : array of 0 and 1
+    group : array of 0 and 1
+        1 for women.
+    """
+
+    features: Numbers
+    labels: Numbers
+    group: Numbers
+
+    def codes(self, first: str) -> Numbers:
+        """Return the group with men or women as 0 and the others as 1."""
+        found: Numbers = self.group if first == FIRST[0] else 1 - self.group
+        return found
+
+    def aware(self, first: str) -> Numbers:
+        """Return the features with the group's code as the last of them."""
+        return np.column_stack((self.features, self.codes(first).astype(float)))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Which rows are for what: the training part, of it those for DP-SGD and for the rates, and the test."""
+
+    training: Numbers
+    fitting: Numbers
+    rates: Numbers
+    test: Numbers
+
+
+@lru_cache(maxsize=2)
+def load_rows(name: str) -> Rows:
+    """Return the rows of a file."""
+    file = FILES[name]
+    pieces = [datasets.load(_SOURCES[file.dataset], backend="pyarrow", **options) for options in file.pieces]
+    schema = pieces[0].schema
+    tables = [Encoded.encode(piece.frame, schema).codes for piece in pieces]
+    codes = {column.name: np.concatenate([table[column.name] for table in tables]) for column in schema}
+    target, sex = str(schema.target), str(schema.protected)
+    columns = [
+        _columns(codes[column.name], scaled=column.name in file.scaled)
+        for column in schema
+        if column.name not in {target, sex}
+    ]
+    return Rows(
+        np.column_stack(columns),
+        (codes[target] == schema[target].domain.code(schema.positive)).astype(np.int64),
+        (codes[sex] != schema[sex].domain.code(schema.privileged)).astype(np.int64),
+    )
+
+
+def _columns(codes: Numbers, *, scaled: bool) -> Numbers:
+    """Return the inputs of a column: one of mean 0 and standard deviation 1, or one for each value seen."""
+    values = codes.astype(float)
+    if scaled:
+        return np.asarray((values - values.mean()) / values.std())
+    return np.asarray(codes[:, None] == np.unique(codes), dtype=float)
+
+
+def split_rows(name: str) -> Parts:
+    """Return how a file is divided: the same in all ten runs, as in the published code.
+
+    Three quarters are drawn with random state 100 for training; of them two thirds are for DP-SGD and one
+    third for the rates. The thesis drew the thirds without a seed.
+    """
+    number = len(load_rows(name).labels)
+    test, training = train_test_split(
+        np.arange(number), test_size=round(_TRAINING * number), random_state=SPLIT
+    )
+    third = len(training) // 3
+    fitting, rates = train_test_split(training, test_size=third, random_state=SPLIT)
+    return Parts(training, fitting, rates, test)
 
 
 # --- DP-SGD -----------------------------------------------------------------------------------------
@@ -90,7 +179,7 @@ def from_random(inputs: Numbers, labels: Numbers, table: Table, source: SeededSo
     )  # fmt: skip
     limit = 1 / math.sqrt(width)
     weights = descent.descend(
-        descent.Rows.of(inputs, labels, constant=True),
+        descent.TrainingRows.of(inputs, labels, constant=True),
         source.generator().uniform(-limit, limit, size=(1, width + 1)),
         descent.batches(schedule, len(inputs), source=source),
         descent.noises(lambda size: made.grid.draw(size, source), (1, width + 1), schedule.steps),

@@ -1,218 +1,249 @@
-"""Comparisons behind the claims on figures 5.1 to 5.10: which mechanism, which measure, which difference.
-
-And how far the data unfairness of reports predicts the gaps of a classifier that is trained on them.
-"""
+"""Checks of what ghoukasian2024 reads off figures 5.1 to 5.10, and of tables 5.1 to 5.4 in section 5.7.4."""
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, OPT, SS, way_of
-from evenhand.study.plan.cells import Setting
-from evenhand.study.results.estimates import estimated
+from evenhand.papers.claims import AGREES, Checked, cannot_check
+from evenhand.papers.comparisons import mean_of
+from evenhand.papers.ghoukasian2024_local import comparisons
+from evenhand.papers.ghoukasian2024_local.comparisons import EO, GAPS, LARGE, NONE, UTILITY
+from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, OPT, SS
+from evenhand.papers.ghoukasian2024_local.projection import (
+    DIVERGENCES,
+    EPSILONS,
+    KINDS,
+    SETS,
+    matched_on_test,
+    matched_on_training,
+    of_none,
+    of_opt,
+    opt_seconds,
+)
+from evenhand.papers.ghoukasian2024_local.tables import compare_table
+from evenhand.papers.rules import RULES, below, fact, mostly, share, shift_estimate
+from evenhand.papers.stored import fill
+from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from evenhand.papers.claims import Evidence
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-    Runs = NDArray[np.float64]
+    Records = Mapping[int, Mapping[str, Any]]
 
-__all__ = [
-    "EO",
-    "GAPS",
-    "LARGE",
-    "NONE",
-    "PREDICTED",
-    "SHARE",
-    "SMALL",
-    "UTILITY",
-    "Predicted",
-    "at",
-    "correlation",
-    "epsilons",
-    "mean_of",
-    "predictions",
-    "record_of",
-    "smaller",
-    "values",
-    "widening",
-]
+MINOR = 0.02
+"""A loss below it is called negligible, as in the reproductions of other papers."""
 
-EO = "eo"
-"""The equal-opportunity gap: the largest difference of true positive rates between two groups."""
+FASTER = 2.0
+""""Significantly less runtime" is at most half of it."""
 
-GAPS = ("sp_gap", EO)
-UTILITY = ("acc", "f1")
-
-NONE = "none"
-"""No protection, as a mechanism among the others."""
-
-SHARE = (0.0, 1.0)
-"""Where accuracies and gaps lie."""
-
-SMALL, LARGE = Fraction(1, 2), Fraction(4)
-"""Up to and from which epsilon the thesis's words "smaller" and "larger" are taken to go."""
+COMPAS, ADULT = SETS
+_MEASURES = {"gaps": GAPS, "utility": UTILITY}
+_LOCAL = (GRR, SS)
 
 
-def epsilons(
-    results: Results, *, least: Fraction | None = None, most: Fraction | None = None
-) -> tuple[Fraction, ...]:
-    """Return the epsilons of a study between two limits."""
-    task: Any = results.plan.task
-    return tuple(
-        each
-        for each in sorted(task.epsilons)
-        if (least is None or each >= least) and (most is None or each <= most)
-    )
+# --- figures 5.1 to 5.10 --------------------------------------------------------------------------
 
 
-def at(results: Results, way: str, epsilon: Fraction | None) -> Setting:
-    """Return the setting of a mechanism at an epsilon; the unprotected one for :data:`NONE`."""
-    if way == NONE:
-        return Setting()
-    return next(
-        each
-        for each in results.settings
-        if each.is_protected and each.epsilon == epsilon and way_of(each) == way
-    )
-
-
-def values(results: Results, setting: Setting, measure: str) -> Runs:
-    """Return a measure of a setting, one value per repeat; :data:`EO` is made of the groups' rates.
-
-    In a repeat where a group has no positive label in the test rows, that gap is undefined.
-    """
-    arrays = results.arrays
-    place = results.place(setting)
-    if measure == EO:
-        rates = arrays.of_groups[place, :, :, arrays.rates.index("tpr")]
-        gap: Runs = rates.max(axis=1) - rates.min(axis=1)
-        return gap
-    found: Runs = arrays.of_measures[place, :, arrays.measures.index(measure)]
-    return found
-
-
-def mean_of(
-    results: Results, runs: Runs, *, within: tuple[float, float] = (-math.inf, math.inf)
-) -> Estimated:
-    """Return the mean over repeats of a value per repeat, its interval cut to what is possible."""
-    return estimated(results, runs, level=0.95, kind="student", owner="claim", within=within)
+def size(evidence: Evidence, study: str) -> Checked:
+    facts = evidence.studies[study].facts
+    column = facts.schema[str(facts.schema.protected)]
+    why = f"Ours: {column.size} values of {column.name}, {facts.rows:,} rows."
+    return fact(column.size, DATA[study].k, why=why)
 
 
 def smaller(
-    results: Results,
-    way: str,
+    evidence: Evidence,
+    study: str,
     others: Sequence[str],
-    measures: Sequence[str],
+    measures: str,
+    rule: str,
+    what: str,
+    tell: str = "",
     *,
-    least: Fraction | None = None,
-    most: Fraction | None = None,
-    times: float = 1.0,
-    by: float = 0.0,
-) -> list[Estimated]:
-    """Return by how much measures of a mechanism are below `times` those of others, less `by`.
+    epsilons: str = "all",
+    **options: Any,
+) -> Checked:
+    """Check by a rule that measures of OPT are below those of others at some epsilons.
 
-    There is one for each epsilon between the limits, other mechanism and measure.
+    Parameters
+    ----------
+    evidence : Evidence
+    study : str
+    others : sequence of str
+        Mechanisms that OPT is compared with.
+    measures : {"gaps", "utility"}
+    rule : {"mostly", "alike", "below"}
+    what : str
+        What the comparisons are.
+    tell : {"", "shares"}
+        Whether OPT's share of the unprotected gaps is told besides.
+    epsilons : {"all", "small", "large", "last"}
+    **options
+        `times` and `by` of :func:`comparisons.smaller`, and options of the rule.
     """
-    return [
-        mean_of(
-            results,
-            times * values(results, at(results, other, epsilon), measure)
-            - values(results, at(results, way, epsilon), measure)
-            - by,
+    results = evidence.studies[study]
+    apart = {key: options.pop(key) for key in ("times", "by") if key in options}
+    limits = comparisons.limits(results, epsilons)
+    found = comparisons.smaller(results, OPT, others, _MEASURES[measures], **limits, **apart)
+    checked = RULES[rule](found, what=fill(what, **_floats(limits)), **options)
+    return replace(checked, values=_shares(results), case=tell) if tell else checked
+
+
+def _floats(limits: Mapping[str, Any]) -> dict[str, float]:
+    return {key: float(limit) for key, limit in limits.items()}
+
+
+def _shares(results: Results) -> dict[str, float]:
+    """Return how large OPT's gaps are beside the unprotected ones at the largest epsilon."""
+    epsilon = comparisons.epsilons(results)[-1]
+    found = {"epsilon": float(epsilon)}
+    for measure in GAPS:
+        own, none = (
+            np.nanmean(comparisons.values(results, comparisons.at(results, way, epsilon), measure))
+            for way in (OPT, NONE)
         )
-        for epsilon in epsilons(results, least=least, most=most)
-        for other in others
-        for measure in measures
-    ]
-
-
-def widening(results: Results, way: str, others: Sequence[str], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much a mechanism's lead at each large epsilon is ahead of that at the smallest one."""
-    first = epsilons(results)[0]
-
-    def lead(epsilon: Fraction, other: str, measure: str) -> Runs:
-        against, own = (values(results, at(results, each, epsilon), measure) for each in (other, way))
-        return against - own
-
-    return [
-        mean_of(results, lead(epsilon, other, measure) - lead(first, other, measure))
-        for epsilon in epsilons(results, least=LARGE)
-        for other in others
-        for measure in measures
-        if first <= SMALL
-    ]
-
-
-# --- prediction -----------------------------------------------------------------------------------
-
-
-PREDICTED = {"sp_gap": "Statistical-parity gap", "eo_gap": "Equalised-odds gap"}
-"""The gaps: of predicted positives, and of true or false positive rates, whichever is larger."""
-
-_FEWEST = 4
-
-
-class Predicted(NamedTuple):
-    """One setting: the data unfairness of its reports, and the gaps after training."""
-
-    way: str
-    epsilon: float | None
-    unfairness: float
-    runs: NDArray[np.float64]
-
-
-def record_of(evidence: Evidence, name: str) -> Mapping[str, Any] | None:
-    """Return the record of an experiment's mechanisms, or None if it was not made."""
-    found = evidence.trials.get(MECHANISMS, {}).values()
-    return next((record for record in found if record["name"] == name), None)
-
-
-def predictions(results: Results, record: Mapping[str, Any], measure: str) -> list[Predicted]:
-    """Return every setting of a study, the unprotected one first."""
-    found = [
-        Predicted(NONE, None, record["true"]["ratio"], values(results, at(results, NONE, None), measure))
-    ]
-    for way in (GRR, SS, OPT, BUDGETED):
-        for epsilon in epsilons(results):
-            told = record["ways"][way][f"{float(epsilon):g}"]["ratio"]
-            runs = values(results, at(results, way, epsilon), measure)
-            found.append(Predicted(way, float(epsilon), told, runs))
+        found[measure] = float(own / none)
     return found
 
 
-def correlation(results: Results, record: Mapping[str, Any], measure: str) -> Estimated:
-    """Return the rank correlation of data unfairness and gap over all settings, averaged over repeats.
+def widens(evidence: Evidence, study: str) -> Checked:
+    found = comparisons.widening(evidence.studies[study], OPT, _LOCAL, GAPS)
+    return mostly(found, what=f"comparisons of epsilons from {float(LARGE):g} on with the smallest")
 
-    Each repeat has its own correlation, so that the interval covers what repeats vary. NaN where there are
-    fewer than four settings.
+
+def beyond(evidence: Evidence, study: str) -> Checked:
+    """Check that there is an epsilon, not the largest one, from which on OPT is fairer."""
+    results = evidence.studies[study]
+    thresholds = comparisons.epsilons(results)[:-1]
+    if not thresholds:
+        return cannot_check("This design has a single epsilon.")
+    tried = {
+        least: mostly(
+            comparisons.smaller(results, OPT, _LOCAL, GAPS, least=least),
+            what=f"comparisons at epsilons from {float(least):g} on",
+        )
+        for least in thresholds
+    }
+    good = [least for least, found in tried.items() if found.verdict == AGREES]
+    large = [least for least in thresholds if least >= LARGE]
+    return tried[[*good, *large, thresholds[-1]][0]]
+
+
+def grows(evidence: Evidence, studies: Sequence[str]) -> Checked:
+    """Compare gaps of experiments on the same rows and splits, repeat by repeat."""
+    results = [evidence.studies[name] for name in studies]
+    repeats = min(each.plan.repeats for each in results)
+    apart = []
+    for first, second in ((0, 1), (1, 2), (0, 2)):
+        fewer, more = results[first], results[second]
+        shared = sorted(set(comparisons.epsilons(fewer)) & set(comparisons.epsilons(more)))
+        settings = [(NONE, None), *((way, each) for each in shared for way in (GRR, SS, OPT))]
+        for way, epsilon in settings:
+            for measure in (GAPS[0], EO):
+                less, larger = (
+                    comparisons.values(each, comparisons.at(each, way, epsilon), measure)[:repeats]
+                    for each in (fewer, more)
+                )
+                apart.append(mean_of(fewer, larger - less))
+    return mostly(apart, what="comparisons of 2, 5 and 10 groups")
+
+
+# --- tables 5.1 to 5.4 ----------------------------------------------------------------------------
+
+
+def numbers(evidence: Evidence, table: str, trials: str, methods: Sequence[str]) -> Checked:
+    rows = compare_table(table, evidence.trials[trials])
+    parts = [row.checked for row in rows if row.printed.method in methods]
+    worst = max(
+        (abs(each.ours.value - each.paper_value) for each in parts if each.ours and each.paper_value),
+        default=0.0,
+    )
+    return replace(share(parts, what="numbers"), values={"worst": worst})
+
+
+def ahead(records: Records, kind: str, *, training: bool = False) -> list[Estimated]:
+    """Return by how much OPT is more accurate than a projection with its gap, split by split.
+
+    There is one for each epsilon and divergence. The projection has OPT's mean gap on the test rows, or with
+    `training` what each split's training rows choose.
     """
-    listed = predictions(results, record, measure)
-    across = _ranks(np.array([each.unfairness for each in listed]))
-    gaps = np.array([each.runs for each in listed])
-    found = np.full(gaps.shape[1], np.nan)
-    for repeat, gap in enumerate(gaps.T):
-        if len(listed) >= _FEWEST and np.isfinite(gap).all() and np.ptp(gap) > 0:
-            found[repeat] = np.corrcoef(across, _ranks(gap))[0, 1]
-    return mean_of(results, found, within=(-1.0, 1.0))
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the place of each value in order, the mean place for equal ones.
-
-    >>> _ranks(np.array([0.3, 0.1, 0.3, 0.2])).tolist()
-    [3.5, 1.0, 3.5, 2.0]
-    """
-    _, place, number = np.unique(values, return_inverse=True, return_counts=True)
-    found: NDArray[np.float64] = (np.cumsum(number) - (number - 1) / 2)[place]
+    found = []
+    for epsilon in EPSILONS:
+        own = of_opt(records, epsilon, "acc")
+        target = float(of_opt(records, epsilon, kind).mean())
+        for divergence in DIVERGENCES:
+            point = (
+                matched_on_training(records, kind, divergence, epsilon)
+                if training
+                else matched_on_test(records, kind, divergence, target)
+            )
+            found.append(estimate_mean(own - point.acc))
     return found
+
+
+def at_same_gap(evidence: Evidence, trials: str, kind: str, rule: str, **options: Any) -> Checked:
+    """Check by a rule how accurate OPT is at a projection's gap: that on test rows, and on training rows."""
+    records = evidence.trials[trials]
+    found = RULES[rule](ahead(records, kind), what="comparisons at OPT's gap", **options)
+    honest = RULES[rule](ahead(records, kind, training=True), what="comparisons", **options)
+    return replace(found, values={"honest": honest.why[:1].lower() + honest.why[1:]})
+
+
+def improves(evidence: Evidence, kind: str, least: float) -> Checked:
+    records = evidence.trials[COMPAS]
+    drop = of_none(records, kind) - of_opt(records, EPSILONS[0], kind)
+    found = mostly([estimate_mean(drop - least)], what=f"comparison, less {least:g}")
+    return replace(found, ours=estimate_mean(drop), values={"epsilon": EPSILONS[0], "drop": drop.mean()})
+
+
+def slight_drop(evidence: Evidence) -> Checked:
+    records = evidence.trials[COMPAS]
+    none = of_none(records, "acc")
+    losses = [estimate_mean(none - of_opt(records, epsilon, "acc")) for epsilon in EPSILONS]
+    return below(losses, limit=MINOR, what="losses of accuracy")
+
+
+def ratios(records: Records) -> list[Estimated]:
+    """Return how many times OPT's CPU time before training a projection takes after it, on a log scale.
+
+    One for each epsilon, kind and divergence, over the splits; both were measured in the same run.
+    """
+    found = []
+    for epsilon in EPSILONS:
+        before = opt_seconds(records, epsilon)
+        for kind in KINDS:
+            target = float(of_opt(records, epsilon, kind).mean())
+            for divergence in DIVERGENCES:
+                after = matched_on_test(records, kind, divergence, target).seconds
+                found.append(estimate_mean(np.log(after / before)))
+    return found
+
+
+def runtime(evidence: Evidence) -> Checked:
+    every = [each for name in SETS for each in ratios(evidence.trials[name])]
+    found = mostly(
+        [shift_estimate(each, by=-float(np.log(FASTER))) for each in every],
+        what=f"comparisons with {FASTER:g} times OPT's CPU time",
+    )
+    records = [record for name in SETS for record in evidence.trials[name].values()]
+    own = [record["opt"][epsilon]["seconds"]["protect"] for record in records for epsilon in EPSILONS]
+    theirs = [
+        np.mean(record["projection"][kind][divergence]["seconds"])
+        for record in records
+        for kind in KINDS
+        for divergence in DIVERGENCES
+    ]
+    training = [record["none"]["seconds"]["train"] for record in records]
+    values = {
+        key: 1000 * np.mean(seconds)
+        for key, seconds in (("own", own), ("theirs", theirs), ("training", training))
+    }
+    middle = sorted(np.exp(each.value) for each in every)[len(every) // 2]
+    return replace(found, ours=None, values={**values, "middle": middle})

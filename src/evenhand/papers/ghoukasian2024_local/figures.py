@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.ghoukasian2024_local import checks
-from evenhand.papers.ghoukasian2024_local.checks import (
-    EO,
+from evenhand.papers.comparisons import mean_of
+from evenhand.papers.figures import draw_measures, shown
+from evenhand.papers.ghoukasian2024_local import comparisons
+from evenhand.papers.ghoukasian2024_local.comparisons import (
     NONE,
     PREDICTED,
     SHARE,
@@ -17,14 +18,14 @@ from evenhand.papers.ghoukasian2024_local.checks import (
     predictions,
     record_of,
 )
-from evenhand.papers.ghoukasian2024_local.data import DATA
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, LABELS, SS
+from evenhand.papers.panels import Figure
 from evenhand.papers.rules import number_text
+from evenhand.papers.stored import read_toml
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
-from evenhand.report.charts.measures import measures_chart
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
-from evenhand.report.marks import Axis, Estimate, Line, Panel
-from evenhand.report.page import Chart, LegendKey
+from evenhand.report.marks import Axis, Line, Panel
+from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear
 
 if TYPE_CHECKING:
@@ -32,25 +33,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from evenhand.papers.claims import Evidence
-    from evenhand.papers.ghoukasian2024_local.checks import Predicted
+    from evenhand.papers.ghoukasian2024_local.comparisons import Predicted
+    from evenhand.report.page import Chart
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["draw_figures", "measures_figure", "unfairness_figure"]
-
-_SHOWN = (
-    (("acc", "Accuracy"), ("f1", "F1")),
-    (("sp_gap", "Statistical-parity gap"), (EO, "Equal-opportunity gap")),
-)
-_ROWS = {OPT: "OPT as in the thesis", BUDGETED: "OPT at GRR's error: our default"}
-_LOOKS = {
-    GRR: ("circle", "grey", None),
-    SS: ("triangle-up", "grey", None),
-    BUDGETED: ("square", "card", "ink"),
-    OPT: ("circle", "ink", None),
-    NONE: ("diamond", "card", "ink"),
-}
-_SIZES = {"circle": 50, "square": 60, "triangle-up": 60, "diamond": 90}
 _PLOT = 190.0
 
 
@@ -75,25 +62,16 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
 
 def measures_figure(name: str, results: Results, place: int) -> Chart:
     """Return two measures against epsilon, the thesis's mechanism above and our default below."""
-    source = DATA[name]
-    number = source.figures[place]
+    stored = read_toml(__package__, "figures.toml")
+    rows, words, number = stored["rows"], stored[("utility", "fairness")[place]], DATA[name].figures[place]
     panels = [
-        Panel(row, Axis(title), _lines(results, measure, way), _shown(_mean(results, NONE, None, measure)))
-        for way, row in _ROWS.items()
-        for measure, title in _SHOWN[place]
+        Panel(row, Axis(title), _lines(results, measure, way), shown(_mean(results, NONE, None, measure)))
+        for way, row in rows.items()
+        for measure, title in words["measures"].items()
     ]
-    words = ("Accuracy and F1", "Statistical-parity and equal-opportunity gap")[place]
-    chart = measures_chart(
-        panels,
-        chosen_epsilon=None,
-        name=f"fig{number}",
-        alt=f"{words} on {source.title} against epsilon, for OPT, GRR and SS",
-        caption=(
-            f"As figure {number} of the thesis: {source.title}, {_repeats(results)}; below, the "
-            "same with the error that GRR has. Bars and band: 95 % t intervals of the mean over repeats."
-        ),
-    )
-    legend = (LegendKey("OPT of the row, with its interval", "line", "ink"), *chart.legend[len(_ROWS) :])
+    values = {"number": number, "title": DATA[name].title, "repeats": _repeats(results)}
+    chart = draw_measures(words, panels, f"fig{number}", **values)
+    legend = (LegendKey("OPT of the row, with its interval", "line", "ink"), *chart.legend[len(rows) :])
     return replace(chart, legend=legend)
 
 
@@ -103,12 +81,12 @@ def _repeats(results: Results) -> str:
 
 
 def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
-    amounts = checks.epsilons(results)
+    amounts = comparisons.epsilons(results)
     return [
         Line(
             LABELS[way],
             [float(each) for each in amounts],
-            [_shown(_mean(results, way, each, measure)) for each in amounts],
+            [shown(_mean(results, way, each, measure)) for each in amounts],
             spotlight=way == spotlight,
         )
         for way in (GRR, SS, spotlight)
@@ -116,12 +94,8 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
 
 
 def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
-    setting = checks.at(results, way, epsilon)
-    return checks.mean_of(results, checks.values(results, setting, measure), within=SHARE)
-
-
-def _shown(each: Estimated) -> Estimate:
-    return Estimate(each.value, each.low, each.high)
+    setting = comparisons.at(results, way, epsilon)
+    return mean_of(results, comparisons.values(results, setting, measure), within=SHARE)
 
 
 # --- data unfairness against gaps -----------------------------------------------------------------
@@ -136,27 +110,9 @@ def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], me
     for width in (min(panel_width(columns), 520.0), PHONE):
         drawn = [_scatter(name, listed[name], correlation(*known[name], measure), width) for name in known]
         pictures.append("".join(drawn))
-    return Chart(
-        name=f"unfairness-{measure.replace('_', '-')}",
-        wide=pictures[0],
-        narrow=pictures[1],
-        alt=f"{title} after training against the data unfairness of the reports, one mark per setting",
-        caption=(
-            f"{title} after training (mean over repeats) against the data unfairness of the reports, "
-            "exactly: one mark for each mechanism and epsilon. \N{GREEK SMALL LETTER RHO} is the mean rank "
-            "correlation of repeats, with its 95 % t interval. Nothing says that the marks must lie on a "
-            "line: Theorem 15 does not apply after local privacy."
-        ),
-        data=_data(listed),
-        legend=tuple(
-            LegendKey(
-                "unprotected" if way == NONE else LABELS[way], shape, fill if stroke is None else stroke,
-                hollow=stroke is not None,
-            )
-            for way, (shape, fill, stroke) in _LOOKS.items()
-        ),
-        columns=columns,
-    )  # fmt: skip
+    stem = f"unfairness-{measure.replace('_', '-')}"
+    figure = Figure(__package__, "unfairness")
+    return figure.chart_of(pictures, _data(listed), name=stem, columns=columns, title=title)
 
 
 def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: float) -> str:
@@ -176,13 +132,16 @@ def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: fl
         Word(plot_width, plot_height + 38, "data unfairness of reports", "right", "ink2", halo=False)
     )
     drawing.rules([Segment(across.low, up.low, across.high, up.low)], stroke="ghost", width=1)
-    for way, (shape, fill, stroke) in _LOOKS.items():
+    for way, look in Figure(__package__, "unfairness").looks.items():
         dots = [
             Dot(each.unfairness, means[id(each)], _tip(each, means[id(each)]))
             for each in listed
             if each.way == way and id(each) in means
         ]
-        drawing.dots(dots, shape=shape, size=_SIZES[shape], fill=fill, stroke=stroke, stroke_width=1.5)
+        stroke = look.edge or None
+        drawing.dots(
+            dots, shape=look.shape, size=look.size, fill=look.colour, stroke=stroke, stroke_width=1.5
+        )
     return drawing.svg()
 
 

@@ -15,16 +15,13 @@ import numpy as np
 from evenhand.collect.fairest.optimum import fairest_channel
 from evenhand.collect.fairest.population import printed_channel
 from evenhand.collect.protocols.registry import protocol_named
-from evenhand.papers.ghoukasian2024_local.data import DATA, population
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, EPSILONS, GRR, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, DATA, EPSILONS, GRR, OPT, SS, population
 from evenhand.papers.trials import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["MECHANISMS", "Unfairness", "experiment_record", "mechanism_trials", "support", "unfairness"]
 
 MECHANISMS = "mechanisms"
 """The name of the trials, and of their table."""

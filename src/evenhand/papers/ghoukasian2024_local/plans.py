@@ -1,14 +1,23 @@
-"""The plans of ghoukasian2024, chapter 5: five experiments, four mechanisms, nine epsilons, twenty seeds."""
+"""The plans of ghoukasian2024, chapter 5: five experiments, four mechanisms, nine epsilons, twenty seeds.
+
+And their people: which attribute is private, and who has which outcome.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
+from evenhand import datasets
 from evenhand.papers.arcolezi2023.plans import DATA as MODELS
-from evenhand.papers.ghoukasian2024_local.data import DATA, load_experiment
 from evenhand.papers.paper import Study
+from evenhand.papers.stored import read_entries, read_toml
+from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
@@ -17,22 +26,11 @@ from evenhand.study.tasks.shared.report_settings import report_setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "BUDGETED",
-    "EPSILONS",
-    "GRR",
-    "LABELS",
-    "MEASURES",
-    "OPT",
-    "SEEDS",
-    "SS",
-    "complete_plan",
-    "mechanisms",
-    "plan_for",
-    "setting_of",
-    "studies",
-    "way_of",
-]
+DATA = read_entries(__package__, "data")
+"""The experiments by the name of their study."""
+
+BOTH = "race-gender"
+"""The attribute that stands for race and gender together."""
 
 EPSILONS = ("0.05", "0.25", "0.5", "1", "2", "4", "8", "10", "20")
 """The epsilons of the figures, as exact texts."""
@@ -46,21 +44,6 @@ LABELS = {GRR: "GRR", SS: "SS", OPT: "OPT", BUDGETED: "OPT at GRR's error (ours)
 
 MEASURES = ("acc", "f1", "sp_gap")
 """What the thesis shows, besides the equal-opportunity gap, which is made of the groups' rates."""
-
-_FEW = ("0.05", "0.5", "1", "4", "20")
-_FEWER = ("0.5", "4", "20")
-_ENDS = ("0.5", "20")
-_DESIGNS: dict[str, dict[str, tuple[Sequence[str], int]]] = {
-    "quick": {"lsac-gender": (_ENDS, 3), "lsac-income": (_ENDS, 3), "adult-race-gender": (("4",), 1)},
-    "reduced": {
-        "lsac-gender": (_FEW, SEEDS),
-        "lsac-income": (_FEW, SEEDS),
-        "adult-gender": (_FEWER, 5),
-        "adult-race": (_FEWER, 5),
-        "adult-race-gender": (_FEWER, 5),
-    },
-    "full": dict.fromkeys(DATA, (EPSILONS, SEEDS)),
-}
 
 
 def mechanisms(name: str) -> dict[str, Mechanism]:
@@ -115,9 +98,10 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  #
     >>> sum(study.cells for study in studies("full")) == 5 * (4 * 9 + 1) * 20
     True
     """
+    chosen = read_toml(__package__, "paper.toml")["studies"][design]
     return tuple(
-        Study(name, plan_for(name, epsilons=epsilons, seeds=seeds), completed=partial(complete_plan, name))
-        for name, (epsilons, seeds) in _DESIGNS[design].items()
+        Study(name, plan_for(name, **sizes), completed=partial(complete_plan, name))
+        for name, sizes in chosen.items()
     )
 
 
@@ -151,3 +135,86 @@ def complete_plan(name: str, plan: Plan) -> tuple[Plan, Any]:
     """Return the plan with the schema of its experiment, and the rows."""
     frame, schema = load_experiment(name)
     return plan.with_(schema=schema), frame
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Population:
+    """How many people have each value of the private attribute, and how many of them a positive label.
+
+    Parameters
+    ----------
+    values : tuple of str
+    people, positive : tuple of int
+    """
+
+    values: tuple[str, ...]
+    people: tuple[int, ...]
+    positive: tuple[int, ...]
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The share of people with each value."""
+        return tuple(count / sum(self.people) for count in self.people)
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The share of positive labels among them."""
+        return tuple(good / count for good, count in zip(self.positive, self.people, strict=True))
+
+    @property
+    def rate(self) -> float:
+        """The share of positive labels among everybody."""
+        return sum(self.positive) / sum(self.people)
+
+
+def load_experiment(name: str) -> tuple[Any, Schema]:
+    """Return the rows of an experiment as an Arrow table, and their schema with its roles.
+
+    The code of race and gender together is that of race times two and that of gender; the two columns are
+    taken away.
+
+    Raises
+    ------
+    DataSetNotFoundError
+        If the data set is not on this machine.
+    """
+    source = DATA[name]
+    dataset = datasets.load(source.dataset, backend="pyarrow", **source.options)
+    frame, schema = dataset.frame, dataset.schema
+    if source.attribute == BOTH:
+        frame, schema = _join_race_and_gender(frame, schema)
+    return frame, schema.with_roles(
+        sensitive=(source.attribute,), protected=source.attribute, privileged=source.privileged
+    )
+
+
+def _join_race_and_gender(frame: Any, schema: Schema) -> tuple[Any, Schema]:
+    races, genders = (tuple(schema[name].domain.values) for name in ("race", "gender"))
+    labels = [f"{race}, {gender}" for race in races for gender in genders]
+    pairs = zip(frame["race"].to_pylist(), frame["gender"].to_pylist(), strict=True)
+    values = [f"{race}, {gender}" for race, gender in pairs]
+    target = str(schema.target)
+    kept = [schema[name] for name in schema.names if name not in {"race", "gender", target}]
+    joined = Schema(
+        (*kept, Column(BOTH, Domain.categorical(labels)), schema[target]),
+        target=target,
+        positive=schema.positive,
+    )
+    rows = frame.drop_columns(["race", "gender"]).append_column(BOTH, pa.array(values))
+    return rows.select(list(joined.names)), joined
+
+
+def population(name: str) -> Population:
+    """Return the counts of all rows of an experiment, test rows included, as the thesis used them."""
+    frame, schema = load_experiment(name)
+    column = schema[str(schema.protected)]
+    group = np.asarray([column.domain.code(value) for value in frame[column.name].to_pylist()])
+    positive = np.asarray(frame[str(schema.target)].to_pylist()) == schema.positive
+    return Population(
+        tuple(column.labels),
+        tuple(int(count) for count in np.bincount(group, minlength=column.size)),
+        tuple(int(count) for count in np.bincount(group[positive], minlength=column.size)),
+    )

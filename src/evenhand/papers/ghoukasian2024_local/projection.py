@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from evenhand import datasets
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.learn.projection.classifier import FairProjection
+from evenhand.papers.stored import read_entries
 from evenhand.papers.trials import Trials
 from evenhand.privacy.randomness import SeededSource
 from evenhand.table import Table
@@ -37,24 +38,6 @@ if TYPE_CHECKING:
     Records = Mapping[int, Mapping[str, Any]]
     Numbers = NDArray[Any]
 
-__all__ = [
-    "DIVERGENCES",
-    "EPSILONS",
-    "KINDS",
-    "SETS",
-    "TRIALS",
-    "Matched",
-    "Rows",
-    "load_rows",
-    "matched_on_test",
-    "matched_on_training",
-    "of_none",
-    "of_opt",
-    "opt_seconds",
-    "projection_trials",
-    "run_trial",
-]
-
 EPSILONS = ("0.2", "1", "4")
 KINDS: dict[str, Literal["parity", "odds"]] = {"sp": "parity", "meo": "odds"}
 """Statistical parity and mean equalised odds, and what FairProjection calls them."""
@@ -68,20 +51,7 @@ _HALF = 0.5
 _DENSE, _SPARSE, _FROM = 40, 5, 0.4
 
 
-@dataclass(frozen=True)
-class _Set:
-    """One data set: its options, its title, and up to which tolerance the curves go, by kind."""
-
-    dataset: str
-    options: Mapping[str, Any]
-    title: str
-    top: Mapping[str, float]
-
-
-SETS = {
-    "compas-projection": _Set("compas", {"version": "fair_projection"}, "COMPAS", {"sp": 0.19, "meo": 0.16}),
-    "adult-projection": _Set("adult", {"version": "fair_projection"}, "Adult", {"sp": 0.47, "meo": 0.11}),
-}
+SETS = read_entries(__package__, "projections")
 """The data sets by the name of their trials. At the largest tolerance a curve is back at no intervention."""
 
 _NUMBERS = {"quick": (3, 1), "reduced": (TRIALS, TRIALS), "full": (TRIALS, TRIALS)}

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.papers.claims import DIFFERS, UNCHECKED, Checked
-from evenhand.papers.ghoukasian2024_local import checks
+from evenhand.papers.comparisons import mean_of
+from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import LABELS, MEASURES, way_of
 from evenhand.papers.ghoukasian2024_local.projection import (
@@ -20,6 +21,7 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     of_opt,
 )
 from evenhand.papers.rules import FEWEST, quoted
+from evenhand.papers.stored import read_printed
 from evenhand.papers.tables import NO_PUBLISHED, columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 
     Records = Mapping[int, Mapping[str, Any]]
     TableRow = dict[str, Any]
-
-__all__ = ["TABLES", "Printed", "Row", "build_tables", "compare_table"]
 
 _SAME = 1e-6
 _METHODS = {"none": "none", "opt": "OPT", "kl": "Fair Projection, KL", "ce": "Fair Projection, CE"}
@@ -71,55 +71,16 @@ class Row(NamedTuple):
     checked: Checked
 
 
-def _lines(opt: str, none: str, *projections: str) -> tuple[Printed, ...]:
-    """Return the lines of a table from its numbers, OPT's by falling privacy."""
-
-    def pairs(text: str) -> list[tuple[float, float]]:
-        numbers = [float(each) for each in text.split()]
-        return list(zip(numbers[::2], numbers[1::2], strict=True))
-
-    found = [
-        Printed("opt", epsilon, *pair) for epsilon, pair in zip(("0.2", "1", "4"), pairs(opt), strict=True)
-    ]
-    found += [Printed("none", "", *pair) for pair in pairs(none)]
-    for line in projections:
-        epsilon, _, numbers = line.partition(":")
-        found += [
-            Printed(way, epsilon, *pair) for way, pair in zip(("kl", "ce"), pairs(numbers), strict=True)
-        ]
-    return tuple(found)
+def _read_tables() -> dict[str, tuple[str, str, tuple[Printed, ...]]]:
+    found: dict[str, tuple[str, str, tuple[Printed, ...]]] = {}
+    for row in read_printed(__package__, "tables"):
+        line = Printed(row["method"], row["epsilon"], float(row["acc"]), float(row["gap"]))
+        before = found.get(row["table"], ("", "", ()))[2]
+        found[row["table"]] = (row["trials"], row["kind"], (*before, line))
+    return found
 
 
-TABLES: dict[str, tuple[str, str, tuple[Printed, ...]]] = {
-    "table-5.1": (
-        "compas-projection", "sp",
-        _lines(
-            ".6798 .2200  .6802 .2346  .6804 .2482", ".6807 .2553",
-            "0.2: .6784 .2201 .6789 .2197", "1: .6794 .2345 .6792 .2348", "4: .6803 .2486 .6802 .2480",
-        ),
-    ),
-    "table-5.2": (
-        "compas-projection", "meo",
-        _lines(
-            ".6798 .1670  .6802 .1780  .6804 .1943", ".6807 .2106",
-            "0.2: .6785 .1675 .6781 .1664", "1: .6790 .1785 .6792 .1776", "4: .6802 .1941 .6798 .1938",
-        ),
-    ),
-    "table-5.3": (
-        "adult-projection", "sp",
-        _lines(
-            ".8609 .1094  .8611 .1099  .8611 .1101", ".8611 .1151",
-            "0.2: .8607 .1090 .8606 .1092", "4: .8610 .1101 .8610 .1101",
-        ),
-    ),
-    "table-5.4": (
-        "adult-projection", "meo",
-        _lines(
-            ".8609 .0573  .8611 .0580  .8611 .0583", ".8611 .0668",
-            "0.2: .8607 .0573 .8607 .0573", "4: .8610 .0584 .8610 .0582",
-        ),
-    ),
-}  # fmt: skip
+TABLES = _read_tables()
 """Each table's trials, kind of gap and lines.
 
 Tables 5.3 and 5.4 have two pairs of projections for three lines of OPT: they are taken to belong to the first
@@ -182,11 +143,11 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
 def _means(name: str, results: Results) -> Iterator[TableRow]:
     for setting in results.settings:
         way = way_of(setting) if setting.is_protected else ""
-        for measure in (*MEASURES, checks.EO, "eo_gap"):
-            mean = checks.mean_of(results, checks.values(results, setting, measure), within=checks.SHARE)
+        for measure in (*MEASURES, comparisons.EO, "eo_gap"):
+            mean = mean_of(results, comparisons.values(results, setting, measure), within=comparisons.SHARE)
             if mean.runs:
                 yield table_row(
-                    name, name, "tpr_gap" if measure == checks.EO else measure, mean,
+                    name, name, "tpr_gap" if measure == comparisons.EO else measure, mean,
                     mechanism=LABELS.get(way, "none"), strategy=setting.option("strategy"),
                     epsilon=None if setting.epsilon is None else float(setting.epsilon), note=NO_PUBLISHED,
                 )  # fmt: skip
@@ -208,9 +169,9 @@ def _unfairness(record: Mapping[str, Any]) -> Iterator[TableRow]:
 
 def _prediction(evidence: Evidence) -> Iterator[TableRow]:
     for name, results in evidence.studies.items():
-        record = checks.record_of(evidence, name)
-        for measure in checks.PREDICTED if record is not None else ():
-            found = checks.correlation(results, record or {}, measure)
+        record = comparisons.record_of(evidence, name)
+        for measure in comparisons.PREDICTED if record is not None else ():
+            found = comparisons.correlation(results, record or {}, measure)
             note = f"rank correlation of data unfairness and {measure}, mean over repeats"
             if found.runs:
                 yield table_row(

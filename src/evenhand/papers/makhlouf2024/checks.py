@@ -1,248 +1,199 @@
-"""Comparisons behind the claims of makhlouf2024: which settings, which group, which difference."""
+"""Checks of the numbers, findings and facts that makhlouf2024 states."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.results.estimates import estimated
-from evenhand.study.tasks.shared.report_settings import report_setting
+from evenhand import datasets
+from evenhand.collect import GRR
+from evenhand.collect.joint.split import split_budget
+from evenhand.errors import DataSetNotFoundError
+from evenhand.papers.claims import Checked, agree_if, cannot_check
+from evenhand.papers.comparisons import check_finding
+from evenhand.papers.makhlouf2024.comparisons import (
+    COMPARISONS,
+    amount,
+    chosen,
+    positive_rate,
+    setting_of,
+)
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, SYNTHETIC
+from evenhand.papers.makhlouf2024.published import published_checks
+from evenhand.papers.rules import alike, fact, quoted, share
+from evenhand.study.plan.cells import Setting
+from evenhand.study.profile.profiling import profile
+from evenhand.study.results.estimates import estimate
+from evenhand.study.run.prepare import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from evenhand.papers.claims import Evidence
 
-    from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.results import Results
-
-    Runs = NDArray[np.float64]
-
-__all__ = [
-    "DISPARITIES",
-    "FALLING",
-    "STRICT",
-    "STRONG",
-    "WEAK",
-    "amount",
-    "apart",
-    "chosen",
-    "drops",
-    "favoured",
-    "first_moves_more",
-    "growth",
-    "larger_than",
-    "one_sided",
-    "positive_rate",
-    "rate",
-    "reductions",
-    "rises_or_falls",
-    "setting_of",
-    "worst_drops",
-]
-
-FALLING = ("spd", "eod", "ped")
-"""The disparities that fall, says the paper: statistical, equal opportunity, predictive equality."""
-
-DISPARITIES = (*FALLING, "oad", "prd")
-"""All five, with accuracy and predictive rate."""
-
-STRONG = 2.0
-"""Epsilons up to here count as strong privacy: the paper sees disparity gone at 2 under combLDP."""
-
-STRICT = 0.5
-"""Epsilons up to here are the paper's "strict" guarantees, where indLDP and combLDP are to be alike."""
-
-WEAK = 3.0
-"""Epsilons from here on are the paper's "low" guarantees, where the two are to differ."""
-
-_RATES_OF_ACCURACY = ("accuracy", "precision")
+_BALANCED = 0.1
+_NEAR = 0.005
+_CLOSE = 1e-6
 
 
-def setting_of(strategy: str, epsilon: str | float | Fraction) -> Setting:
-    """Return a setting as the paper's plans have it.
-
-    >>> str(setting_of("combined", 4)), str(setting_of("independent", "0.5"))
-    ('GRR, combined, ε = 4', 'GRR, k-based split, ε = 0.5')
-    """
-    split = "k-based" if strategy == "independent" else UNPROTECTED
-    return report_setting("grr", Fraction(str(epsilon)), split, strategy)
+# --- numbers --------------------------------------------------------------------------------------
 
 
-def chosen(
-    results: Results, strategies: Sequence[str], *, least: float = 0.0, most: float = np.inf
-) -> list[Setting]:
-    """Return the protected settings of some strategies with an epsilon between two limits."""
-    return [
-        each
-        for each in results.settings
-        if each.epsilon is not None
-        and each.option("strategy") in strategies
-        and least <= each.epsilon <= most
-    ]
-
-
-def _mean(results: Results, runs: Runs) -> Estimated:
-    return estimated(results, runs, level=0.95, kind="student", owner="claim")
-
-
-# --- disparities ----------------------------------------------------------------------------------
-
-
-def _values(results: Results, setting: Setting, measure: str) -> Runs:
-    arrays = results.arrays
-    found: Runs = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
-    return found
-
-
-def _amount(results: Results, setting: Setting, measure: str) -> Runs:
-    """Return the size of a disparity in each repeat, whichever group it favours."""
-    return np.abs(_values(results, setting, measure))
-
-
-def amount(results: Results, setting: Setting, measure: str) -> Estimated:
-    """Return the mean size of a disparity."""
-    return _mean(results, _amount(results, setting, measure))
-
-
-def reductions(
-    results: Results, settings: Sequence[Setting], measures: Sequence[str], *, other: str | None = None
-) -> list[Estimated]:
-    """Return by how much disparities are smaller than unprotected, or than under another strategy."""
-    found = []
-    for setting in settings:
-        against = Setting() if other is None else setting_of(other, setting.epsilon or 0)
-        found += [
-            _mean(results, _amount(results, against, each) - _amount(results, setting, each))
-            for each in measures
-        ]
-    return found
-
-
-def growth(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much disparities are larger than unprotected."""
-    return [
-        _mean(results, _amount(results, setting, each) - _amount(results, Setting(), each))
-        for setting in settings
-        for each in measures
-    ]
-
-
-def larger_than(results: Results, first: str, second: str) -> Estimated:
-    """Return by how much one disparity of the unprotected model exceeds another."""
-    return _mean(results, _amount(results, Setting(), first) - _amount(results, Setting(), second))
-
-
-def apart(
-    results: Results, measures: Sequence[str], *, least: float = 0.0, most: float = np.inf
-) -> list[Estimated]:
-    """Return disparities under indLDP minus those under combLDP at the same epsilon, signs kept."""
-    return [
-        _mean(
-            results,
-            _values(results, setting, each)
-            - _values(results, setting_of("combined", setting.epsilon or 0), each),
-        )
-        for setting in chosen(results, ["independent"], least=least, most=most)
-        for each in measures
-    ]
-
-
-# --- groups ---------------------------------------------------------------------------------------
-
-
-def rate(results: Results, setting: Setting, group: int, name: str) -> Runs:
-    """Return a rate of a group, one value per repeat."""
-    arrays = results.arrays
-    found: Runs = arrays.of_groups[results.place(setting), :, group, arrays.rates.index(name)]
-    return found
-
-
-def change(results: Results, setting: Setting, group: int, name: str) -> Runs:
-    """Return how far a rate of a group is from its unprotected value."""
-    return rate(results, setting, group, name) - rate(results, Setting(), group, name)
-
-
-def favoured(results: Results) -> int:
-    """Return the group with more positive labels: what the paper's statements call privileged."""
-    return int(np.argmax([np.nanmean(rate(results, Setting(), group, "base_rate")) for group in (0, 1)]))
-
-
-def positive_rate(results: Results) -> float:
-    """Return the share of people with a positive label."""
-    people, rates = (
-        np.array([np.nanmean(rate(results, Setting(), group, name)) for group in (0, 1)])
-        for name in ("people", "base_rate")
-    )
-    return float((people * rates).sum() / people.sum())
-
-
-def _each(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> Iterator[tuple[Runs, Runs]]:
-    """Yield the changes of group 0 and group 1, by setting and rate."""
-    for setting in settings:
-        for name in rates:
-            yield change(results, setting, 0, name), change(results, setting, 1, name)
-
-
-def one_sided(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int | None = None
-) -> list[Estimated]:
-    """Return by how much one group moves more than twice as far as the other.
+def number(
+    evidence: Evidence, study: str, measure: str, paper: float, *, at: Sequence[str] = (), signed: bool = True
+) -> Checked:
+    """Check a number, printed with two decimals; some are printed without their sign.
 
     Parameters
     ----------
-    results : Results
-    settings, rates : sequence
-    group : int, optional
-        Which one; by default the one that moves further on average.
+    evidence : Evidence
+    study, measure : str
+    paper : float
+    at : sequence of str
+        The strategy and its epsilon; unprotected without them.
+    signed : bool
     """
-    found = []
-    for changes in _each(results, settings, rates):
-        sizes = [np.abs(each) for each in changes]
-        means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in sizes]
-        more = int(means[1] > means[0]) if group is None else group
-        found.append(_mean(results, sizes[more] - 2 * sizes[1 - more]))
-    return found
+    results, setting = evidence.studies[study], setting_of(*at) if at else Setting()
+    if setting not in results.settings:
+        return cannot_check(case="none", epsilon=float(setting.epsilon or 0))
+    ours = (
+        estimate(results, setting, measure, kind="student") if signed else amount(results, setting, measure)
+    )
+    known = evidence.published
+    spread = None if known is None else known.spread(study, setting, measure)
+    return quoted(ours, paper, decimals=2, spread=spread)
 
 
-def worst_drops(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str] = _RATES_OF_ACCURACY
-) -> list[Estimated]:
-    """Return what the group that loses more on average loses of its accuracy and precision."""
-    found = []
-    for changes in _each(results, settings, rates):
-        means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in changes]
-        found.append(_mean(results, -changes[int(means[1] < means[0])]))
-    return found
+def gone(evidence: Evidence, study: str, at: Sequence[str], measures: Sequence[str]) -> Checked:
+    results, setting = evidence.studies[study], setting_of(*at)
+    if setting not in results.settings:
+        return cannot_check(case="none", epsilon=at[1])
+    found = [estimate(results, setting, measure, kind="student") for measure in measures]
+    return alike(found, what="disparities")
 
 
-def drops(
-    results: Results, settings: Sequence[Setting], *, group: int, rates: Sequence[str] = _RATES_OF_ACCURACY
-) -> list[Estimated]:
-    """Return by how much accuracy and precision of a group drop more than those of the other."""
-    sign = 1 if group == 0 else -1
-    return [_mean(results, sign * (second - first)) for first, second in _each(results, settings, rates)]
+def published(evidence: Evidence, study: str, *, precision: bool) -> Checked:
+    if evidence.published is None:
+        return cannot_check("The published table is not on this machine.")
+    found = published_checks(evidence.studies[study], study, evidence.published, precision=precision)
+    return share(found, what="means")
 
 
-def rises_or_falls(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int, rises: bool
-) -> list[Estimated]:
-    """Return by how much rates of a group rise, or fall, more than those of the other move at all."""
-    sign = 1 if rises else -1
-    return [
-        _mean(results, sign * changes[group] - np.abs(changes[1 - group]))
-        for changes in _each(results, settings, rates)
+# --- findings -------------------------------------------------------------------------------------
+
+
+finding = partial(check_finding, COMPARISONS, chosen)
+
+
+def dependence(evidence: Evidence) -> Checked:
+    means = []
+    for name in (COMPAS[1], ADULT[1]):
+        try:
+            pairs = profile(prepare(evidence.studies[name].plan)).among_sensitive
+        except DataSetNotFoundError:
+            return cannot_check(case="lost")
+        means.append(sum(pair.v.value for pair in pairs) / len(pairs))
+    return agree_if(means[1] > means[0], compas=means[0], adult=means[1])
+
+
+# --- data -----------------------------------------------------------------------------------------
+
+
+def table_1(
+    evidence: Evidence, study: str, people: int, protected: str, sensitive: Sequence[str], more: str = ""
+) -> Checked:
+    facts = evidence.studies[study].facts
+    ours = (facts.rows, facts.schema.protected, set(facts.schema.sensitive))
+    why = f"Ours: {facts.rows:,} rows; sensitive {', '.join(facts.schema.sensitive)}.{more}"
+    return fact(ours, (people, protected, set(sensitive)), why=why, printed=f"{people:,}")
+
+
+def _skew(rate: float) -> str:
+    """Return the word for a share of positive labels.
+
+    >>> _skew(0.76), _skew(0.47), _skew(0.26)
+    ('skewed to 1', 'balanced', 'skewed to 0')
+    """
+    if abs(rate - 0.5) <= _BALANCED:
+        return "balanced"
+    return "skewed to 1" if rate > 0.5 else "skewed to 0"
+
+
+def skew(evidence: Evidence, studies: Sequence[str], paper: Sequence[str], case: str = "") -> Checked:
+    rates = [positive_rate(evidence.studies[name]) for name in studies]
+    return agree_if([_skew(rate) for rate in rates] == paper, case=case, rates=rates, near=_BALANCED)
+
+
+def quarters(evidence: Evidence, studies: Sequence[str], paper: Sequence[float]) -> Checked:
+    rates = [positive_rate(evidence.studies[name]) for name in studies]
+    exact = all(abs(rate - part) <= _NEAR for rate, part in zip(rates, paper, strict=True))
+    return agree_if(exact, paper=", ".join(f"{part:g}" for part in paper), rates=rates)
+
+
+def score(evidence: Evidence) -> Checked:
+    rate = positive_rate(evidence.studies[COMPAS[2]])
+    return agree_if(rate <= 0, paper="[0, 1]", rate=rate)
+
+
+def thirty_days(evidence: Evidence, paper: int) -> Checked:
+    people = evidence.studies[COMPAS[0]].facts.rows
+    if people != paper:
+        return cannot_check(case="other", people=people)
+    return agree_if(holds=False, paper=f"{paper:,}")
+
+
+def features(evidence: Evidence, paper: Sequence[str]) -> Checked:
+    schema = evidence.studies[ADULT[1]].facts.schema
+    ours = {name for name in schema.names if name != schema.target}
+    return agree_if(ours == set(paper), more=sorted(ours - set(paper)) or "nothing")
+
+
+def middle(evidence: Evidence, paper: int) -> Checked:
+    data = evidence.studies[ADULT[1]].plan.data
+    ours = None if data is None else data.options.get("threshold")
+    return agree_if(ours == paper, paper=f"{paper // 1000}K", found=ours)
+
+
+def mediator(evidence: Evidence) -> Checked:
+    data = evidence.studies[SYNTHETIC[0]].plan.data
+    options: dict[str, Any] = {} if data is None else dict(data.options)
+    try:
+        rows = datasets.load("causal", backend="pyarrow", **options).frame
+    except DataSetNotFoundError:
+        return cannot_check(case="lost")
+    group, between = (np.asarray(rows[name]) for name in ("A", "M"))
+    shares = [
+        np.bincount(between[group == each], minlength=3) / np.count_nonzero(group == each) for each in (0, 1)
     ]
+    printed = np.abs(shares[0] - (0.35, 0.4, 0.25)).max() < 0.02
+    return agree_if(printed, case="" if printed else "swapped", shares=shares)
 
 
-def first_moves_more(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int
-) -> list[Estimated]:
-    """Return by how much further rates of a group move than those of the other."""
-    return [
-        _mean(results, np.abs(changes[group]) - np.abs(changes[1 - group]))
-        for changes in _each(results, settings, rates)
-    ]
+# --- mechanisms -----------------------------------------------------------------------------------
+
+
+def ratio(_: Evidence) -> Checked:
+    off = 0.0
+    for size in (2, 3, 12, 32):
+        for epsilon in (0.1, 1, 4):
+            made = GRR(size, epsilon)
+            off = max(off, abs(made.p / made.q / math.exp(epsilon) - 1))
+    return agree_if(off < _CLOSE, factor=1 + off)
+
+
+def split(_: Evidence) -> Checked:
+    shares = split_budget(1, {"A": 2, "C": 2, "M": 3}, how="k-based", exact=True)
+    paper = {"A": Fraction(2, 7), "C": Fraction(2, 7), "M": Fraction(3, 7)}
+    return agree_if(dict(shares) == paper, told=[f"{name} {part}" for name, part in shares.items()])
+
+
+def combined(evidence: Evidence, paper: Mapping[str, int]) -> Checked:
+    sizes = {}
+    for name in paper:
+        schema = evidence.studies[name].facts.schema
+        sizes[name] = math.prod(schema[column].size for column in schema.sensitive)
+    return agree_if(sizes == paper, told=[f"{name.partition('-')[0]} {k}" for name, k in sizes.items()])

@@ -12,8 +12,6 @@ from evenhand.privacy.randomness import forest_samples
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DistinctRowsForest"]
-
 
 class DistinctRowsForest:
     """A random forest with scikit-learn's defaults, which looks at each different row once per tree.

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.datasets.download.files import places
 from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
 from evenhand.papers.paper import Study
+from evenhand.papers.stored import read_entries, read_toml
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-__all__ = [
-    "ADULT",
-    "COMPAS",
-    "DATA",
-    "EPSILONS",
-    "FOLDS",
-    "MEASURES",
-    "REPEATS",
-    "STRATEGIES",
-    "SYNTHETIC",
-    "Source",
-    "plan_for",
-    "studies",
-]
+    from collections.abc import Sequence
 
 EPSILONS = ("16", "8", "5", "4", "3", "2", "1", "0.5", "0.1")
 """The epsilons of the paper's figures, as exact texts. Its text leaves out 4."""
@@ -46,60 +31,17 @@ SYNTHETIC = ("synthetic-0.44", "synthetic-0.52", "synthetic-0.6")
 COMPAS = ("compas-1", "compas-3", "compas-5")
 ADULT = ("adult-10000", "adult-27260", "adult-50000")
 
+FIGURE_3 = (SYNTHETIC[0], COMPAS[0], ADULT[0])
+"""Figures 3a and 3b have the first threshold, as their quoted numbers tell; 3c by its axes."""
+
+FIGURE_4 = (SYNTHETIC[1], COMPAS[1], ADULT[1])
+"""Figures 4b and 4c have the second threshold, as their quoted numbers tell; 4a by analogy."""
+
 _STEM = "synthetic_makhlouf2024"
 
 
-@dataclass(frozen=True)
-class Source:
-    """One data set of the paper.
-
-    Parameters
-    ----------
-    dataset : str
-    options : mapping
-    title : str
-        Its name in sentences.
-    """
-
-    dataset: str
-    options: Mapping[str, Any]
-    title: str
-
-
-def _compas(threshold: int) -> Source:
-    options = {"version": "makhlouf2024", "filter": "or", "threshold": threshold}
-    return Source("compas", options, f"Compas above {threshold}")
-
-
-def _adult(threshold: int) -> Source:
-    options = {"version": "reconstructed", "binarised": True, "threshold": threshold}
-    return Source("adult", options, f"Adult above {threshold:,}")
-
-
-DATA = {
-    **{
-        name: Source("causal", {"quantile": quantile}, f"Synthetic above {name.partition('-')[2]}")
-        for name, quantile in zip(SYNTHETIC, (0.25, 0.5, 0.75), strict=True)
-    },
-    **{name: _compas(threshold) for name, threshold in zip(COMPAS, (1, 3, 5), strict=True)},
-    **{name: _adult(threshold) for name, threshold in zip(ADULT, (10_000, 27_260, 50_000), strict=True)},
-}
+DATA = read_entries(__package__, "data")
 """The data sets by the name of their study. The synthetic thresholds are names of quartiles."""
-
-_MANY = ("8", "4", "2", "1", "0.5", "0.1")
-_DESIGNS: dict[str, dict[str, tuple[Sequence[str], int]]] = {
-    "quick": {
-        "synthetic-0.44": (("2", "0.1"), 3),
-        **dict.fromkeys(COMPAS, (("4", "2", "0.1"), 3)),
-        "adult-27260": (("8", "0.1"), 3),
-    },
-    "reduced": {
-        **dict.fromkeys(SYNTHETIC, (_MANY, 5)),
-        **dict.fromkeys(COMPAS, (EPSILONS, REPEATS)),
-        **dict.fromkeys(ADULT, (_MANY, 5)),
-    },
-    "full": dict.fromkeys(DATA, (EPSILONS, REPEATS)),
-}
 
 
 def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there is no search
@@ -116,10 +58,8 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  #
     >>> sum(study.cells for study in studies("full")) == 9 * (3 * 9 + 1) * 20
     True
     """
-    return tuple(
-        Study(name, plan_for(name, epsilons=epsilons, repeats=repeats))
-        for name, (epsilons, repeats) in _DESIGNS[design].items()
-    )
+    chosen = read_toml(__package__, "paper.toml")["studies"][design]
+    return tuple(Study(name, plan_for(name, **sizes)) for name, sizes in chosen.items())
 
 
 def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = REPEATS) -> Plan:

@@ -1,145 +1,337 @@
-"""Reading the trials of zhu2023, and the rule for its numbers."""
+"""Checks of tables 1 to 3 of zhu2023, of what the text reads from them, and of figures 2 to 9."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, cannot_check
+from evenhand.papers.claims import DIFFERS, Checked, agree_if, cannot_check
+from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import classification_name
-from evenhand.papers.zhu2023.data import DATA
-from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
-from evenhand.papers.zhu2023.printed import PRINTED
-from evenhand.study.results.estimates import Estimated
+from evenhand.papers.zhu2023.classification import BASELINE
+from evenhand.papers.zhu2023.data import (
+    ANONYMITY,
+    DATA,
+    EPSILONS,
+    GAUSSIAN,
+    LAPLACE,
+    MECHANISMS,
+    PRINTED,
+    SUPPRESSION,
+    SWAPPING,
+)
+from evenhand.papers.zhu2023.exact import anonymity_delta
+from evenhand.papers.zhu2023.experiments import (
+    CELLS,
+    EXACT,
+    FEW,
+    ORIGINAL,
+    READINGS,
+    REPETITIONS,
+    SHARES,
+    THRESHOLDS,
+)
+from evenhand.papers.zhu2023.records import accuracies, exact_record, number_of, of_figure, of_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from evenhand.papers.claims import Evidence
 
     Runs = NDArray[np.float64]
 
-__all__ = [
-    "ALLOWED",
-    "accuracies",
-    "anonymity_at",
-    "exact_record",
-    "number_of",
-    "of_figure",
-    "of_table",
-    "printed_number",
-    "suppression_at",
-    "swapping_at",
-]
+CLOSE = 0.1
+"""Errors and alphas within it of the original's, as a share of that, are called close."""
 
-ALLOWED = 0.05
-"""What a bias or an alpha may be off, as a share of the printed one, besides the spread of an experiment."""
+MUCH, NEAR = 0.01, 0.02
+"""Accuracies are much higher by more than the first, and close to the baseline within the second."""
 
-_ERRORS, _CLOSE = 2.0, 1e-12
+_METHODS = ("suppression", "swapping", "k-anonymity")
+_MEASURES = ("l1", "alpha")
+_CLASSICAL, _COUNTERPARTS = (LAPLACE, GAUSSIAN), (SUPPRESSION, SWAPPING, ANONYMITY)
+_RIVALS = tuple(product(_CLASSICAL, _COUNTERPARTS, EPSILONS))
 
 
-def of_table(evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str) -> Runs:
-    """Return a number of a table, one for each experiment."""
-    records = evidence.trials[tables_name(name)].values()
-    return np.array([each["numbers"][mechanism][epsilon][measure] for each in records])
+# --- numbers of the tables ------------------------------------------------------------------------
 
 
-def of_figure(evidence: Evidence, name: str, method: str, at: str, line: str, measure: str) -> Runs:
-    """Return a number of a figure, one for each experiment.
+def numbers(evidence: Evidence, name: str, mechanism: str, measure: str, reason: str = "") -> Checked:
+    """Check the four numbers of a mechanism in a table; a `reason` tells why they may differ."""
+    parts = [number_of(evidence, name, mechanism, text, measure) for text in EPSILONS]
+    found = share(parts, what="numbers")
+    exact = exact_record(evidence, name)["numbers"].get(mechanism, {})
+    told = ""
+    if measure in exact.get(EPSILONS[0], {}):
+        told = f" Exactly: {', '.join(f'{exact[text][measure]:,.2f}' for text in EPSILONS)}."
+    values = {
+        "ours": [part.ours.value for part in parts if part.ours],
+        "offs": [part.why.removeprefix("Off by ").partition(",")[0] for part in parts],
+        "exact": told,
+    }
+    case = "delta" if measure == "delta" else reason if found.verdict == DIFFERS else ""
+    return replace(found, paper=", ".join(part.paper for part in parts), values=values, case=case)
+
+
+def areas(evidence: Evidence, printed: str) -> Checked:
+    records = evidence.trials[EXACT].values()
+    told = "; ".join(
+        f"{DATA[record['name']].title}: {record['people']:,} people, {record['cells']:,} cells, "
+        f"{record['empty']:,} of them empty"
+        for record in records
+    )
+    ours, paper = [record["areas"] for record in records], [DATA[record["name"]].areas for record in records]
+    return agree_if(ours == paper, paper=printed, told=told)
+
+
+def features(evidence: Evidence, printed: str) -> Checked:
+    added = 2
+    number = next(iter(evidence.trials[EXACT].values()))["columns"] - added
+    return cannot_check(paper=printed, number=number)
+
+
+def repetitions(_: Evidence) -> Checked:
+    few, many, odd = True, True, False
+    for table in PRINTED.values():
+        for (mechanism, _epsilon), row in table.items():
+            for text in (row.l1, row.alpha):
+                if mechanism == ANONYMITY:
+                    few = few and _is_multiple(text, FEW)
+                else:
+                    many = many and _is_multiple(text, REPETITIONS)
+                    odd = odd or not _is_multiple(text, FEW)
+    return agree_if(not (few and many and odd), paper=str(REPETITIONS), few=FEW, many=REPETITIONS)
+
+
+def _is_multiple(text: str, parts: int) -> bool:
+    value = float(text) * parts
+    return abs(value - round(value)) < 1e-6
+
+
+def against_truth(evidence: Evidence) -> Checked:
+    told, below_lost = [], 0
+    for record in evidence.trials[EXACT].values():
+        name = record["name"]
+        lost = (1 - anonymity_delta(Fraction(1, 2))) * record["people"]
+        printed = float(PRINTED[name][ANONYMITY, "0.5"].l1)
+        below_lost += printed < lost
+        told.append(f"{DATA[name].title} {printed:,.1f} printed, {lost:,.0f} people left out")
+    return agree_if(not below_lost, told="; ".join(told))
+
+
+def randomness(evidence: Evidence, name: str) -> Checked:
+    known = exact_record(evidence, name)["numbers"][LAPLACE]
+    exact = [known[text]["alpha"] for text in EPSILONS]
+    ours = [of_table(evidence, name, LAPLACE, text, "alpha").mean() for text in EPSILONS]
+    paper = [float(PRINTED[name][LAPLACE, text].alpha) for text in EPSILONS]
+    least = min(printed / true for printed, true in zip(paper, exact, strict=True))
+    return agree_if(least <= 1.25, printed=paper, drawn=ours, exact=exact)
+
+
+# --- what the text reads from the tables ----------------------------------------------------------
+
+
+def lower(evidence: Evidence, name: str, measure: str) -> Checked:
+    """Check that Laplace and the discrete Gaussian are below every counterpart."""
+    return mostly(
+        [
+            estimate_mean(
+                of_table(evidence, name, other, text, measure) - of_table(evidence, name, own, text, measure)
+            )
+            for own, other, text in _RIVALS
+        ]
+    )
+
+
+def lower_delta(evidence: Evidence) -> Checked:
+    known = exact_record(evidence, next(iter(DATA)))["numbers"]
+    pairs = [(known[own][text], known[other][text]) for own, other, text in _RIVALS]
+    printed = sum(one["delta"] < two["delta"] for one, two in pairs)
+    true = sum(one["exact delta"] < two["exact delta"] for one, two in pairs)
+    least = min(two["exact delta"] for _, two in pairs)
+    return agree_if(true > len(pairs) / 2, printed=printed, number=len(pairs), true=true, least=least)
+
+
+def advantage(evidence: Evidence, name: str) -> Checked:
+    return mostly(
+        [
+            estimate_mean(
+                of_table(evidence, name, ANONYMITY, text, measure)
+                - of_table(evidence, name, LAPLACE, text, measure)
+            )
+            for measure, text in product(_MEASURES, EPSILONS)
+        ]
+    )
+
+
+def rising(evidence: Evidence, name: str) -> Checked:
+    """Check that the bias of k-anonymity rises with epsilon, as printed."""
+    runs = [of_table(evidence, name, ANONYMITY, text, "l1") for text in EPSILONS]
+    return mostly([estimate_mean(after - before) for before, after in pairwise(runs)])
+
+
+def same_order(evidence: Evidence) -> Checked:
+    first, *others = (
+        [
+            tuple(np.argsort([of_table(evidence, name, each, text, "l1").mean() for each in MECHANISMS]))
+            for text in EPSILONS
+        ]
+        for name in DATA
+    )
+    same = [sum(a == b for a, b in zip(first, other, strict=True)) for other in others]
+    return agree_if(min(same) > 2, same=same)
+
+
+# --- figures of errors and alphas -----------------------------------------------------------------
+
+
+def pairs(
+    evidence: Evidence, name: str, method: str, epsilon: str, measure: str, *, reading: str = CELLS
+) -> list[tuple[Runs, Runs]]:
+    """Return the original and its counterpart at an epsilon, for every threshold or share of a figure.
 
     Parameters
     ----------
     evidence : Evidence
     name : str
     method : {"suppression", "swapping", "k-anonymity"}
-    at : str
-        The threshold; for swapping, one of the readings, or ``"epsilon"``.
-    line : str
-        ``"original"`` or an epsilon; for swapping, the share or the epsilon.
-    measure : {"error", "l1", "alpha"}
+    epsilon : str
+    measure : {"error", "alpha"}
+    reading : str
+        What swapping is taken to be.
     """
-    records = evidence.trials[figures_name(name)].values()
-    return np.array([each[method][at][line][measure] for each in records])
+    if method == "swapping":
+        own = of_figure(evidence, name, method, "epsilon", epsilon, measure)
+        return [(of_figure(evidence, name, method, reading, str(each), measure), own) for each in SHARES]
+    return [
+        (
+            of_figure(evidence, name, method, str(k), ORIGINAL, measure),
+            of_figure(evidence, name, method, str(k), epsilon, measure),
+        )
+        for k in THRESHOLDS
+    ]
 
 
-def accuracies(
-    evidence: Evidence, name: str, mechanism: str, epsilon: str, *, setting: str = "plain"
-) -> Runs:
-    """Return accuracies, one for each experiment; the epsilon of what has none is ``""``."""
-    records = evidence.trials[classification_name(name)].values()
-    return np.array([each[setting][mechanism][epsilon] for each in records])
+def _relative(original: Runs, own: Runs) -> Runs:
+    """Return how far an error is from the original's, as a share of that."""
+    scale = float(original.mean())
+    return (own - original) / scale if scale else np.full(len(own), np.nan)
 
 
-def exact_record(evidence: Evidence, name: str) -> Mapping[str, Any]:
-    """Return what is known exactly about a data set."""
-    return evidence.trials[EXACT][list(DATA).index(name)]
+def close(evidence: Evidence, name: str, method: str) -> Checked:
+    found = [
+        estimate_mean(_relative(*pair))
+        for text in EPSILONS
+        for pair in pairs(evidence, name, method, text, "error")
+    ]
+    checked = alike(found, margin=CLOSE)
+    if method != "swapping":
+        return checked
+    own = [of_figure(evidence, name, method, "epsilon", text, "error").mean() for text in EPSILONS]
+    told = []
+    for reading in READINGS:
+        first, last = (
+            of_figure(evidence, name, method, reading, str(each), "error").mean()
+            for each in (SHARES[0], SHARES[-1])
+        )
+        told.append(f"{reading} {first:,.0f} to {last:,.0f}")
+    values = {"told": "; ".join(told), "own": ", ".join(f"{each:,.0f}" for each in own), "shares": SHARES}
+    return replace(checked, values=values, case="swapping")
 
 
-# --- numbers --------------------------------------------------------------------------------------
+def improved(evidence: Evidence, name: str) -> Checked:
+    """Check that a sample's k-anonymity has smaller errors than everybody's at small epsilons."""
+    small = EPSILONS[:2]
+    found = [
+        estimate_mean(original - own)
+        for text in small
+        for original, own in pairs(evidence, name, "k-anonymity", text, "error")
+    ]
+    lines = {"own": small[0], "everybody": f"{small[0]}, everybody", "original": ORIGINAL}
+    values = {
+        key: float(of_figure(evidence, name, "k-anonymity", "6", line, "error").mean())
+        for key, line in lines.items()
+    }
+    return replace(mostly(found), values={**values, "epsilon": small[0]})
 
 
-def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tuple[str, float, float]:
-    """Return a printed number: its text, its value, and one unit of its last digit.
-
-    Nought has no last digit: it is printed where there is no delta at all, and has a unit of 0.
-
-    >>> printed_number("ma", "discrete-gaussian", "4", "delta")
-    ('3E-4', 0.0003, 0.0001)
-    """
-    text = getattr(PRINTED[name][mechanism, epsilon], measure)
-    if text == "0":
-        return text, 0.0, 0.0
-    mantissa, _, power = text.partition("E")
-    _, _, decimals = mantissa.partition(".")
-    return text, float(text), 10.0 ** (int(power or 0) - len(decimals))
+def approaches(evidence: Evidence, name: str, method: str, measure: str) -> Checked:
+    """Check that the distance to the original falls from each epsilon to the next."""
+    found = [
+        estimate_mean(np.abs(before - original) - np.abs(after - original))
+        for one, other in pairwise(EPSILONS)
+        for (original, before), (_, after) in zip(
+            pairs(evidence, name, method, one, measure),
+            pairs(evidence, name, method, other, measure),
+            strict=True,
+        )
+    ]
+    return mostly(found)
 
 
-def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str) -> Checked:
-    """Check a number of a table.
-
-    Delta may be off by one unit of its last printed digit, as some are rounded and some are cut; where 0 is
-    printed, it must be 0.
-    Bias and alpha come from one experiment, so they may be off by twice the spread of our experiments besides
-    :data:`ALLOWED`.
-    """
-    text, paper, unit = printed_number(name, mechanism, epsilon, measure)
-    if measure == "delta":
-        value = exact_record(evidence, name)["numbers"][mechanism][epsilon]["delta"]
-        off = abs(value - paper)
-        why = f"Off by {off:.2g}, allowed {unit:g}."
-        return Checked(AGREES if off <= unit + _CLOSE else DIFFERS, why, Estimated(value), text, paper)
-    runs = of_table(evidence, name, mechanism, epsilon, measure)
-    ours = estimate_mean(runs)
-    if len(runs) < 2:
-        return cannot_check("One experiment has no spread.", ours=ours, paper=text)
-    spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))
-    off, reach = ours.value / paper - 1, ALLOWED + _ERRORS * spread / paper
-    why = f"Off by {_signed(off)}, allowed {reach:.1%}.".replace("%", " %")
-    return Checked(AGREES if abs(off) <= reach else DIFFERS, why, ours, text, paper)
+def comparable(evidence: Evidence, name: str) -> Checked:
+    found = {
+        method: [
+            estimate_mean(_relative(*pair))
+            for text in EPSILONS
+            for pair in pairs(evidence, name, method, text, "alpha")
+        ]
+        for method in _METHODS
+    }
+    parts = [
+        f"{method} {sum(each.value <= CLOSE for each in own)} of {len(own)}" for method, own in found.items()
+    ]
+    checked = below([each for own in found.values() for each in own], limit=CLOSE)
+    return replace(checked, values={"parts": parts})
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.1%}".replace("-", "\N{MINUS SIGN}")
+def fairer(evidence: Evidence, name: str) -> Checked:
+    return mostly(
+        [
+            estimate_mean(original - own)
+            for text in EPSILONS
+            for original, own in pairs(evidence, name, "k-anonymity", text, "alpha")
+        ]
+    )
 
 
-# --- figures --------------------------------------------------------------------------------------
+# --- classification -------------------------------------------------------------------------------
 
 
-def suppression_at(evidence: Evidence, name: str, k: int, line: str, measure: str) -> Runs:
-    """Return suppression at a threshold: the original or an epsilon."""
-    return of_figure(evidence, name, "suppression", str(k), line, measure)
+def higher(evidence: Evidence, name: str) -> Checked:
+    plain, more = (
+        [
+            accuracies(evidence, name, own, text, setting=setting)
+            - accuracies(evidence, name, other, text, setting=setting)
+            for own, other, text in _RIVALS
+        ]
+        for setting in ("plain", "areas")
+    )
+    checked, at_all, with_areas = (
+        mostly([estimate_mean(gap - least) for gap in gaps])
+        for gaps, least in ((plain, MUCH), (plain, 0.0), (more, MUCH))
+    )
+    words = [each.why[:1].lower() + each.why[1:] for each in (at_all, with_areas)]
+    return replace(checked, values={"much": MUCH, "at_all": words[0], "areas": words[1]})
 
 
-def anonymity_at(evidence: Evidence, name: str, k: int, line: str, measure: str) -> Runs:
-    """Return k-anonymity at k: the original, an epsilon, or an epsilon against everybody."""
-    return of_figure(evidence, name, "k-anonymity", str(k), line, measure)
+def near(evidence: Evidence, name: str) -> Checked:
+    base = accuracies(evidence, name, BASELINE, "")
+    losses = [
+        estimate_mean(base - accuracies(evidence, name, each, text))
+        for each, text in product(_CLASSICAL, EPSILONS)
+    ]
+    return replace(below(losses, limit=NEAR), values={"base": base.mean()})
 
 
-def swapping_at(evidence: Evidence, name: str, reading: str, line: str, measure: str) -> Runs:
-    """Return swapping in one of its readings at a share, or its counterpart at an epsilon."""
-    return of_figure(evidence, name, "swapping", reading, line, measure)
+def nearer(evidence: Evidence, name: str) -> Checked:
+    """Check that Laplace and the discrete Gaussian are closer to the baseline than any other."""
+    base = accuracies(evidence, name, BASELINE, "")
+
+    def away(each: str, text: str) -> Runs:
+        return np.abs(base - accuracies(evidence, name, each, text))
+
+    return mostly([estimate_mean(away(other, text) - away(own, text)) for own, other, text in _RIVALS])

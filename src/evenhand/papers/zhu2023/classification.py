@@ -11,15 +11,19 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from evenhand.papers.trials import Trials
-from evenhand.papers.zhu2023 import draws, exact
-from evenhand.papers.zhu2023.data import FEATURES, FILL, THRESHOLD, count_people
-from evenhand.papers.zhu2023.printed import (
+from evenhand.papers.zhu2023 import exact
+from evenhand.papers.zhu2023 import experiments as draws
+from evenhand.papers.zhu2023.data import (
     ANONYMITY,
     EPSILONS,
+    FEATURES,
+    FILL,
     GAUSSIAN,
     LAPLACE,
     SUPPRESSION,
     SWAPPING,
+    THRESHOLD,
+    count_people,
 )
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.kanonymity.mechanisms import KAnonymity
@@ -33,18 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.release.table.histogram import Histogram
-
-__all__ = [
-    "BASELINE",
-    "MAJORITY",
-    "ORIGINALS",
-    "REPETITIONS",
-    "SETTINGS",
-    "SWAPPED",
-    "accuracy",
-    "classification_name",
-    "classification_trials",
-]
 
 BASELINE, MAJORITY = "baseline", "majority"
 """The classifier that is trained on the true table, and the one that says what most people have."""

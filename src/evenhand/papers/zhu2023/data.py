@@ -1,26 +1,28 @@
-"""The tables of zhu2023: three excerpts of the American Community Survey, counted."""
+"""The tables of zhu2023: three excerpts of the American Community Survey, counted, and what is printed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from evenhand import datasets
+from evenhand.papers.stored import read_entries, read_printed
 from evenhand.release.table.histogram import Histogram
 
-__all__ = [
-    "BOUND",
-    "COLUMNS",
-    "DATA",
-    "FEATURES",
-    "FILL",
-    "QUASI",
-    "THRESHOLD",
-    "Source",
-    "count_people",
-    "load_people",
-]
+EPSILONS = ("0.5", "1", "2", "4")
+"""The epsilons of the tables, as exact texts."""
+
+LAPLACE, GAUSSIAN = "laplace", "discrete-gaussian"
+SUPPRESSION, SWAPPING, ANONYMITY = "noisy-suppression", "random-swapping", "sampled-k-anonymity"
+
+MECHANISMS = {
+    LAPLACE: "Laplace",
+    GAUSSIAN: "Discrete Gaussian",
+    SUPPRESSION: "DP Suppression",
+    SWAPPING: "DP Swapping",
+    ANONYMITY: "DP k-anonymity",
+}
+"""The rows of each block, by our name, as the paper calls them."""
 
 QUASI = "RAC1P"
 """The quasi-identifier of swapping; only nine values fit the printed delta, and race has nine."""
@@ -41,38 +43,24 @@ BOUND = 10_000
 """A public bound on a count, which Theorem 1 needs and the paper does not give; a whole area is smaller."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """One of the three data sets.
-
-    Parameters
-    ----------
-    part : str
-        As in :func:`evenhand.datasets.load`.
-    title : str
-        As the paper calls it.
-    table : str
-    areas : int
-        How many areas the paper says there are.
-    errors, alphas, accuracy : str
-        The numbers of its figures.
-    """
-
-    part: str
-    title: str
-    table: str
-    areas: int
-    errors: str
-    alphas: str
-    accuracy: str
-
-
-DATA = {
-    "ma": Source("ma", "Massachusetts", "Table 1", 5, "2", "3", "4"),
-    "tx": Source("tx", "Texas", "Table 2", 6, "6", "8", "5, left"),
-    "outlier": Source("national", "Outlier", "Table 3", 20, "7", "9", "5, right"),
-}
+DATA = read_entries(__package__, "data")
 """The data sets by name."""
+
+
+class Printed(NamedTuple):
+    """One row of a table: delta, the l1 norm of the bias, and alpha, as the texts that are printed."""
+
+    delta: str
+    l1: str
+    alpha: str
+
+
+PRINTED: dict[str, dict[tuple[str, str], Printed]] = {name: {} for name in DATA}
+"""Every row of tables 1 to 3 by data set, mechanism and epsilon; delta is the same in the three tables."""
+
+for _row in read_printed(__package__, "tables"):
+    _numbers = Printed(_row["delta"], _row["l1"], _row["alpha"])
+    PRINTED[_row["data"]][_row["mechanism"], _row["epsilon"]] = _numbers
 
 
 @lru_cache(maxsize=3)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.zhu2023.printed import GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
+from evenhand.papers.zhu2023.data import GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 
 if TYPE_CHECKING:
@@ -30,30 +30,6 @@ if TYPE_CHECKING:
     from evenhand.release.table.histogram import Histogram
 
     Values = NDArray[np.float64]
-
-__all__ = [
-    "BOUNDS",
-    "anonymity_delta",
-    "anonymity_theorem",
-    "biases",
-    "clipped_bias",
-    "compare_bounds",
-    "gaussian_delta",
-    "keep_probability",
-    "laplace_alpha",
-    "printed_gaussian",
-    "rounded_bias",
-    "suppression_bias",
-    "suppression_delta",
-    "suppression_theorem",
-    "swapping_bias",
-    "swapping_delta",
-    "swapping_theorem",
-    "theorem_7",
-    "theorem_8",
-    "theorem_9",
-    "variance",
-]
 
 _WIDE = 60.0
 

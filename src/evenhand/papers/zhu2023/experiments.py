@@ -1,10 +1,13 @@
 """The experiments of zhu2023 as trials: each is one experiment of the paper, with all its repetitions.
 
 Beside them stand the same tables by the mechanisms that evenhand ships: exact noise, exact bias, exact delta.
+What the paper drew is drawn here as its code must have done it, continuous noise rounded or compared, so
+nothing of that is fit for release.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,19 +16,24 @@ import numpy as np
 
 from evenhand import release
 from evenhand.papers.trials import Trials
-from evenhand.papers.zhu2023 import draws, exact
+from evenhand.papers.zhu2023 import exact
 from evenhand.papers.zhu2023.data import (
+    ANONYMITY,
     BOUND,
     COLUMNS,
     DATA,
+    EPSILONS,
     FILL,
+    GAUSSIAN,
+    LAPLACE,
     QUASI,
+    SUPPRESSION,
+    SWAPPING,
     THRESHOLD,
     count_people,
     load_people,
 )
-from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
-from evenhand.privacy.laws import DiscreteGaussian
+from evenhand.privacy.laws import DiscreteGaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.kanonymity.mechanisms import KAnonymity
 from evenhand.release.mechanisms.random_swapping import RandomSwapping
@@ -36,29 +44,13 @@ from evenhand.release.postprocess.steps import Nonnegative
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from evenhand.release.table.histogram import Histogram
 
+    Counts = NDArray[np.int64]
+    Errors = NDArray[np.float64]
     Numbers = dict[str, float]
-
-__all__ = [
-    "AGAINST_ALL",
-    "BY_THRESHOLD",
-    "CELLS",
-    "DISCREPANT",
-    "EXACT",
-    "FEW",
-    "NEAREST",
-    "ORIGINAL",
-    "READINGS",
-    "REPETITIONS",
-    "SHARES",
-    "SMALLER_NOISE",
-    "THRESHOLDS",
-    "experiment_trials",
-    "figures_name",
-    "shipped_numbers",
-    "tables_name",
-]
 
 REPETITIONS, FEW = 200, 20
 """Repetitions of an experiment, and those of k-anonymity, whose printed numbers are multiples of 1 / 20."""
@@ -125,27 +117,21 @@ def _table(name: str, number: int) -> dict[str, Any]:
             return _source("tables", name, number, mechanism, at)
 
         noise = exact.variance(epsilon), exact.variance(epsilon, printed=True)
-        inside, outside = draws.anonymity_errors(
+        inside, outside = anonymity_errors(
             KAnonymity(k=THRESHOLD), everything, epsilon, FEW, source(ANONYMITY)
         )
         errors = {
-            LAPLACE: draws.laplace_errors(counts, epsilon, REPETITIONS, source(LAPLACE)),
-            GAUSSIAN: draws.gaussian_errors(counts, noise[0], REPETITIONS, source(GAUSSIAN)),
-            SMALLER_NOISE: draws.gaussian_errors(counts, noise[1], REPETITIONS, source(SMALLER_NOISE)),
-            SUPPRESSION: draws.suppression_errors(
-                counts, epsilon, THRESHOLD, REPETITIONS, source(SUPPRESSION)
-            ),
-            BY_THRESHOLD: draws.threshold_errors(
-                counts, epsilon, THRESHOLD, REPETITIONS, source(BY_THRESHOLD)
-            ),
-            SWAPPING: draws.release_errors(
-                RandomSwapping(epsilon=text), histogram, REPETITIONS, source(SWAPPING)
-            ),
+            LAPLACE: laplace_errors(counts, epsilon, REPETITIONS, source(LAPLACE)),
+            GAUSSIAN: gaussian_errors(counts, noise[0], REPETITIONS, source(GAUSSIAN)),
+            SMALLER_NOISE: gaussian_errors(counts, noise[1], REPETITIONS, source(SMALLER_NOISE)),
+            SUPPRESSION: suppression_errors(counts, epsilon, THRESHOLD, REPETITIONS, source(SUPPRESSION)),
+            BY_THRESHOLD: threshold_errors(counts, epsilon, THRESHOLD, REPETITIONS, source(BY_THRESHOLD)),
+            SWAPPING: release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source(SWAPPING)),
             ANONYMITY: inside,
             AGAINST_ALL: outside,
         }
         for mechanism, each in errors.items():
-            found.setdefault(mechanism, {})[text] = draws.summary(each)
+            found.setdefault(mechanism, {})[text] = summarise_errors(each)
     return {"numbers": found}
 
 
@@ -172,11 +158,11 @@ def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     found = {}
     for k in THRESHOLDS:
         source = _source("figures", name, number, "suppression", k)
-        errors = draws.release_errors(Suppression(threshold=k, fill=FILL), histogram, 1, source)
-        found[str(k)] = {ORIGINAL: draws.summary(errors)}
+        errors = release_errors(Suppression(threshold=k, fill=FILL), histogram, 1, source)
+        found[str(k)] = {ORIGINAL: summarise_errors(errors)}
         for text in EPSILONS:
-            errors = draws.suppression_errors(counts, Fraction(text), k, REPETITIONS, source)
-            found[str(k)][text] = draws.summary(errors)
+            errors = suppression_errors(counts, Fraction(text), k, REPETITIONS, source)
+            found[str(k)][text] = summarise_errors(errors)
     return found
 
 
@@ -188,12 +174,10 @@ def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     for reading, options in READINGS.items():
         for share in SHARES:
             mechanism = Swapping(fraction=Fraction(share, 100), **options)
-            found[reading][str(share)] = draws.summary(
-                draws.release_errors(mechanism, histogram, FEW, source)
-            )
+            found[reading][str(share)] = summarise_errors(release_errors(mechanism, histogram, FEW, source))
     for text in EPSILONS:
-        errors = draws.release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source)
-        found["epsilon"][text] = draws.summary(errors)
+        errors = release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source)
+        found["epsilon"][text] = summarise_errors(errors)
     return found
 
 
@@ -203,11 +187,11 @@ def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
     found: dict[str, dict[str, Numbers]] = {}
     for k in THRESHOLDS:
         source = _source("figures", name, number, "k-anonymity", k)
-        inside, _ = draws.anonymity_errors(KAnonymity(k=k), everything, None, FEW, source)
-        found[str(k)] = {ORIGINAL: draws.summary(inside)}
+        inside, _ = anonymity_errors(KAnonymity(k=k), everything, None, FEW, source)
+        found[str(k)] = {ORIGINAL: summarise_errors(inside)}
         for text in EPSILONS:
-            inside, outside = draws.anonymity_errors(KAnonymity(k=k), everything, Fraction(text), FEW, source)
-            found[str(k)] |= {text: draws.summary(inside), f"{text}, everybody": draws.summary(outside)}
+            inside, outside = anonymity_errors(KAnonymity(k=k), everything, Fraction(text), FEW, source)
+            found[str(k)] |= {text: summarise_errors(inside), f"{text}, everybody": summarise_errors(outside)}
     return found
 
 
@@ -300,3 +284,91 @@ def _mechanisms(epsilon: Fraction) -> dict[str, Any]:
         SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=THRESHOLD, fill=FILL),
         SWAPPING: release.RandomSwapping(epsilon=epsilon),
     }
+
+
+# --- draws, many repetitions at once --------------------------------------------------------------
+
+
+def summarise_errors(errors: Errors) -> dict[str, float]:
+    """Return what the paper reports of errors, one row per repetition and one column per cell.
+
+    ``l1`` and ``alpha`` are of the average error of each cell, ``error`` is the average of the repetitions'
+    total errors. The first two hold the randomness of the average besides the bias.
+
+    >>> summarise_errors(np.array([[1.0, -1.0], [1.0, 3.0]]))
+    {'l1': 2.0, 'alpha': 0.0, 'error': 3.0}
+    """
+    mean = errors.mean(axis=0)
+    return {
+        "l1": float(np.abs(mean).sum()),
+        "alpha": float(np.ptp(mean)),
+        "error": float(np.abs(errors).sum(axis=1).mean()),
+    }
+
+
+def laplace_errors(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededSource) -> Errors:
+    """Return the errors of counts with Laplace noise of scale 2 / epsilon, rounded, then clipped at zero.
+
+    Rounding fits the printed numbers, which are multiples of 1 / 200, and continuous noise does not.
+    """
+    noise = Laplace(2 / epsilon).draw(size=(repetitions, counts.size), source=source)
+    found: Errors = np.maximum(counts.ravel() + np.rint(noise), 0.0) - counts.ravel()
+    return found
+
+
+def gaussian_errors(counts: Counts, variance: Fraction, repetitions: int, source: SeededSource) -> Errors:
+    """Return the errors of counts with discrete Gaussian noise, clipped at zero."""
+    noise = DiscreteGaussian(variance).draw(size=(repetitions, counts.size), source=source)
+    found: Errors = (np.maximum(counts.ravel() + noise, 0) - counts.ravel()).astype(np.float64)
+    return found
+
+
+def suppression_errors(
+    counts: Counts, epsilon: Fraction, threshold: int, repetitions: int, source: SeededSource
+) -> Errors:
+    """Return the errors of equation (2): noise of its own on each count decides whether it is replaced."""
+    flat = counts.ravel()
+    noise = Laplace(2 / epsilon).draw(size=(repetitions, flat.size), source=source)
+    return np.where(flat + noise >= threshold, 0.0, threshold // 2 - flat)
+
+
+def threshold_errors(
+    counts: Counts, epsilon: Fraction, threshold: int, repetitions: int, source: SeededSource
+) -> Errors:
+    """Return the errors of Algorithm 2: one noisy threshold for all counts, half of it in their place."""
+    flat = counts.ravel()
+    noisy = threshold + Laplace(2 / epsilon).draw(size=(repetitions, 1), source=source)
+    found: Errors = np.where(flat < noisy, np.floor(noisy / 2) - flat, 0.0)
+    return found
+
+
+def release_errors(mechanism: Any, histogram: Histogram, repetitions: int, source: SeededSource) -> Errors:
+    """Return the errors of a mechanism of :mod:`evenhand.release`."""
+    counts: Any = histogram.counts
+    found = np.empty((repetitions, counts.size))
+    for number in range(repetitions):
+        found[number] = (mechanism.release(histogram, rng=source).histogram.counts - counts).ravel()
+    return found
+
+
+def draw_sample(histogram: Histogram, share: float, source: SeededSource) -> Histogram:
+    """Return the table of a sample that every person is in with the same probability."""
+    kept = source.generator().binomial(np.asarray(histogram.counts), share)
+    return histogram.with_counts(kept)
+
+
+def anonymity_errors(
+    mechanism: Any, histogram: Histogram, epsilon: Fraction | None, repetitions: int, source: SeededSource
+) -> tuple[Errors, Errors]:
+    """Return the errors of a k-anonymous sample against the sample, and against the whole table.
+
+    The sample has the share 1 - exp(-epsilon), or is everybody without an epsilon.
+    """
+    whole: Any = np.asarray(histogram.counts)
+    inside, outside = np.empty((2, repetitions, whole.size))
+    for number in range(repetitions):
+        kept = histogram if epsilon is None else draw_sample(histogram, -math.expm1(-float(epsilon)), source)
+        made: Any = np.asarray(mechanism.release(kept, rng=source).histogram.counts)
+        inside[number] = (made - np.asarray(kept.counts)).ravel()
+        outside[number] = (made - whole).ravel()
+    return inside, outside

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.checks import (
-    accuracies,
-    exact_record,
-    number_of,
-    of_figure,
-    of_table,
-    printed_number,
-)
 from evenhand.papers.zhu2023.classification import SETTINGS, classification_name
-from evenhand.papers.zhu2023.data import DATA
+from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, MECHANISMS, SWAPPING
 from evenhand.papers.zhu2023.experiments import (
     AGAINST_ALL,
     BY_THRESHOLD,
@@ -26,7 +18,14 @@ from evenhand.papers.zhu2023.experiments import (
     figures_name,
     tables_name,
 )
-from evenhand.papers.zhu2023.printed import ANONYMITY, EPSILONS, MECHANISMS, SWAPPING
+from evenhand.papers.zhu2023.records import (
+    accuracies,
+    exact_record,
+    number_of,
+    of_figure,
+    of_table,
+    printed_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
 
     Row = dict[str, Any]
-
-__all__ = ["AS_PRINTED", "AS_SHIPPED", "EXACTLY", "build_tables", "side_by_side"]
 
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
 """What a row's strategy is: the paper's method, without randomness, and evenhand's own mechanism."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.audit.views import OutputChunk
+from evenhand.privacy.audit.events import OutputChunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
 
     Columns = dict[str, npt.NDArray[Any]]
-
-__all__ = ["MechanismDraws", "output_columns", "support_columns"]
 
 _MOST_AT_ONCE = 1 << 16  # outputs
 _MOST_BYTES_AT_ONCE = 1 << 23

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["Audit", "audit"]
-
 _LEAST_TARGET = 0.1  # the epsilon that an audit is sized for where no epsilon, or zero, is claimed
 _LARGEST_TARGET = 1_000_000
 _WEAK = 0.105

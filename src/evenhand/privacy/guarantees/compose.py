@@ -14,27 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.loss import Statement
 
-__all__ = [
-    "MOST_PEOPLE",
-    "NO_GUARANTEE",
-    "OWN_PART",
-    "Composed",
-    "check_same_group",
-    "common_unit",
-    "compose_moving",
-    "convert",
-    "derived_terms",
-    "heaviest",
-    "keeps_own_part",
-    "merged_words",
-    "parallel_loss",
-    "people_in",
-    "proof_names",
-    "sum_loss",
-    "unique",
-    "without_guarantee",
-]
-
 NO_GUARANTEE = Loss(Fraction(0), Fraction(1))
 """The loss of a mechanism that makes no guarantee."""
 
@@ -74,11 +53,15 @@ _WHY_NOT = {
 
 
 class Composed(NamedTuple):
-    """An amount, what it assumes, and the two heaviest parts where a person may touch two."""
+    """An amount, what it assumes, and the two heaviest parts where a person may touch two.
+
+    `proof` is the name of the proof that is added, where the amount is only a bound.
+    """
 
     loss: Loss
     assumptions: tuple[str, ...] = ()
     blocks: tuple[Loss, ...] = ()
+    proof: str = ""
 
 
 def parallel_loss(parts: Sequence[Statement], *, membership: str | None) -> Composed:
@@ -124,9 +107,7 @@ def people_in(parts: Sequence[Statement]) -> tuple[int | None, int | None]:
     return (at_least if len(known) == len(parts) else None), at_least
 
 
-def merged_words(
-    parts: Sequence[Statement], *, proof: str, assumptions: tuple[str, ...]
-) -> dict[str, object]:
+def merged_words(parts: Sequence[Statement], total: Composed) -> dict[str, object]:
     """Unite columns, proofs and assumptions, each once, in order; trust is the weakest.
 
     A column that one part shows is in the clear, however well another part protects it. When one part
@@ -139,31 +120,28 @@ def merged_words(
     shown = unique(column for part in parts for column in part.in_clear)
     if trust is Trust.NONE:
         return {"trust": trust, **without_guarantee(protects, shown)}
-    proofs = unique((*(name for part in parts for name in proof_names(part.proof)), *proof_names(proof)))
-    all_assumptions = unique(
-        (*(assumption for part in parts for assumption in _keep_assumptions(part, assumptions)), *assumptions)
-    )
+    texts = (*(part.proof for part in parts), total.proof)
+    proofs = unique(name for text in texts for name in proof_names(text))
+    kept = (assumption for part in parts for assumption in _keep_assumptions(part, total.assumptions))
     return {
         "trust": trust,
         "protects": tuple(column for column in protects if column not in shown),
         "in_clear": shown,
         "proof": _BETWEEN_PROOFS.join(proofs),
-        "assumptions": all_assumptions,
+        "assumptions": unique((*kept, *total.assumptions)),
     }
 
 
 def derived_terms(
-    parts: Sequence[Statement], total: Composed, *, unit: Unit | None, proof: str, group_size: int | None
+    parts: Sequence[Statement], total: Composed, *, unit: Unit | None, group_size: int | None
 ) -> dict[str, Any]:
     """Return the terms of what follows from the parts, but for whether it is tight and the people."""
     return {
-        "epsilon": None if total.loss.concentrated else total.loss.amount,
-        "delta": total.loss.delta,
-        "rho": total.loss.amount if total.loss.concentrated else None,
+        **total.loss.amounts(),
         "unit": unit or parts[0].unit,
         "group_size": group_size or parts[0].group_size,
         "blocks": total.blocks,
-        **merged_words(parts, proof=proof, assumptions=total.assumptions),
+        **merged_words(parts, total),
     }
 
 
@@ -219,14 +197,6 @@ def unique(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-class Conversion(NamedTuple):
-    """A loss in another unit, what it assumes, and the name of its proof if it is only a bound."""
-
-    loss: Loss
-    assumptions: tuple[str, ...] = ()
-    proof: str = ""
-
-
 def common_unit(first: Unit, second: Unit) -> Unit:
     """Return the unit two guarantees are brought to before they are composed."""
     if first is second:
@@ -234,40 +204,36 @@ def common_unit(first: Unit, second: Unit) -> Unit:
     return Unit.ONE_PERSON if {first, second} == {Unit.ONE_REPORT, Unit.ONE_PERSON} else Unit.REPLACE_ONE
 
 
-def convert(guarantee: Statement, target: Unit, *, reports: int | None) -> tuple[Composed, str]:
-    """Go from the guarantee's unit to the `target` step by step, or say why that is not possible.
-
-    Returned with the name of the proof, if the new amount is only a bound.
-    """
+def convert(guarantee: Statement, target: Unit, *, reports: int | None) -> Composed:
+    """Go from the guarantee's unit to the `target` step by step, or say why that is not possible."""
     if (guarantee.unit, target) in _WHY_NOT:
         raise GuaranteeError(
             f"A guarantee for '{guarantee.unit}' cannot be read as one for '{target}': "
             f"{_WHY_NOT[guarantee.unit, target]}. Hint: a guarantee for '{target}' needs a proof of its own."
         )
-    loss, assumptions, proof = _chain(guarantee.loss, guarantee, target, reports)
+    total = _chain(guarantee.loss, guarantee, target, reports)
     if not keeps_own_part(guarantee):
-        blocks = guarantee.blocks if loss == guarantee.loss else ()
-        return Composed(loss, assumptions, blocks), proof
+        return total._replace(blocks=guarantee.blocks if total.loss == guarantee.loss else ())
     blocks = tuple(_chain(block, guarantee, target, reports).loss for block in heaviest(guarantee))
     if target is not Unit.REPLACE_ONE:
-        return Composed(loss, assumptions, blocks), proof
+        return total._replace(blocks=blocks)
     # Another person may answer in another part, so the largest part alone does not cover it.
     moved = compose_moving(blocks)
-    return moved._replace(assumptions=assumptions + moved.assumptions), proof
+    return moved._replace(assumptions=total.assumptions + moved.assumptions, proof=total.proof)
 
 
-def _chain(loss: Loss, guarantee: Statement, target: Unit, reports: int | None) -> Conversion:
-    result, unit = Conversion(loss), guarantee.unit
+def _chain(loss: Loss, guarantee: Statement, target: Unit, reports: int | None) -> Composed:
+    result, unit = Composed(loss), guarantee.unit
     while unit is not target:
         result = _step(result, unit, guarantee.trust, reports)
         unit = _ONE_STEP[unit]
     return result
 
 
-def _step(before: Conversion, unit: Unit, trust: Trust, reports: int | None) -> Conversion:
+def _step(before: Composed, unit: Unit, trust: Trust, reports: int | None) -> Composed:
     if unit is Unit.ADD_OR_REMOVE_ONE:
         # Replacing is removing one and adding another: two steps of the chain, so the group of two.
-        return Conversion(before.loss.for_group(2), before.assumptions, "group privacy")
+        return Composed(before.loss.for_group(2), before.assumptions, proof="group privacy")
     if unit is Unit.ONE_PERSON:
         # Same number of people, one person's record is another: exactly one person has changed.
         taken_part = ("who takes part is public",) if trust is Trust.LOCAL else ()
@@ -275,7 +241,7 @@ def _step(before: Conversion, unit: Unit, trust: Trust, reports: int | None) -> 
     return _from_report_to_person(before, trust, reports)
 
 
-def _from_report_to_person(before: Conversion, trust: Trust, reports: int | None) -> Conversion:
+def _from_report_to_person(before: Composed, trust: Trust, reports: int | None) -> Composed:
     if trust is Trust.LOCAL:
         # Each report has randomness of its own, so the reports of a person compose one after the other.
         times = 1 if reports is None else reports
@@ -283,7 +249,7 @@ def _from_report_to_person(before: Conversion, trust: Trust, reports: int | None
             "each person sends one report" if times == 1 else f"each person sends at most {times} reports"
         )
         proof = "sequential composition" if times > 1 else ""
-        return Conversion(before.loss.repeated(times), (assumption,), proof)
+        return Composed(before.loss.repeated(times), (assumption,), proof=proof)
     if reports is None:
         raise GuaranteeError(
             f"A guarantee for '{Unit.ONE_REPORT}' with central trust covers one row, and a person may have "
@@ -291,4 +257,5 @@ def _from_report_to_person(before: Conversion, trust: Trust, reports: int | None
         )
     # One mechanism sees all rows, so a person's rows are a group.
     assumption = f"each person has at most {reports} {'row' if reports == 1 else 'rows'}"
-    return Conversion(before.loss.for_group(reports), (assumption,), "group privacy" if reports > 1 else "")
+    proof = "group privacy" if reports > 1 else ""
+    return Composed(before.loss.for_group(reports), (assumption,), proof=proof)

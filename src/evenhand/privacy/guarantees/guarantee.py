@@ -30,8 +30,6 @@ from evenhand.privacy.rational import Number, exact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Guarantee"]
-
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Guarantee(Statement):
@@ -205,8 +203,7 @@ class Guarantee(Statement):
         same = [_read_for(part, unit) for part in parts]
         total = sum_loss(*same)
         composed = _derive(same, total, tight=_is_tight(total, same), people=people)
-        warn_of_new_trouble(composed, parts, people=people)
-        return composed
+        return warn_of_new_trouble(composed, parts, people=people)
 
     def __radd__(self, other: object) -> Guarantee:  # so that sum() can start at 0
         return self if type(other) is int and other == 0 else NotImplemented
@@ -254,8 +251,7 @@ class Guarantee(Statement):
         same = [_read_for(part, unit) for part in parts]
         total = parallel_loss(same, membership=membership)
         composed = _derive(same, total, tight=_is_tight(total, same), people=people)
-        warn_of_new_trouble(composed, parts, people=at_least)
-        return composed
+        return warn_of_new_trouble(composed, parts, people=at_least)
 
     def as_unit(self, unit: Unit | str, *, reports: int | None = None) -> Guarantee:
         """Read the guarantee for another unit, where that is valid.
@@ -297,9 +293,7 @@ class Guarantee(Statement):
             if self.unit is not Unit.ONE_REPORT or target is self.unit:
                 must_be = f"left out unless '{Unit.ONE_REPORT}' is read for another unit"
                 raise InvalidParameterError("reports", owner=owner, must_be=must_be, got=reports)
-        converted = _read_for(self, target, reports)
-        warn_of_new_trouble(converted, (self,), people=self.people)
-        return converted
+        return warn_of_new_trouble(_read_for(self, target, reports), (self,), people=self.people)
 
     def to_approximate(self, *, epsilon: Number | None = None, delta: Number | None = None) -> Guarantee:
         """Turn zCDP into an (epsilon, delta) guarantee for the epsilon, or the delta, that is given.
@@ -329,9 +323,8 @@ class Guarantee(Statement):
             loss = self.loss.at_delta(exact(delta, name="delta", owner=owner, least=0, most=1))
         if loss == self.loss:
             return self
-        converted = _derive((self,), Composed(loss), proof="conversion from zCDP", people=self.people)
-        warn_of_new_trouble(converted, (self,), people=self.people)
-        return converted
+        converted = _derive((self,), Composed(loss, proof="conversion from zCDP"), people=self.people)
+        return warn_of_new_trouble(converted, (self,), people=self.people)
 
     def group(self, size: int) -> Guarantee:
         r"""Extend the guarantee to `size` people who change at once.
@@ -347,10 +340,9 @@ class Guarantee(Statement):
         size = integer("size", size, owner="Guarantee.group", low=1, high=most)
         if size == 1 or self.trust is Trust.NONE:
             return self
-        total, together = Composed(self.loss.for_group(size)), size * self.group_size
-        extended = _derive((self,), total, proof="group privacy", people=self.people, group_size=together)
-        warn_of_new_trouble(extended, (self,), people=self.people)
-        return extended
+        total = Composed(self.loss.for_group(size), proof="group privacy")
+        extended = _derive((self,), total, people=self.people, group_size=size * self.group_size)
+        return warn_of_new_trouble(extended, (self,), people=self.people)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file, amounts as text such as ``"1/10"``.
@@ -412,9 +404,9 @@ def _read_for(guarantee: Guarantee, target: Unit, reports: int | None = None) ->
             "A guarantee for a group of people is not read for another unit. "
             "Hint: call .as_unit(...) first and .group(...) on its result."
         )
-    total, proof = convert(guarantee, target, reports=reports)
-    tight = guarantee.tight and not proof and total.loss == guarantee.loss
-    return _derive((guarantee,), total, unit=target, tight=tight, proof=proof, people=guarantee.people)
+    total = convert(guarantee, target, reports=reports)
+    tight = guarantee.tight and not total.proof and total.loss == guarantee.loss
+    return _derive((guarantee,), total, unit=target, tight=tight, people=guarantee.people)
 
 
 def _derive(
@@ -423,12 +415,11 @@ def _derive(
     *,
     unit: Unit | None = None,
     tight: bool = False,
-    proof: str = "",
     people: int | None,
     group_size: int | None = None,
 ) -> Guarantee:
     """Return the guarantee that follows from the parts."""
-    terms = derived_terms(parts, total, unit=unit, proof=proof, group_size=group_size)
+    terms = derived_terms(parts, total, unit=unit, group_size=group_size)
     return _fill(object.__new__(Guarantee), terms | {"tight": tight, "people": people})
 
 

@@ -12,15 +12,6 @@ from evenhand.schema.text import listed, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "INDEX",
-    "READ_FROM_ROWS",
-    "SCORED_LATER",
-    "leak_of_domains",
-    "refuse_reserved_names",
-    "state_inferred",
-]
-
 READ_FROM_ROWS = "domains read from the rows"
 """What is in the clear beside the columns."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.units import Trust, Unit
 
-__all__ = ["Loss", "Statement"]
-
 _WORKING_DIGITS = 50
 _LONGEST_EXACT = 1_000
 _SHORT_DIGITS = 60
@@ -53,6 +51,12 @@ class Loss:
         if self.concentrated:
             return Measure.ZCDP
         return Measure.APPROXIMATE if self.delta else Measure.PURE
+
+    def amounts(self) -> dict[str, Fraction | None]:
+        """Return the loss as the three fields of a guarantee."""
+        if self.concentrated:
+            return {"epsilon": None, "delta": Fraction(0), "rho": self.amount}
+        return {"epsilon": self.amount, "delta": self.delta, "rho": None}
 
     def plus(self, other: Loss) -> Loss:
         """Return what two mechanisms lose that see the same change, one after the other."""

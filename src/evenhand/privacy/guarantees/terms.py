@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,6 @@ from evenhand.privacy.rational import Number, as_text, exact
 
 if TYPE_CHECKING:
     from evenhand.privacy.guarantees.loss import Statement
-
-__all__ = ["amounts_of", "checked_terms", "read_terms", "shown_terms", "written_terms"]
 
 _OWNER = "Guarantee"
 _READER = "Guarantee.from_dict"
@@ -60,15 +57,8 @@ def checked_terms(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidParameterError("protects", owner=_OWNER, must_be=must_be, got=given["protects"])
     if trust is Trust.NONE:  # whatever is said besides, no guarantee is made
         words = without_guarantee(terms["protects"], terms["in_clear"])
-        return terms | amounts_of(NO_GUARANTEE) | words | {"tight": False}
-    return terms | amounts_of(_read_loss(given["epsilon"], given["delta"], given["rho"]))
-
-
-def amounts_of(loss: Loss) -> dict[str, Fraction | None]:
-    """Return the loss as the three fields of a guarantee."""
-    if loss.concentrated:
-        return {"epsilon": None, "delta": Fraction(0), "rho": loss.amount}
-    return {"epsilon": loss.amount, "delta": loss.delta, "rho": None}
+        return terms | NO_GUARANTEE.amounts() | words | {"tight": False}
+    return terms | _read_loss(given["epsilon"], given["delta"], given["rho"]).amounts()
 
 
 def written_terms(guarantee: Statement) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["ROW_ORDER", "Measure", "Trust", "Unit"]
-
 ROW_ORDER = "row order"
 """What a guarantee lists as in the clear where reports stand in the order of the people behind them."""
 

@@ -7,11 +7,11 @@ import inspect
 import warnings
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
-from evenhand.privacy.rational import as_text, decimal_context, exp_bounds, leading_zeros
+from evenhand.privacy.rational import as_text, decimal_context, exp_bounds, leading_zeros, round_decimal
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.loss import Statement
 
-__all__ = [
-    "amount_text",
-    "caution",
-    "cautions_of",
-    "delta_text",
-    "sentence_of",
-    "troubles_of",
-    "warn_of_new_trouble",
-]
+    Stated = TypeVar("Stated", bound=Statement)
 
 _LARGE_EPSILON = 10
 _LARGE_DELTA = Fraction(1, 100)
@@ -111,7 +103,7 @@ def amount_text(name: str, value: Fraction) -> str:
     small = max(value.numerator, value.denominator) < 10**_LONGEST_EXACT
     if small and len(as_text(value)) <= _LONGEST_EXACT:
         return f"{name} = {as_text(value)}"
-    return f"{name} <= {_readable(_upward(value, digits=5))}"
+    return f"{name} <= {_readable(round_decimal(value, 5, ROUND_CEILING))}"
 
 
 def delta_text(delta: Fraction) -> str:
@@ -121,12 +113,12 @@ def delta_text(delta: Fraction) -> str:
     ('6.1e-6', '0.98', '1')
     """
     if 0 < delta < Fraction(1, 1000):
-        return f"{_upward(delta, digits=2):.1e}"
-    return _readable(_upward(delta, digits=2))
+        return f"{round_decimal(delta, 2, ROUND_CEILING):.1e}"
+    return _readable(round_decimal(delta, 2, ROUND_CEILING))
 
 
 def _delta_fact(delta: Fraction) -> str:
-    exactly = Fraction(_upward(delta, digits=2)) == delta
+    exactly = Fraction(round_decimal(delta, 2, ROUND_CEILING)) == delta
     return f"delta {'=' if exactly else '<='} {delta_text(delta)}"
 
 
@@ -235,19 +227,14 @@ def _factor(epsilon: Fraction) -> str:
     if epsilon == 0:
         return "1"
     if epsilon > 500:
-        return f"e^{_readable(_upward(epsilon, digits=5))}"
+        return f"e^{_readable(round_decimal(epsilon, 5, ROUND_CEILING))}"
     factor = exp_bounds(epsilon, digits=20 + leading_zeros(epsilon))[1]
     if factor >= 2:
-        return _readable(_upward(factor, digits=3))
-    above = _upward(factor - 1, digits=2)
+        return _readable(round_decimal(factor, 3, ROUND_CEILING))
+    above = round_decimal(factor - 1, 2, ROUND_CEILING)
     if above.adjusted() < -6:
         return f"1 + {above:.1e}"
     return _readable(decimal_context(20).add(1, above))
-
-
-def _upward(value: Fraction, *, digits: int) -> Decimal:
-    context = decimal_context(digits, ROUND_CEILING)
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def _readable(value: Decimal) -> str:
@@ -261,8 +248,8 @@ def _join_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-def warn_of_new_trouble(guarantee: Statement, parts: Iterable[Statement] = (), *, people: int | None) -> None:
-    """Warn of what is weak in a guarantee and was in none of its parts.
+def warn_of_new_trouble(guarantee: Stated, parts: Iterable[Statement] = (), *, people: int | None) -> Stated:
+    """Return the guarantee, with a warning of what is weak in it and was in none of its parts.
 
     `people` is the number of people, or a number that there are at least when the exact one is not known.
     """
@@ -274,6 +261,7 @@ def warn_of_new_trouble(guarantee: Statement, parts: Iterable[Statement] = (), *
                 warnings.warn(
                     caution(kind, guarantee, people), PrivacyWarning, stacklevel=_levels_to_the_caller()
                 )
+    return guarantee
 
 
 def _levels_to_the_caller() -> int:

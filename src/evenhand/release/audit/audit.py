@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.table.frames import Backend
 
-__all__ = ["BANNER", "ReleaseAudit", "audit_release"]
-
 BANNER = "Computed from the true data: not for publication."
 """What stands on every form of an audit."""
 
@@ -87,9 +85,9 @@ class ReleaseAudit:
             "alpha_of_one_draw": self.alpha_of_one_draw,
             "expected_absolute_error": self.expected_absolute_error,
             "overall": _plain(self.overall),
-            "by_size": [_plain(each) for each in self.by_size],
+            "by_size": [_plain(figures) for figures in self.by_size],
             "group": self.group,
-            "by_group": [_plain(each) for each in self.by_group],
+            "by_group": [_plain(figures) for figures in self.by_group],
             "small": asdict(self.small) | {"unchanged_share": _number(self.small.unchanged_share)},
         }
 
@@ -102,10 +100,11 @@ class ReleaseAudit:
             The library of the frame. By default pandas where it is installed, else pyarrow.
         """
         parts = [("all", self.overall)]
-        parts += [("size", each) for each in self.by_size] + [("group", each) for each in self.by_group]
+        parts += [("size", figures) for figures in self.by_size]
+        parts += [("group", figures) for figures in self.by_group]
         rows = [figures for _, figures in parts]
         columns: dict[str, Any] = {"part": [part for part, _ in parts]}
-        columns |= {each.name: [getattr(row, each.name) for row in rows] for each in fields(Figures)}
+        columns |= {field.name: [getattr(row, field.name) for row in rows] for field in fields(Figures)}
         columns |= {name: [getattr(row, name) for row in rows] for name in ("hidden_share", "relative_error")}
         return make_frame(columns | {"banner": [self.banner] * len(rows)}, backend=backend)
 
@@ -120,10 +119,10 @@ class ReleaseAudit:
 
     def _repr_html_(self) -> str:
         banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
-        told = "".join(f"<p>{escape(line)}</p>" for line in _sentences(self))
+        sentences = "".join(f"<p>{escape(line)}</p>" for line in _sentences(self))
         tables = "".join(f"<p>{escape(title)}</p>{html_table(rows)}" for title, rows in _tables(self))
         more = "".join(f"<p>{escape(line)}</p>" for line in _omitted_groups(self))
-        return f"<div>{banner}{told}{tables}{more}</div>"
+        return f"<div>{banner}{sentences}{tables}{more}</div>"
 
 
 def audit_release(
@@ -223,7 +222,7 @@ _HEADS = [
 
 def _sentences(audit: ReleaseAudit) -> list[str]:
     small, all_cells = audit.small, audit.overall
-    names = " × ".join(visible(each) for each in audit.columns)
+    names = " × ".join(visible(name) for name in audit.columns)
     audited = f"Audit of a published table of {names}: {all_cells.cells:,} cells"
     spread = f"Alpha of this one draw, largest error minus smallest: {_decimal(audit.alpha_of_one_draw)}"
     unchanged = f"{small.unchanged:,} published unchanged{_share(small.unchanged_share)}"
@@ -241,11 +240,11 @@ def _sentences(audit: ReleaseAudit) -> list[str]:
 
 
 def _tables(audit: ReleaseAudit) -> list[tuple[str, list[list[str]]]]:
-    made = [("By true size of the cell", [["people in the cell", *_HEADS], *map(_row, audit.by_size)])]
+    tables = [("By true size of the cell", [["people in the cell", *_HEADS], *map(_row, audit.by_size)])]
     if audit.group is not None:
         shown = audit.by_group[:_GROUPS_SHOWN]
-        made.append((f"By {visible(audit.group)}", [[visible(audit.group), *_HEADS], *map(_row, shown)]))
-    return made
+        tables.append((f"By {visible(audit.group)}", [[visible(audit.group), *_HEADS], *map(_row, shown)]))
+    return tables
 
 
 def _omitted_groups(audit: ReleaseAudit) -> list[str]:
@@ -264,7 +263,7 @@ def _row(figures: Figures) -> list[str]:
         figures.name,
         f"{figures.cells:,}",
         _count(figures.people),
-        *(_decimal(each) for each in numbers),
+        *(_decimal(number) for number in numbers),
         f"{figures.unchanged:,}",
         f"{figures.missing:,}",
         f"{figures.zeroed:,}",

@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Values = NDArray[np.float64]
 
-__all__ = [
-    "SMALL",
-    "Figures",
-    "Pair",
-    "SmallCells",
-    "compare_tables",
-    "figures_by_group",
-    "figures_by_size",
-    "small_cells",
-]
-
 SMALL = 5
 """Cells of fewer people are small, unless told."""
 
@@ -173,7 +162,7 @@ def compare_tables(true: Any, published: Any, schema: Schema | None) -> Pair:
     cells, counts, _, _ = _list_cells(true, known, "true")
     other_cells, other_counts, missing, listed = _list_cells(published, known, "published")
     both = np.union1d(cells, np.union1d(other_cells, missing))
-    left, right = (np.zeros(both.size, each.dtype) for each in (counts, other_counts))
+    left, right = (np.zeros(both.size, stored.dtype) for stored in (counts, other_counts))
     left[np.searchsorted(both, cells)] = counts
     right[np.searchsorted(both, other_cells)] = other_counts
     absent = np.zeros(both.size, np.bool_)
@@ -186,19 +175,19 @@ def compare_tables(true: Any, published: Any, schema: Schema | None) -> Pair:
 
 def figures_by_size(pair: Pair) -> tuple[Figures, ...]:
     """Return the figures of cells of like size in truth."""
-    found = []
+    by_size = []
     for low, high in _SIZES:
         inside = (pair.true >= low) & (pair.true < math.inf if high is None else pair.true < high + 1)
         name = str(low) if high == low else f"{low} or more" if high is None else f"{low} to {high}"
         elsewhere = pair.size - pair.cells.size if low == 0 else 0
-        found.append(pair.figures(name, inside, int(inside.sum()) + elsewhere))
-    return tuple(found)
+        by_size.append(pair.figures(name, inside, int(inside.sum()) + elsewhere))
+    return tuple(by_size)
 
 
 def figures_by_group(pair: Pair, column: str) -> tuple[Figures, ...]:
     """Return the figures of the cells of each value of a column."""
     chosen = pair.schema[column]
-    shape = tuple(each.size for each in pair.schema)
+    shape = tuple(other.size for other in pair.schema)
     codes = np.unravel_index(pair.cells, shape)[pair.schema.names.index(column)]
     return tuple(
         pair.figures(visible(chosen.labels[code]), codes == code, pair.size // chosen.size)
@@ -240,10 +229,8 @@ def _list_cells(
         return _of_release(table, schema, name)
     if isinstance(table, Histogram):
         ordered = _order_columns(table, schema, name)
-        if ordered.counts is None:
-            cells, filled = np.asarray(ordered.cells), np.asarray(ordered.filled)
-            return cells, filled, np.empty(0, np.int64), True
-        return np.arange(ordered.size), ordered.counts.ravel(), np.empty(0, np.int64), False
+        cells = np.arange(ordered.size) if ordered.cells is None else ordered.cells
+        return cells, ordered.stored.ravel(), np.empty(0, np.int64), ordered.is_sparse
     read = read_cells(table, schema, count="count")
     return read.present.cells, read.present.filled, read.missing, True
 
@@ -262,8 +249,8 @@ def _of_release(
 def _order_columns(table: Histogram, schema: Schema, name: str) -> Histogram:
     """Return the table with its columns in this order; refuse other columns or other domains."""
     same = set(table.columns) == set(schema.names) and all(
-        table.schema[each].domain == schema[each].domain and table.schema[each].size == schema[each].size
-        for each in schema.names
+        (column.domain, column.size) == (schema[column.name].domain, schema[column.name].size)
+        for column in table.schema
     )
     if not same:
         must_be = f"a table of the columns {', '.join(schema.names)}, with the same domains"

@@ -41,8 +41,6 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, decimal_context, exact, exp_bounds, round_up
 from evenhand.privacy.scales import LARGEST, representable
 
-__all__ = ["calibrated_variance", "exact_delta", "laplace_delta", "printed_delta"]
-
 STATED_DIGITS = 15
 """Significant digits of a delta as it is stated; the last is rounded up."""
 
@@ -149,9 +147,9 @@ def calibrated_variance(epsilon: Number, delta: Number, *, cells: int) -> Fracti
     for finer in range(48, 0, -1):
         if near > LARGEST:
             break
-        found = representable(near)
-        if exact_delta(found, asked, cells=cells) <= target:
-            return found
+        variance = representable(near)
+        if exact_delta(variance, asked, cells=cells) <= target:
+            return variance
         near *= 1 + Fraction(1, 1 << finer)
     raise InvalidParameterError(
         "delta",
@@ -201,7 +199,7 @@ def _add_terms(terms: _Sum, weights: tuple[Fraction, Fraction], bits: int) -> tu
     slower, kept = _above(-2 * terms.decay, one, digits), _below(-terms.loss, one, digits)
     faster = _below(-terms.step, one, digits)
     heaviest = max(weights)
-    scaled = [int(each / heaviest * (1 << 64)) for each in weights]
+    scaled = [int(weight / heaviest * (1 << 64)) for weight in weights]
     sums, done = [0, 0], 0
     while True:
         sums[(terms.first + done) & 1] += -((-size * (one - kept)) >> bits)
@@ -262,7 +260,7 @@ def _theta_above(squared: Fraction, shift: Fraction) -> Fraction:
 
 
 def _total(exponents: list[Fraction], *, up: bool) -> Fraction:
-    return sum((_exp(each, up=up) for each in exponents), Fraction(0))
+    return sum((_exp(exponent, up=up) for exponent in exponents), Fraction(0))
 
 
 def _exp(exponent: Fraction, *, up: bool) -> Fraction:
@@ -296,7 +294,7 @@ def _log_delta(log_squared: float, epsilon: Fraction, cells: int) -> float:
     reach = math.sqrt(first**2 + 50 / decay) - first
     places = np.arange(min(math.ceil(reach) + 2, 10**7), dtype=np.float64)
     sizes = np.exp(-decay * places * (2 * first + places)) * -np.expm1(-loss - places * float(terms.step))
-    weights = [float(each) for each in _rough_weights(float(squared), cells)]
+    weights = [float(weight) for weight in _rough_weights(float(squared), cells)]
     even = terms.first & 1
     total = weights[even] * sizes[::2].sum() + weights[1 - even] * sizes[1::2].sum()
     return math.log(total) - decay * first * first
@@ -337,13 +335,13 @@ def _root(epsilon: Fraction, wanted: float, cells: int) -> float:
         return high
     for _ in range(_ROUNDS):
         middle = high - at_high * (high - low) / (at_high - at_low)
-        found = excess(middle)
-        if abs(found) < (_MOST_BELOW - _LEAST_BELOW) / 2 or not low < middle < high:
+        at_middle = excess(middle)
+        if abs(at_middle) < (_MOST_BELOW - _LEAST_BELOW) / 2 or not low < middle < high:
             return middle
-        if found < 0:
-            high, at_high, at_low = middle, found, at_low / 2
+        if at_middle < 0:
+            high, at_high, at_low = middle, at_middle, at_low / 2
         else:
-            low, at_low, at_high = middle, found, at_high / 2
+            low, at_low, at_high = middle, at_middle, at_high / 2
     return high
 
 
@@ -360,10 +358,5 @@ def laplace_delta(scale: Fraction, epsilon: Fraction, *, cells: int) -> Fraction
     left = cells / scale - epsilon
     if left <= 0:
         return Fraction(0)
-    chance = 1 / (1 + _exp_below(-1 / scale)) ** cells
-    return round_up(chance * (1 - _exp_below(-left)), digits=STATED_DIGITS)
-
-
-def _exp_below(exponent: Fraction) -> Fraction:
-    """Return a lower bound of an exponential; decimals are slow far below e**-1000, which is not seen."""
-    return exp_bounds(exponent)[0] if exponent >= _SMALLEST_LOG else Fraction(0)
+    chance = 1 / (1 + _exp(-1 / scale, up=False)) ** cells
+    return round_up(chance * (1 - _exp(-left, up=False)), digits=STATED_DIGITS)

@@ -1,7 +1,8 @@
 r"""What sampling promises: the exact delta of a sampled table whose small counts are suppressed.
 
 Each person is taken with the same chance :math:`\beta`, independently; the sampled counts of fixed, public
-cells are published if they are at least :math:`k`. See :func:`sampled_delta`.
+cells are published if they are at least :math:`k`. See :func:`sampled_delta`; :func:`rate_for` gives the
+largest chance whose delta is within what is asked.
 
 A cell of :math:`w` people has a sampled count :math:`\operatorname{Bin}(w, \beta)`; below :math:`k` it is
 suppressed, so all those outcomes are one. A cell that loses a person is a pair of laws (:math:`w`,
@@ -23,30 +24,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import integer, one_of
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
 
-__all__ = [
-    "MOST_K",
-    "Cell",
-    "Cells",
-    "SampledDelta",
-    "binomials",
-    "distances",
-    "distances_alone",
-    "join_cells",
-    "merge_small_outcomes",
-    "sample_delta",
-    "sampled_delta",
-]
+optimize = lazy("scipy.optimize")
 
 _UNIT = 2.0**-53
 _CUT_OFF = 1e-80
@@ -107,10 +98,10 @@ def join_cells(cells: list[Cell], *, negligible: float = 0.0) -> Cells:
     Outcomes that are less likely than `negligible` in the first table are left out and counted in full.
     """
     kept = [cell.first > negligible for cell in cells]
-    starts = np.cumsum([0, *(np.count_nonzero(each) for each in kept[:-1])])
-    first = np.concatenate([cell.first[each] for cell, each in zip(cells, kept, strict=True)])
-    second = np.concatenate([cell.second[each] for cell, each in zip(cells, kept, strict=True)])
-    left = np.array([cell.first[~each].sum() for cell, each in zip(cells, kept, strict=True)])
+    starts = np.cumsum([0, *(np.count_nonzero(likely) for likely in kept[:-1])])
+    first = np.concatenate([cell.first[likely] for cell, likely in zip(cells, kept, strict=True)])
+    second = np.concatenate([cell.second[likely] for cell, likely in zip(cells, kept, strict=True)])
+    left = np.array([cell.first[~likely].sum() for cell, likely in zip(cells, kept, strict=True)])
     return Cells(first, second, starts, np.array([float(cell.people) for cell in cells]), left)
 
 
@@ -152,6 +143,9 @@ def distances(loses: Cell, gains: Cells, grown: float) -> tuple[Values, Values]:
 MOST_K = 1_000
 """A larger threshold is refused."""
 
+SMALLEST_DELTA = Fraction(1, 10**40)
+"""A smaller delta is refused: it is far below anything that could be noticed."""
+
 _MOST_PEOPLE = 1 << 14  # in the largest cell that is looked at one by one
 _MOST_PAIRED = 1 << 10  # the same where cells are compared in pairs
 _MOST_WORK = 2 * 10**7  # outcomes of pairs of cells
@@ -162,6 +156,9 @@ _ROUNDING = 1e-11  # of the law of a partner
 _NEGLIGIBLE = 1e-15  # of the distance: outcomes of less chance are counted in full and not looked at
 _LEAST_CHANCE = 1e-60
 _SMALLEST_SUM = 1e-250
+_RATE_CLOSE = 1e-6
+_RATE_GRID = 2**64
+_MOST_STEPS = 80
 _LARGEST_EPSILON = 200  # beyond, e^epsilon leaves the range of floats; delta is stated for this one
 
 
@@ -250,19 +247,6 @@ def sampled_delta(epsilon: Number, *, rate: Number, k: int, unit: Unit | str) ->
     return _delta(min(asked, Fraction(_LARGEST_EPSILON)), chance, least, change)
 
 
-def sample_delta(rate: Number) -> Fraction:
-    r"""Return the delta of publishing the sample itself, or anything made from it: the rate, at any epsilon.
-
-    With the rate :math:`\beta`, the person's presence changes the sample with chance :math:`\beta`, so delta
-    is at most that, and two tables with the counts 1 and 0 attain it at every epsilon: the outcome 1 cannot
-    come from 0. A generalisation that depends on the sampled people, such as Mondrian's, gives no more.
-
-    >>> sample_delta("1/10")
-    Fraction(1, 10)
-    """
-    return exact(rate, name="rate", owner="sample_delta", least=0, most=1)
-
-
 @functools.lru_cache(maxsize=4096)
 def _delta(epsilon: Fraction, rate: Fraction, k: int, unit: Unit) -> SampledDelta:
     if rate == 0:
@@ -272,11 +256,11 @@ def _delta(epsilon: Fraction, rate: Fraction, k: int, unit: Unit) -> SampledDelt
         return SampledDelta(Fraction(1), k, other, exact=True)
     grown, chance = float(exp_bounds(epsilon)[0]), float(rate)
     # where e^epsilon (1 - rate) >= 1, a cell with a person fewer is never so much likelier
-    found = one_cell(chance, k, ((1.0, grown),), both=grown * (1 - chance) < 1 + _EXACT)
+    worst = one_cell(chance, k, ((1.0, grown),), both=grown * (1 - chance) < 1 + _EXACT)
     if unit is Unit.REPLACE_ONE:
-        found = two_cells(grown, chance, k, found)
-    delta = round_up(Fraction(min(1.0, found.upper)), digits=_DIGITS)
-    return SampledDelta(delta, found.loses, found.gains, found.inside)
+        worst = two_cells(grown, chance, k, worst)
+    delta = round_up(Fraction(min(1.0, worst.upper)), digits=_DIGITS)
+    return SampledDelta(delta, worst.loses, worst.gains, worst.inside)
 
 
 def one_cell(rate: float, k: int, partner: Partner, *, both: bool) -> Found:
@@ -302,13 +286,14 @@ def two_cells(grown: float, rate: float, k: int, alone: Found) -> Found:
     """Return the largest distance when a person leaves one cell and enters another."""
     most = max(32, 2 * k, 2 * (alone.loses or 0), 2 * (alone.gains or 0))
     while most <= _MOST_PAIRED:
-        found = _window(grown, rate, k, most, alone.value)
-        if found is None:
+        worst = _window(grown, rate, k, most, alone.value)
+        if worst is None:
             break
-        if found.inside:
-            return found
+        if worst.inside:
+            return worst
         most = most * 3 // 2
-    bounds = [one_cell(rate, k, each, both=False) for each in _partners(grown, rate, k, _split(rate, k))]
+    partners = _partners(grown, rate, k, _split(rate, k))
+    bounds = [one_cell(rate, k, partner, both=False) for partner in partners]
     return _furthest(alone, *bounds)._replace(inside=False)
 
 
@@ -395,8 +380,8 @@ def _with_partner(cells: list[Cell], partner: Partner) -> tuple[Values, Values]:
     return values, uppers
 
 
-def _furthest(*found: Found) -> Found:
-    return max(found, key=lambda each: each.upper)
+def _furthest(*candidates: Found) -> Found:
+    return max(candidates, key=lambda candidate: candidate.upper)
 
 
 def _swap_tables(cell: Cell) -> Cell:
@@ -408,3 +393,85 @@ def _first_window(partner: Partner, rate: float, k: int) -> int:
     _, grown = max(partner)  # the likeliest outcome
     share = 1 - (1 - rate) / grown  # sampled shares above it count
     return min(_MOST_PEOPLE, max(8, 2 * k, math.ceil(2 * k / max(share, 1e-9))))
+
+
+# --- the largest rate whose exact delta is within what is asked ---------------------------------------
+
+
+@functools.lru_cache(maxsize=256)
+def rate_for(epsilon: Fraction, delta: Fraction, *, k: int, unit: Unit) -> Fraction:
+    r"""Return the rate at which people may be sampled so that (epsilon, delta) holds, rounded down.
+
+    Two tables with `k` and `k` - 1 people in a cell are told apart by the outcome `k`, which has the chance
+    :math:`\beta^k`, so :math:`\delta^{1/k}` is an upper end. From there the rate is found by interpolation
+    on the exact delta of :func:`sampled_delta`.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Above 0.
+    delta : Fraction
+        From 1e-40 to below 1.
+    k : int
+        Sampled counts below it are suppressed, 1 to 1,000.
+    unit : Unit
+        Replace one, or add or remove one.
+
+    Returns
+    -------
+    Fraction
+        A multiple of 2**-64. Its exact delta is at most `delta`, and at least (1 - 10**-6) times it wherever
+        the grid of rates is fine enough.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no rate on the grid is small enough; a larger `k` helps.
+
+    Examples
+    --------
+    >>> f"{float(rate_for(Fraction(1), Fraction('1e-6'), k=10, unit=Unit.REPLACE_ONE)):.5f}"
+    '0.17176'
+    """
+
+    def off(rate: Fraction) -> float:
+        """Return ln(spent / delta) at the rate."""
+        spent = sampled_delta(epsilon, rate=rate, k=k, unit=unit).delta
+        return math.log(spent / delta) if spent else -math.inf
+
+    high = _on_grid(float(delta) ** (1 / k))
+    if unit is Unit.REPLACE_ONE:  # which allows at most as much, and is quicker to find
+        high = rate_for(epsilon, delta, k=k, unit=Unit.ADD_OR_REMOVE_ONE)
+    over = off(high)
+    low, under = high, over
+    while under > 0:
+        low = _on_grid(float(low) * math.exp(-under / k) * (1 - _RATE_CLOSE))
+        under = off(low)
+    rate = low if over <= 0 or under > -_RATE_CLOSE or low == 0 else _between(off, low, high)
+    if rate == 0:
+        raise InvalidParameterError(
+            "delta",
+            owner="rate_for",
+            must_be=f"large enough that somebody can be sampled with k = {k:,}",
+            got=delta,
+            hint="a larger k allows a larger rate.",
+        )
+    return rate
+
+
+def _between(off: Callable[[Fraction], float], low: Fraction, high: Fraction) -> Fraction:
+    """Return a rate just below the one with the target, on a bracket that holds it."""
+
+    def missed(log: float) -> float:
+        value = off(_on_grid(math.exp(log)))
+        return 0.0 if -_RATE_CLOSE < value <= 0 else value + _RATE_CLOSE / 2  # 0 ends the search
+
+    log_rate = optimize.brentq(missed, math.log(low), math.log(high), xtol=1e-9, maxiter=_MOST_STEPS)
+    rate = _on_grid(math.exp(log_rate))
+    while off(rate) > 0:
+        rate = _on_grid(float(rate) * (1 - _RATE_CLOSE))
+    return rate
+
+
+def _on_grid(rate: float) -> Fraction:
+    return Fraction(math.floor(min(rate, 1 - 2**-53) * _RATE_GRID), _RATE_GRID)

@@ -22,15 +22,6 @@ from evenhand.privacy.rational import Number, exact, exp_bounds, round_up
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "NOISES",
-    "Noise",
-    "count_noise_delta",
-    "diagnostic_delta",
-    "printed_delta",
-    "threshold_noise_delta",
-]
-
 Noise = Literal["count", "threshold"]
 NOISES: tuple[Noise, ...] = ("count", "threshold")
 """Where the noise is: fresh on every count, or once on the threshold."""
@@ -142,7 +133,7 @@ def diagnostic_delta(counts: ArrayLike, *, threshold: int, scale: Number, noise:
     owner = "diagnostic_delta"
     kind = one_of("noise", noise, NOISES, owner=owner)
     k, _, b = _check_parameters(threshold, 0, scale, owner)
-    largest = [int(each) for each in np.sort(np.asarray(counts).reshape(-1))[:-3:-1]]
+    largest = [int(count) for count in np.sort(np.asarray(counts).reshape(-1))[:-3:-1]]
     taken = largest if kind == "count" else largest[:1]
     stays = Fraction(1)
     for count in taken:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["theorem_5_delta"]
-
 _FIRST = 64  # times the count whose mean is 1
 _MOST_COUNT = 1 << 24
 _NEAR = 1e-6  # far above what rounding moves a product by

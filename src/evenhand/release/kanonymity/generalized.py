@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
     Integers = npt.NDArray[np.int64]
-
-__all__ = ["GeneralizedTable", "Merged", "generalize", "whole_counts"]
 
 _BETWEEN = " | "
 _BITS = 64
@@ -82,11 +80,11 @@ class Merged:
         seen: dict[bytes, tuple[int, int]] = {}
         raw = np.ascontiguousarray(self.codes, dtype=np.int64).tobytes()
         cuts = [0, *(8 * self.ends).tolist()]
-        found = [
+        numbers = [
             seen.setdefault(raw[start:end], (len(seen), number))[0]
             for number, (start, end) in enumerate(pairwise(cuts))
         ]
-        return [number for _, number in seen.values()], np.array(found, dtype=np.int64)
+        return [number for _, number in seen.values()], np.array(numbers, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,8 +123,8 @@ class GeneralizedTable:
 
     def __post_init__(self) -> None:
         arrays = [self.people, self.classes, self.combinations, self.counts]
-        for each in (*arrays, *(part for one in self.merged for part in (one.codes, one.ends))):
-            each.setflags(write=False)
+        for array in (*arrays, *(part for merged in self.merged for part in (merged.codes, merged.ends))):
+            array.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.people)
@@ -134,7 +132,7 @@ class GeneralizedTable:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns whose values are merged."""
-        return tuple(each.column.name for each in self.merged)
+        return tuple(merged.column.name for merged in self.merged)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the table as a frame: texts for the quasi-identifiers, the other columns, and ``count``.
@@ -152,9 +150,9 @@ class GeneralizedTable:
                 "count", owner="GeneralizedTable.to_frame", must_be=must_be, got="count"
             )
         arrays: dict[str, Any] = {}
-        for each in self.merged:
-            texts, places = each.texts()
-            arrays[each.column.name] = pa.array(texts, pa.string()).take(pa.array(places[self.classes]))
+        for merged in self.merged:
+            texts, places = merged.texts()
+            arrays[merged.column.name] = pa.array(texts, pa.string()).take(pa.array(places[self.classes]))
         if self.others:
             arrays |= cell_values(self.schema.select(self.others), self.combinations, len(self.classes))
         ordered = {name: arrays[name] for name in self.schema.names}
@@ -188,8 +186,13 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
     {'age': '22 to 24', 'sex': 'f | m', 'count': 6}
     """
     schema = histogram.schema
-    inside, outside = _axes(histogram)
-    cells, filled = _filled_cells(histogram)
+    inside, outside = histogram.split_columns()
+    if not inside:  # no quasi-identifier is declared
+        inside, outside = outside, inside
+    if histogram.stored.dtype.kind != "i":
+        must_be, got = "a table of whole numbers of people", "a table of fractions"
+        raise InvalidParameterError("histogram", owner="k-anonymity", must_be=must_be, got=got)
+    cells, filled = histogram.filled_cells()
     codes = np.unravel_index(cells, histogram.shape)
     keys = cell_numbers([codes[axis] for axis in inside], [histogram.shape[axis] for axis in inside])
     first, tuple_of = np.arange(len(cells)), np.arange(len(cells))
@@ -199,58 +202,32 @@ def generalize(histogram: Histogram, k: int) -> GeneralizedTable:
         first, weights = order[starts], _sum_stretches(filled[order], starts)
         tuple_of[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     columns = [schema.columns[axis] for axis in inside]
-    numeric = [_is_numeric(column) for column in columns]
+    numeric = [column.domain.kind == "integers" and not column.has_other for column in columns]
     tuples = [codes[axis][first] for axis in inside]
-    found = mondrian(np.stack(tuples, axis=1), weights, k=k, numeric=numeric)
+    partition = mondrian(np.stack(tuples, axis=1), weights, k=k, numeric=numeric)
     merged = tuple(
-        _merge(column, each, found, numeric=kind)
-        for column, kind, each in zip(columns, numeric, tuples, strict=True)
+        _merge(column, values, partition, numeric=kind)
+        for column, kind, values in zip(columns, numeric, tuples, strict=True)
     )
     other_codes = [codes[axis] for axis in outside]
-    rows = _rows(found.labels[tuple_of], other_codes, [histogram.shape[axis] for axis in outside], filled)
+    rows = _rows(partition.labels[tuple_of], other_codes, [histogram.shape[axis] for axis in outside], filled)
     others = tuple(schema.names[axis] for axis in outside)
-    return GeneralizedTable(schema, k, merged, others, found.people, *rows)
+    return GeneralizedTable(schema, k, merged, others, partition.people, *rows)
 
 
-def _axes(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the axes of the quasi-identifiers, all where none is declared, and the axes of the others."""
-    inside, outside = histogram.split_columns()
-    return (inside, outside) if inside else (outside, inside)
-
-
-def _is_numeric(column: Column) -> bool:
-    return column.domain.kind == "integers" and not column.has_other
-
-
-def whole_counts(histogram: Histogram) -> Integers:
-    """Return the counts of a table, of the filled cells if it keeps only those; refuse fractions."""
-    counts = cast("Integers", histogram.filled if histogram.counts is None else histogram.counts)
-    if counts.dtype.kind != "i":
-        must_be, got = "a table of whole numbers of people", "a table of fractions"
-        raise InvalidParameterError("histogram", owner="k-anonymity", must_be=must_be, got=got)
-    return counts
-
-
-def _filled_cells(histogram: Histogram) -> tuple[Integers, Integers]:
-    """Return the numbers of the cells with at least one person, and how many people they have."""
-    counts = whole_counts(histogram).reshape(-1)
-    there = np.flatnonzero(counts > 0)
-    return there if histogram.cells is None else histogram.cells[there], counts[there]
-
-
-def _merge(column: Column, codes: Integers, found: Partition, *, numeric: bool) -> Merged:
+def _merge(column: Column, codes: Integers, partition: Partition, *, numeric: bool) -> Merged:
     """Return what each class has in place of the column's values."""
-    classes = len(found.people)
+    classes = len(partition.people)
     if not classes:
         return Merged(column, numeric, np.zeros(0, np.int64), np.zeros(0, np.int64))
     if numeric:
         ends = np.empty((classes, 2), np.int64)
         ends[:, 0], ends[:, 1] = np.iinfo(np.int64).max, -1
-        np.minimum.at(ends[:, 0], found.labels, codes)
-        np.maximum.at(ends[:, 1], found.labels, codes)
+        np.minimum.at(ends[:, 0], partition.labels, codes)
+        np.maximum.at(ends[:, 1], partition.labels, codes)
         return Merged(column, numeric, ends.reshape(-1), 2 * np.arange(1, classes + 1))
     values, ranks = rank_codes(codes)
-    keys = np.sort(found.labels * len(values) + ranks)
+    keys = np.sort(partition.labels * len(values) + ranks)
     keys = keys[np.diff(keys, prepend=-1) > 0]
     where = keys // len(values)
     return Merged(column, numeric, values[keys - where * len(values)], np.cumsum(np.bincount(where)))

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import Trust, Unit
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
 from evenhand.release.delta.theorem5 import theorem_5_delta
-from evenhand.release.kanonymity.generalized import generalize, whole_counts
+from evenhand.release.kanonymity.generalized import generalize
 from evenhand.release.kanonymity.mondrian import MOST_PEOPLE
-from evenhand.release.kanonymity.reconstruct import MOST_DRAWN, Reconstruction, expected_counts, reconstruct
+from evenhand.release.kanonymity.reconstruct import Reconstruction, expected_counts, reconstruct
 from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.mechanisms.noise import assumptions_of
+from evenhand.release.mechanisms.noise import central_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["KAnonymity", "SampledKAnonymity", "sampled_counts"]
-
 GRID = 1 << 53
 """The sampling probability is a multiple of 1 / GRID."""
 
@@ -44,8 +42,31 @@ _PRINTED = (
 )
 
 
+class _ClassMechanism(ReleaseMechanism):
+    """A mechanism that publishes classes of people, and counts drawn from them."""
+
+    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
+    needs_quasi_identifiers: ClassVar[bool] = True
+
+    k: int
+    reconstruction: Reconstruction
+
+    def _check_classes(self) -> None:
+        owner, ways = type(self).__name__, get_args(Reconstruction)
+        self._set(
+            k=integer("k", self.k, owner=owner, low=1, high=MOST_PEOPLE),
+            reconstruction=one_of("reconstruction", self.reconstruction, ways, owner=owner),
+        )
+
+    def _publish(self, histogram: Histogram, source: Source) -> Published:
+        """Return the classes and counts drawn from them; with fewer than k people all is suppressed."""
+        classes = generalize(histogram, self.k)
+        counts = reconstruct(classes, source=source, how=self.reconstruction)
+        return Published(counts, np.full(histogram.shape, not len(classes)), classes=classes)
+
+
 @dataclass(frozen=True, repr=False)
-class KAnonymity(ReleaseMechanism):
+class KAnonymity(_ClassMechanism):
     r"""Merge values until at least k people share them, then give each person a value of their class.
 
     The quasi-identifiers of the table, or all of its columns if none is declared, are generalised by
@@ -100,20 +121,12 @@ class KAnonymity(ReleaseMechanism):
     title: ClassVar[str] = "k-anonymity by Mondrian"
     example_parameters: ClassVar[Mapping[str, Any]] = {"k": 3}
     label: ClassVar[str] = "k-anonymity"
-    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
-    needs_quasi_identifiers: ClassVar[bool] = True
 
     k: int
     reconstruction: Reconstruction = field(default="uniform", kw_only=True)
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        self._set(
-            k=integer("k", self.k, owner=owner, low=1, high=MOST_PEOPLE),
-            reconstruction=one_of(
-                "reconstruction", self.reconstruction, get_args(Reconstruction), owner=owner
-            ),
-        )
+        self._check_classes()
 
     def guarantee_for(
         self,
@@ -129,9 +142,6 @@ class KAnonymity(ReleaseMechanism):
             proof="the classes are a function of the people, and the other columns are published as they are",
         )
 
-    def _publish(self, histogram: Histogram, source: Source) -> Published:
-        return _publish_classes(histogram, self.k, self.reconstruction, source)
-
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
         if post:
             return None
@@ -143,7 +153,7 @@ class KAnonymity(ReleaseMechanism):
 
 
 @dataclass(frozen=True, repr=False)
-class SampledKAnonymity(ReleaseMechanism):
+class SampledKAnonymity(_ClassMechanism):
     r"""Take each person with a probability, and publish the k-anonymous table of those who were taken.
 
     Everybody is in the sample with probability :math:`\beta`, apart from the others, and
@@ -193,9 +203,7 @@ class SampledKAnonymity(ReleaseMechanism):
     title: ClassVar[str] = "k-anonymity of a random sample"
     example_parameters: ClassVar[Mapping[str, Any]] = {"k": 3, "epsilon": 1}
     label: ClassVar[str] = "Sampled k-anonymity"
-    defaults: ClassVar[Mapping[str, Any]] = {"k": 5}
     in_place_of_epsilon: ClassVar[tuple[str, ...]] = ("beta",)
-    needs_quasi_identifiers: ClassVar[bool] = True
 
     k: int
     epsilon: Any = field(default=None, kw_only=True)
@@ -208,13 +216,8 @@ class SampledKAnonymity(ReleaseMechanism):
         if (self.epsilon is None) == (self.beta is None):
             must_be = "given, or beta, but not both"
             raise InvalidParameterError("epsilon", owner=owner, must_be=must_be, got=self.epsilon)
-        self._set(
-            k=integer("k", self.k, owner=owner, low=1, high=MOST_PEOPLE),
-            unit=checked_unit(self.unit, owner=owner),
-            reconstruction=one_of(
-                "reconstruction", self.reconstruction, get_args(Reconstruction), owner=owner
-            ),
-        )
+        self._check_classes()
+        self._set(unit=checked_unit(self.unit, owner=owner))
         name = "beta" if self.epsilon is None else "epsilon"
         self._set(**{name: exact(getattr(self, name), name=name, owner=owner, above=0)})
         if self.beta is not None and self.beta >= 1:
@@ -247,12 +250,7 @@ class SampledKAnonymity(ReleaseMechanism):
         """
         owner = f"{type(self).__name__}.guarantee_for"
         given = None if epsilon is None else exact(epsilon, name="epsilon", owner=owner, least=0)
-        terms: dict[str, Any] = {
-            "unit": self.unit,
-            "trust": Trust.CENTRAL,
-            "protects": histogram.columns,
-            "assumptions": assumptions_of(histogram),
-        }
+        terms = central_terms(histogram, self.unit)
         if as_printed:
             own = self.epsilon if self.beta is None else log_above(1 / (1 - self.rate))
             amount = own if given is None else given
@@ -262,36 +260,5 @@ class SampledKAnonymity(ReleaseMechanism):
         return Guarantee.approximate(given or 0, self.rate, **terms, tight=True, proof=proof)
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
-        counts = sampled_counts(whole_counts(histogram), self.rate, source=source)
-        return _publish_classes(histogram.with_counts(counts), self.k, self.reconstruction, source)
-
-
-def sampled_counts(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
-    """Return how many people of each cell are in a sample that takes each with probability `rate`, exactly.
-
-    Parameters
-    ----------
-    counts : array of int64
-        How many people each cell has; below 1 means nobody.
-    rate : Fraction
-        A multiple of 2**-64 from 0 to 1.
-    source : Source
-        Where the randomness comes from. One draw for each person, so the time tells how many there are.
-
-    Examples
-    --------
-    >>> from evenhand.privacy.randomness import SeededSource
-    >>> sampled_counts(np.array([10_000, 0]), Fraction(1, 4), source=SeededSource(1)).round(-2)
-    array([2500,    0])
-    """
-    people = np.maximum(counts.reshape(-1), 0)
-    if people.sum(dtype=np.float64) > MOST_DRAWN:
-        raise LimitExceededError(f"At most {MOST_DRAWN:,} people are sampled, one by one.", limit="people")
-    return draw_sample(people, rate, source=source).reshape(counts.shape)
-
-
-def _publish_classes(histogram: Histogram, k: int, how: Reconstruction, source: Source) -> Published:
-    """Return the classes and counts drawn from them; with fewer than k people everything is suppressed."""
-    classes = generalize(histogram, k)
-    made = reconstruct(classes, source=source, how=how)
-    return Published(made, np.full(histogram.shape, not len(classes)), classes=classes)
+        counts = draw_sample(histogram.stored, self.rate, source=source)
+        return super()._publish(histogram.with_counts(counts), source)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError, LimitExceededError
 
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-__all__ = ["MOST_PEOPLE", "Partition", "distinct_tuples", "mondrian", "rank_codes"]
-
 MOST_PEOPLE = 1 << 61
 """How many people a table may hold, so that no sum wraps."""
+
+kernels = lazy("evenhand.release.kanonymity.mondrian_kernels")  # importing it starts the compiler
 
 _MOST_TUPLES = (1 << 31) - 1
 _FEW_CELLS = 1 << 16
@@ -111,38 +112,6 @@ def mondrian(
     return Partition(labels, people)
 
 
-def distinct_tuples(codes: npt.ArrayLike, sizes: Sequence[int]) -> tuple[Integers, Integers]:
-    """Return the different rows of an array of codes in order, and how many times each one occurs.
-
-    Parameters
-    ----------
-    codes : array of int, of shape (rows, columns)
-        Codes from 0 to the size of their column, less one.
-    sizes : sequence of int
-        How many codes each column has; their product is below 2**63.
-
-    Examples
-    --------
-    >>> distinct_tuples([[1, 2], [0, 0], [1, 2]], (2, 3))
-    (array([[0, 0],
-           [1, 2]]), array([1, 2]))
-    """
-    rows = np.asarray(codes)
-    shape = tuple(sizes)
-    cells = int(np.prod(shape, dtype=object))
-    keys = np.zeros(len(rows), np.int64)
-    for column, size in enumerate(shape):
-        keys *= size
-        keys += rows[:, column].astype(np.int64)
-    if cells <= max(4 * len(rows), _FEW_CELLS):
-        table = np.bincount(keys, minlength=cells)
-        found = np.flatnonzero(table)
-        counts = table[found]
-    else:
-        found, counts = np.unique(keys, return_counts=True)
-    return np.stack(np.unravel_index(found, shape), axis=1), counts.astype(np.int64)
-
-
 def rank_codes(column: npt.NDArray[Any]) -> tuple[Integers, npt.NDArray[np.int32]]:
     """Return the different codes of a column in order, and the rank of every entry among them.
 
@@ -163,19 +132,17 @@ def _cut(
     rows: npt.NDArray[Any], weights: Integers, k: int, numeric: npt.NDArray[np.bool_]
 ) -> tuple[Integers, Integers]:
     """Return the rows in the order of their classes, and where each class ends."""
-    from evenhand.release.kanonymity import mondrian_kernels  # noqa: PLC0415 - starts the compiler
-
     tuples, columns = rows.shape
     ranks = np.empty((tuples, columns), np.int32)
     values, scales = [], np.ones(columns, np.int64)
     for column in range(columns):
-        found, ranks[:, column] = rank_codes(rows[:, column])
-        values.append(found)
-        width = int(found[-1]) - int(found[0]) if numeric[column] else len(found) - 1
+        different, ranks[:, column] = rank_codes(rows[:, column])
+        values.append(different)
+        width = int(different[-1]) - int(different[0]) if numeric[column] else len(different) - 1
         scales[column] = max(1, width)
     order, ends = np.arange(tuples), np.empty(tuples, np.int64)
-    lengths = np.array([len(each) for each in values], np.int64)
-    classes = mondrian_kernels.partition(
+    lengths = np.array([len(different) for different in values], np.int64)
+    classes = kernels.partition(
         ranks,
         weights.copy(),
         order,
@@ -185,7 +152,7 @@ def _cut(
         np.ascontiguousarray(numeric),
         scales,
         np.full(int(lengths.sum()), -1, np.int64),
-        np.empty(mondrian_kernels.BUCKETS, np.int64),
+        np.empty(kernels.BUCKETS, np.int64),
         np.empty((2, columns), np.int32),
         np.empty(columns, np.int64),
         np.empty((tuples, 3), np.int64),

@@ -17,15 +17,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from evenhand._lazy import lazy
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.feeding import feed
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.counting import MOST_CELLS, Cells, sum_by_cell
+from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,13 +40,13 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["MOST_DRAWN", "Reconstruction", "expected_counts", "reconstruct"]
-
 Reconstruction = Literal["uniform", "as_printed"]
 """How a person gets a value of a class."""
 
 MOST_DRAWN = 1 << 33
 """How many people are drawn one by one at most; more than there are on earth."""
+
+kernels = lazy("evenhand.release.kanonymity.reconstruct_kernels")  # importing it starts the compiler
 
 _CHUNK = 1 << 20
 _REACH = 9.0  # standard deviations; beyond them lies less than a float can add to one
@@ -81,7 +83,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
         raise InvalidParameterError("source", owner="reconstruct", must_be=must_be, got=source, hint=hint)
     layout = _layout(table)
     mixed = np.asarray((layout.sizes > 1).any(axis=1))[table.classes]
-    found = [(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])]
+    fixed = Cells(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])
     ends = np.cumsum(table.counts[mixed])
     if ends.size and ends[-1] > MOST_DRAWN:
         raise LimitExceededError(
@@ -90,7 +92,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
             limit="people",
         )
     drawn = _drawn_cells(table, layout, mixed, ends, source, how)
-    return _count_cells(table, found, drawn)
+    return _count_cells(table, fixed, drawn)
 
 
 def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") -> tuple[Floats, Floats]:
@@ -115,21 +117,21 @@ def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") ->
         )
         raise LimitExceededError(message, limit="cells")
     mean, variance = np.zeros(size), np.zeros(size)
-    lists = [_list_values(each, how) for each in table.merged]
-    counts = np.stack([each.sizes for each in lists], axis=1)
-    lengths = np.array([each.codes.size for each in lists])
+    lists = [_list_values(merged, how) for merged in table.merged]
+    counts = np.stack([listed.sizes for listed in lists], axis=1)
+    lengths = np.array([listed.codes.size for listed in lists])
     firsts = np.cumsum(counts, axis=0) - counts + (np.cumsum(lengths) - lengths)
     columns = len(lists)
-    _kernels().expect(
+    kernels.expect(
         mean,
         variance,
-        _writable_copy(table.counts),
-        _writable_copy(table.classes),
+        np.array(table.counts),  # copies that can be written to, so that the compiler sees one type
+        np.array(table.classes),
         layout.bases,
         firsts,
         counts,
-        np.concatenate([each.codes for each in lists]),
-        np.concatenate([each.chances for each in lists]),
+        np.concatenate([listed.codes for listed in lists]),
+        np.concatenate([listed.chances for listed in lists]),
         layout.strides,
         np.zeros(columns, np.int64),
         np.zeros(columns, np.int64),
@@ -176,17 +178,17 @@ def _layout(table: GeneralizedTable) -> _Layout:
     firsts = np.zeros((len(table), len(table.merged)), np.int64)
     counts = np.ones_like(firsts)
     pool, used = [np.zeros(0, np.int64)], 0
-    for place, each in enumerate(table.merged):
-        if each.numeric:
-            low, high = each.codes[0::2], each.codes[1::2]
+    for place, merged in enumerate(table.merged):
+        if merged.numeric:
+            low, high = merged.codes[0::2], merged.codes[1::2]
             firsts[:, place], counts[:, place] = low, high - low + 1
         else:
-            counts[:, place] = np.diff(each.ends, prepend=0)
-            firsts[:, place] = each.ends - counts[:, place] + used
-            pool.append(each.codes)
-            used += len(each.codes)
-    numeric = np.array([each.numeric for each in table.merged])
-    strides = np.array([steps[each.column.name] for each in table.merged], np.int64)
+            counts[:, place] = np.diff(merged.ends, prepend=0)
+            firsts[:, place] = merged.ends - counts[:, place] + used
+            pool.append(merged.codes)
+            used += len(merged.codes)
+    numeric = np.array([merged.numeric for merged in table.merged])
+    strides = np.array([steps[merged.column.name] for merged in table.merged], np.int64)
     return _Layout(bases, firsts, counts, np.concatenate(pool), numeric, strides)
 
 
@@ -197,17 +199,6 @@ def _fixed_cells(layout: _Layout, classes: Integers, rows: npt.NDArray[np.bool_]
         codes = layout.firsts[classes, place]
         cells += (codes if layout.numeric[place] else layout.pool[codes]) * stride
     return cells
-
-
-def _kernels() -> Any:
-    from evenhand.release.kanonymity import reconstruct_kernels  # noqa: PLC0415 - starts the compiler
-
-    return reconstruct_kernels
-
-
-def _writable_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a copy that can be written to, so that the compiler sees one type."""
-    return np.array(array)
 
 
 # --- drawing ---------------------------------------------------------------------------------------
@@ -232,7 +223,7 @@ def _drawn_cells(
         cells = np.empty(min(_CHUNK, people - begin), np.int64)
         rest = (firsts, sizes, layout.pool, layout.numeric, layout.strides)
         parameters = (begin, ends, classes, layout.bases[rows], *rest)
-        feed(_kernels().draw, cells, parameters, source, units=np.uint32, words=mixed / 2)
+        feed(kernels.draw, cells, parameters, source, units=np.uint32, words=mixed / 2)
         if how == "as_printed" and isinstance(source, SeededSource):
             there = np.searchsorted(ends, begin + np.arange(cells.size), side="right")
             for place in np.flatnonzero(layout.numeric):
@@ -257,24 +248,18 @@ def _ends_of(merged: Merged) -> tuple[int, int]:
     return min(max(0, domain.low), domain.high), domain.high
 
 
-def _count_cells(
-    table: GeneralizedTable, found: list[tuple[Integers, Integers]], drawn: Iterator[Integers]
-) -> Histogram:
+def _count_cells(table: GeneralizedTable, fixed: Cells, drawn: Iterator[Integers]) -> Histogram:
     """Return the counts of cells that come with their people, and of cells that come once for each person."""
-    schema = table.schema
-    size = math.prod(column.size for column in schema)
+    size = math.prod(column.size for column in table.schema)
     if size <= MOST_CELLS:
         counts = np.zeros(size, np.int64)
-        for cells, people in found:
-            np.add.at(counts, cells, people)
+        np.add.at(counts, *fixed)
         for cells in drawn:
             np.add.at(counts, cells, 1)
-        return Histogram.of(counts, schema)
-    found.extend(np.unique(cells, return_counts=True) for cells in drawn)
-    every, place = np.unique(np.concatenate([cells for cells, _ in found]), return_inverse=True)
-    filled = np.zeros(len(every), np.int64)
-    np.add.at(filled, place, np.concatenate([people for _, people in found]))
-    return Histogram.of_cells(every, filled, schema)
+        return Histogram.of(counts, table.schema)
+    parts = [fixed, *(np.unique(cells, return_counts=True) for cells in drawn)]
+    numbers, people = map(np.concatenate, zip(*parts, strict=True))
+    return Histogram.of_stored(sum_by_cell(numbers, people), table.schema)
 
 
 # --- probabilities ---------------------------------------------------------------------------------

@@ -16,39 +16,12 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Bias", "Variance"]
 
-
-@dataclass(frozen=True, eq=False)
-class _Figures:
-    """One figure for each cell, with its standard error where it was sampled."""
+class WithIntervals:
+    """Figures of cells with standard errors: normal intervals, and the values where an array is wanted."""
 
     values: Values
-    standard_error: Values | None = None
-    exact: bool = True
-    method: str = "formula"
-    draws: int | None = None
-
-    def __post_init__(self) -> None:
-        values = _read_only_copy(self.values)
-        error = None if self.standard_error is None else _read_only_copy(self.standard_error)
-        if self.exact != (error is None) or self.exact != (self.draws is None):
-            raise InvalidParameterError(
-                "exact",
-                owner=type(self).__name__,
-                must_be="True without standard errors and draws, or False with both",
-                got=self.exact,
-            )
-        if error is not None and error.shape != values.shape:
-            owner, must_be = type(self).__name__, "an array of the shape of 'values'"
-            raise InvalidParameterError("standard_error", owner=owner, must_be=must_be, got="another shape")
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "standard_error", error)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the table."""
-        return self.values.shape
+    standard_error: Values | None
 
     def interval(self, confidence: float = 0.95) -> tuple[Values, Values]:
         """Return the low and the high end of an interval for each cell; both are `values` where exact.
@@ -71,6 +44,38 @@ class _Figures:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Figures(WithIntervals):
+    """One figure for each cell, with its standard error where it was sampled."""
+
+    values: Values
+    standard_error: Values | None = None
+    exact: bool = True
+    method: str = "formula"
+    draws: int | None = None
+
+    def __post_init__(self) -> None:
+        values = read_only_copy(self.values)
+        error = None if self.standard_error is None else read_only_copy(self.standard_error)
+        if self.exact != (error is None) or self.exact != (self.draws is None):
+            raise InvalidParameterError(
+                "exact",
+                owner=type(self).__name__,
+                must_be="True without standard errors and draws, or False with both",
+                got=self.exact,
+            )
+        if error is not None and error.shape != values.shape:
+            owner, must_be = type(self).__name__, "an array of the shape of 'values'"
+            raise InvalidParameterError("standard_error", owner=owner, must_be=must_be, got="another shape")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "standard_error", error)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the table."""
+        return self.values.shape
 
     def __repr__(self) -> str:
         how = self.method if self.exact else f"{self.method}, {self.draws:,} draws"
@@ -142,7 +147,8 @@ class Variance(_Figures):
         return np.sqrt(self.values)
 
 
-def _read_only_copy(values: Any) -> Values:
+def read_only_copy(values: Any) -> Values:
+    """Return the values as an array of floats that cannot be written to."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

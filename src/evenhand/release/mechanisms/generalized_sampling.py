@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,11 +13,10 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.sampling import bernoulli
-from evenhand.release.delta.sampling import MOST_K, sampled_delta
-from evenhand.release.delta.sampling_rate import SMALLEST_DELTA, rate_for
+from evenhand.release.delta.sampling import MOST_K, SMALLEST_DELTA, rate_for, sampled_delta
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
-from evenhand.release.mechanisms.noise import assumptions_of
+from evenhand.release.mechanisms.noise import central_terms
 from evenhand.release.mechanisms.suppression import whole_counts
 from evenhand.release.mechanisms.suppression_bias import sampled_moments
 from evenhand.release.table.coarse import Generalization, checked_generalization, coarse_histogram
@@ -30,12 +29,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
-    from evenhand.release.mechanisms.bias import Bias, Variance
     from evenhand.release.table.released import Release
 
     Values = npt.NDArray[np.float64]
-
-__all__ = ["MOST_SAMPLED", "GeneralizedSampling", "Weighted", "draw_sample"]
 
 MOST_SAMPLED = 10**10
 """A table of more people is refused: each of them is drawn, and there are fewer on Earth."""
@@ -167,19 +163,14 @@ class GeneralizedSampling(ReleaseMechanism):
             if epsilon is None
             else exact(epsilon, name="epsilon", owner="guarantee_for", least=0)
         )
-        details: dict[str, Any] = {
-            "unit": self.unit,
-            "trust": "central",
-            "protects": histogram.columns,
-            "assumptions": assumptions_of(histogram, public=_FIXED),
-        }
+        details = central_terms(histogram, self.unit, public=_FIXED)
         if as_printed:
             delta = theorem_5_delta(self.epsilon, beta=self.rate, bound=histogram.bound or _PRINTED_BOUND)
             proof = "Theorem 5 of zhu2023 as printed, which does not use k: valid and far from tight"
             return Guarantee(epsilon=self.epsilon, delta=delta, proof=proof, **details)
-        found = sampled_delta(at, rate=self.rate, k=self.k, unit=self.unit)
+        worst = sampled_delta(at, rate=self.rate, k=self.k, unit=self.unit)
         proof = "hockey stick of binomial laws with small outcomes as one"
-        return Guarantee(epsilon=at, delta=found.delta, tight=found.exact, proof=proof, **details)
+        return Guarantee(epsilon=at, delta=worst.delta, tight=worst.exact, proof=proof, **details)
 
     def coarse(self, histogram: Histogram) -> Histogram:
         """Return the true table in the groups that are published."""
@@ -199,40 +190,27 @@ class GeneralizedSampling(ReleaseMechanism):
         hidden = False if release.suppressed is None else release.suppressed
         return np.where(hidden, np.nan, self.weighted().apply(counts))
 
-    def bias(
-        self, histogram: Histogram, *, post: Sequence[Any] = (), draws: int | None = None, rng: Any = None
-    ) -> Bias:
-        """Return expected published minus true in the published groups, a suppressed count as 0.
+    def _published_table(self, histogram: Histogram) -> Histogram:
+        """Return the table in the published groups, where a suppressed count is 0.
 
-        Without steps that is the bias of the sampled counts, which are smaller than the true ones by design;
+        Without steps the bias is that of the sampled counts, which are smaller than the true ones by design;
         with ``post=[self.weighted()]`` that of the estimate.
         """
-        if not self.generalization:
-            return super().bias(histogram, post=post, draws=draws, rng=rng)
-        plain = replace(self, generalization=())
-        return plain.bias(self.coarse(histogram), post=post, draws=draws, rng=rng)
-
-    def variance(self, histogram: Histogram, *, draws: int | None = None, rng: Any = None) -> Variance:
-        """Return the variance of each published count, a suppressed one as 0."""
-        if not self.generalization:
-            return super().variance(histogram, draws=draws, rng=rng)
-        return replace(self, generalization=()).variance(self.coarse(histogram), draws=draws, rng=rng)
+        return self.coarse(histogram)
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
-        table = self.coarse(histogram)
-        counts = whole_counts(table, owner=type(self).__name__)
-        drawn = draw_sample(counts.reshape(-1), self.rate, source=source).reshape(counts.shape)
+        counts = whole_counts(histogram, owner=type(self).__name__)
+        drawn = draw_sample(counts, self.rate, source=source)
         small = drawn < self.k
-        if table.is_sparse:
+        if histogram.cells is not None:
             seen = ~small
-            cells: Any = table.cells
-            kept = Histogram.of_cells(cells[seen], drawn[seen], table.schema)
+            kept = Histogram.of_cells(histogram.cells[seen], drawn[seen], histogram.schema)
             return Published(kept, np.zeros(int(seen.sum()), np.bool_))
-        return Published(table.with_counts(np.where(small, 0, drawn)), small)
+        return Published(histogram.with_counts(np.where(small, 0, drawn)), small)
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:
         weights = {(): 1.0, (self.weighted(),): float(1 / self.rate)}
-        weight = weights.get(tuple(post)) if all(isinstance(each, Weighted) for each in post) else None
+        weight = weights.get(tuple(post)) if all(isinstance(step, Weighted) for step in post) else None
         if weight is None:
             return None
         counts = whole_counts(histogram, owner=type(self).__name__)
@@ -246,23 +224,41 @@ class GeneralizedSampling(ReleaseMechanism):
 def draw_sample(counts: npt.NDArray[np.int64], rate: Fraction, *, source: Source) -> npt.NDArray[np.int64]:
     """Return how many of each count are sampled: one exact draw for each person.
 
-    Memory is that of the counts and a constant.
+    Memory is that of the counts and a constant. The time tells how many people there are.
+
+    Parameters
+    ----------
+    counts : array of int64
+        How many people each cell has; below 1 means nobody.
+    rate : Fraction
+        A multiple of 2**-64 from 0 to 1.
+    source : Source
+        Where the randomness comes from.
 
     Raises
     ------
     LimitExceededError
         If there are more people than `MOST_SAMPLED`, which no table of people has.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from evenhand.privacy.randomness import SeededSource
+    >>> draw_sample(np.array([10_000, 0]), Fraction(1, 4), source=SeededSource(1)).round(-2)
+    array([2500,    0])
     """
-    if counts.sum(dtype=np.float64) > MOST_SAMPLED:
+    ends = np.maximum(counts.reshape(-1), 0)
+    if ends.sum(dtype=np.float64) > MOST_SAMPLED:
         raise LimitExceededError(
             f"A table of more than {MOST_SAMPLED:,} people cannot be sampled person by person. "
             "Hint: are these counts of people?",
             limit="MOST_SAMPLED",
         )
-    ends, drawn = np.cumsum(counts), np.zeros(counts.size, np.int64)
+    np.cumsum(ends, out=ends)
+    drawn = np.zeros(ends.size, np.int64)
     total = int(ends[-1]) if ends.size else 0
     for start in range(0, total, _CHUNK):
         size = min(_CHUNK, total - start)
-        people = start + np.flatnonzero(bernoulli(rate, size=size, source=source))
-        np.add.at(drawn, np.searchsorted(ends, people, side="right"), 1)
-    return drawn
+        taken = start + np.flatnonzero(bernoulli(rate, size=size, source=source))
+        np.add.at(drawn, np.searchsorted(ends, taken, side="right"), 1)
+    return drawn.reshape(counts.shape)

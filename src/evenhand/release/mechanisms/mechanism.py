@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -16,7 +16,8 @@ from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.counting import MOST_CELLS
+from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
     Values = npt.NDArray[np.float64]
-
-__all__ = ["DRAWS", "Published", "ReleaseMechanism", "bound_assumed", "checked_unit", "shown_number"]
 
 DRAWS = 1_000
 """How many releases are drawn where a bias has no formula, unless told."""
@@ -117,7 +116,7 @@ class ReleaseMechanism(ABC):
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:
         """Return the names of the parameters, epsilon and unit included where it has them."""
-        return tuple(each.name for each in fields(cls) if each.init)
+        return tuple(field.name for field in fields(cls) if field.init)
 
     # --- what it promises -----------------------------------------------------------------------
 
@@ -163,21 +162,14 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
-        return self._draw_release(histogram, steps, guarantee, source_from(rng))
+        return self._draw_release(self._published_table(histogram), steps, guarantee, source_from(rng))
 
     def _draw_release(
         self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source
     ) -> Release:
-        made = self._publish(histogram, source)
-        return Release(
-            histogram=made.histogram,
-            suppressed=made.suppressed,
-            fill=made.fill,
-            classes=made.classes,
-            guarantee=guarantee,
-            mechanism=self,
-            simulated=source.simulated,
-        ).processed(steps, source=source)
+        published = vars(self._publish(histogram, source))
+        release = Release(**published, guarantee=guarantee, mechanism=self, simulated=source.simulated)
+        return release.processed(steps, source=source)
 
     # --- its errors -----------------------------------------------------------------------------
 
@@ -201,12 +193,13 @@ class ReleaseMechanism(ABC):
             What the draws come from; seed 0 unless told. Never a release.
         """
         owner = f"{type(self).__name__}.bias"
-        self._check(histogram, dense=True)
-        steps = _checked_steps(post, histogram, owner=owner)
-        found = self._bias(histogram, steps)
-        if found is not None:
-            return Bias(found, method="formula")
-        runs, total, squares = self._errors(histogram, steps, draws=draws, rng=rng, owner=owner)
+        table = self._published_table(histogram)
+        self._check(table, dense=True)
+        steps = _checked_steps(post, table, owner=owner)
+        exact_bias = self._bias(table, steps)
+        if exact_bias is not None:
+            return Bias(exact_bias, method="formula")
+        runs, total, squares = self._errors(table, steps, draws=draws, rng=rng, owner=owner)
         return Bias.sampled(total, squares, draws=runs, method="sampled")
 
     def variance(self, histogram: Histogram, *, draws: int | None = None, rng: Any = None) -> Variance:
@@ -215,11 +208,12 @@ class ReleaseMechanism(ABC):
         The standard error of a sampled one is that of a normal count.
         """
         owner = f"{type(self).__name__}.variance"
-        self._check(histogram, dense=True)
-        found = self._variance(histogram)
-        if found is not None:
-            return Variance(found, method="formula")
-        runs, total, squares = self._errors(histogram, (), draws=draws, rng=rng, owner=owner)
+        table = self._published_table(histogram)
+        self._check(table, dense=True)
+        exact_variance = self._variance(table)
+        if exact_variance is not None:
+            return Variance(exact_variance, method="formula")
+        runs, total, squares = self._errors(table, (), draws=draws, rng=rng, owner=owner)
         spread = np.maximum(squares / runs - (total / runs) ** 2, 0.0) * runs / (runs - 1)
         error = spread * np.sqrt(2 / (runs - 1))
         return Variance(spread, error, exact=False, method="sampled", draws=runs)
@@ -266,6 +260,10 @@ class ReleaseMechanism(ABC):
 
     # --- what a mechanism defines ---------------------------------------------------------------
 
+    def _published_table(self, histogram: Histogram) -> Histogram:
+        """Return the true table in the cells that are published, which the methods below are given."""
+        return histogram
+
     @abstractmethod
     def _publish(self, histogram: Histogram, source: Source) -> Published:
         """Draw what is published."""
@@ -287,8 +285,7 @@ class ReleaseMechanism(ABC):
         if not isinstance(histogram, Histogram):
             got = f"a value of type {type(histogram).__name__}"
             raise InvalidParameterError("histogram", owner=owner, must_be="a Histogram", got=got)
-        stored = histogram.filled if histogram.counts is None else histogram.counts
-        if stored is not None and stored.dtype.kind != "i":
+        if histogram.stored.dtype.kind != "i":
             must_be, got = "a table of whole counts", "a table of fractions"
             raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got=got)
         if histogram.is_sparse and (dense or not self.takes_sparse):
@@ -304,7 +301,7 @@ class ReleaseMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.release.mechanism_from` reads them back."""
         return {"mechanism": self.name} | {
-            each.name: _plain_value(getattr(self, each.name)) for each in fields(self) if each.init
+            name: _plain_value(getattr(self, name)) for name in self.parameter_names()
         }
 
     @classmethod
@@ -313,12 +310,13 @@ class ReleaseMechanism(ABC):
         return cls(**values)
 
     def __repr__(self) -> str:
-        told = [each.name for each in fields(self) if each.init and self._differs_from_default(each)]
-        shown = ", ".join(f"{name}={_show_value(getattr(self, name))}" for name in told)
-        return f"{type(self).__name__}({shown})"
-
-    def _differs_from_default(self, field: Field[Any]) -> bool:
-        return field.default is MISSING or getattr(self, field.name) != field.default
+        values = {field: getattr(self, field.name) for field in fields(self) if field.init}
+        shown = [
+            f"{field.name}={_show_value(value)}"
+            for field, value in values.items()
+            if field.default is MISSING or value != field.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def checked_unit(unit: object, *, owner: str) -> Unit:
@@ -335,17 +333,13 @@ def bound_assumed(histogram: Histogram) -> tuple[str, ...]:
     return () if histogram.bound is None else (f"no count is above {histogram.bound:,}, which is public",)
 
 
-def shown_number(value: Fraction) -> str:
-    """Write a rational as Python would take it: 1, 0.5 or '1/3'."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    decimal = float(value)
-    return repr(decimal) if Fraction(repr(decimal)) == value else repr(str(value))
-
-
 def _show_value(value: object) -> str:
+    """Write a parameter as Python would take it, a rational as 1, 0.5 or '1/3'."""
     if isinstance(value, Fraction):
-        return shown_number(value)
+        if value.denominator == 1:
+            return str(value.numerator)
+        decimal = repr(float(value))
+        return decimal if Fraction(decimal) == value else repr(str(value))
     return repr(str(value)) if isinstance(value, str) else repr(value)
 
 
@@ -355,13 +349,13 @@ def _plain_value(value: object) -> Any:
         return as_text(value)
     if isinstance(value, str):
         return str(value)
-    return [_plain_value(each) for each in value] if isinstance(value, tuple) else value
+    return list(map(_plain_value, value)) if isinstance(value, tuple) else value
 
 
 def _checked_steps(post: Sequence[Any], histogram: Histogram, *, owner: str) -> tuple[Any, ...]:
     must_be = "a list of post-processing steps, such as [Nonnegative(), SumTo(100)]"
     steps = tuple(post) if isinstance(post, list | tuple) else (post,)
-    if not all(callable(getattr(each, "apply", None)) and hasattr(each, "words") for each in steps):
+    if not all(callable(getattr(step, "apply", None)) and hasattr(step, "words") for step in steps):
         raise InvalidParameterError("post", owner=owner, must_be=must_be, got="something else")
     if steps and histogram.is_sparse:
         must_be = "empty for a table that is not held cell by cell"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
     from evenhand.release.table.histogram import Histogram
 
     Values = npt.NDArray[np.float64]
-
-__all__ = [
-    "LARGEST_COUNT",
-    "DiscreteGaussian",
-    "Laplace",
-    "assumptions_of",
-    "cells_moved",
-    "clip_counts",
-    "stated_loss",
-]
 
 _ONE_CELL = "each person is counted in one cell"
 _VALUES_PUBLIC = "the columns and the values they may have are public"
@@ -70,6 +61,16 @@ def assumptions_of(histogram: Histogram, *, public: str = _VALUES_PUBLIC) -> tup
     return one_cell, leak_of_domains(read) if read else public
 
 
+def central_terms(histogram: Histogram, unit: Unit | str, *, public: str = _VALUES_PUBLIC) -> dict[str, Any]:
+    """Return what a guarantee for all columns of a table says besides its amount and its proof."""
+    return {
+        "unit": unit,
+        "trust": "central",
+        "protects": histogram.columns,
+        "assumptions": assumptions_of(histogram, public=public),
+    }
+
+
 def cells_moved(unit: Unit) -> int:
     """Return how many counts of a table one person moves by 1.
 
@@ -88,7 +89,9 @@ def clip_counts(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 class _Noisy(ReleaseMechanism):
     """Independent integer noise of one law on every cell of the table, empty or not."""
 
-    law: laws.DiscreteLaplace | laws.DiscreteGaussian
+    @property
+    @abstractmethod
+    def law(self) -> laws.DiscreteLaplace | laws.DiscreteGaussian: ...
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
         noisy = self.law.draw(size=histogram.shape, source=source)
@@ -106,8 +109,58 @@ class _Noisy(ReleaseMechanism):
         return absolute_error_after(histogram.require_dense(owner=type(self).__name__), self.law, post)
 
 
+class LaplaceMechanism(ReleaseMechanism):
+    """A mechanism that adds discrete Laplace noise, of a scale that follows from epsilon and the unit."""
+
+    epsilon: Fraction
+    unit: Unit
+
+    def _set_noise(self, epsilon: Number, unit: Unit | str) -> None:
+        owner = type(self).__name__
+        self._set(
+            epsilon=exact(epsilon, name="epsilon", owner=owner, above=0, most=1_000_000),
+            unit=checked_unit(unit, owner=owner),
+        )
+        _ = self.noise  # refuses an epsilon whose noise cannot be drawn
+
+    @cached_property
+    def noise(self) -> LaplaceNoise:
+        """The scale of the noise as it is drawn, and the epsilon of that."""
+        return laplace_noise(self.epsilon, sensitivity=cells_moved(self.unit))
+
+    @cached_property
+    def law(self) -> laws.DiscreteLaplace:
+        """The law of the noise on one count."""
+        return laws.DiscreteLaplace(self.noise.scale)
+
+    def guarantee_for(
+        self,
+        histogram: Histogram,
+        *,
+        epsilon: Any = None,
+        as_printed: bool = False,  # noqa: ARG002 - what is printed is right
+    ) -> Guarantee:
+        """Return what a release of this table promises; with `epsilon`, the delta at that smaller epsilon."""
+        claimed, delta = self.noise.epsilon, Fraction(0)
+        if epsilon is not None:
+            owner = f"{type(self).__name__}.guarantee_for"
+            claimed = min(claimed, exact(epsilon, name="epsilon", owner=owner, least=0))
+            delta = laplace_delta(self.noise.scale, claimed, cells=cells_moved(self.unit))
+        return Guarantee(
+            epsilon=claimed,
+            delta=delta,
+            tight=self._is_tight(histogram, delta),
+            proof=self.title,
+            **central_terms(histogram, self.unit),
+        )
+
+    def _is_tight(self, histogram: Histogram, delta: Fraction) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether the loss is attained by two tables of these cells."""
+        return histogram.size >= cells_moved(self.unit)
+
+
 @dataclass(frozen=True, init=False, repr=False)
-class Laplace(_Noisy):
+class Laplace(LaplaceMechanism, _Noisy):
     r"""Add discrete Laplace noise to every count.
 
     .. math:: \tilde x_i = x_i + \eta_i, \quad \Pr[\eta_i = j] = \frac{1 - a}{1 + a} a^{|j|}, \quad
@@ -152,51 +205,7 @@ class Laplace(_Noisy):
     unit: Unit
 
     def __init__(self, epsilon: Number, *, unit: Unit | str) -> None:
-        self._set(
-            epsilon=exact(epsilon, name="epsilon", owner="Laplace", above=0, most=1_000_000),
-            unit=checked_unit(unit, owner="Laplace"),
-        )
-        _ = self.noise  # refuses an epsilon whose noise cannot be drawn
-
-    @cached_property
-    def noise(self) -> LaplaceNoise:
-        """The scale of the noise as it is drawn, and the epsilon of that."""
-        return laplace_noise(self.epsilon, sensitivity=cells_moved(self.unit))
-
-    @cached_property
-    def law(self) -> laws.DiscreteLaplace:  # type: ignore[override]
-        """The law of the noise on one count."""
-        return laws.DiscreteLaplace(self.noise.scale)
-
-    def guarantee_for(
-        self,
-        histogram: Histogram,
-        *,
-        epsilon: Any = None,
-        as_printed: bool = False,  # noqa: ARG002 - what is printed is right
-    ) -> Guarantee:
-        """Return what a release of this table promises; with `epsilon`, the delta at that smaller epsilon."""
-        claimed, delta = stated_loss(self.noise, self.unit, epsilon, owner="Laplace.guarantee_for")
-        return Guarantee(
-            epsilon=claimed,
-            delta=delta,
-            unit=self.unit,
-            trust="central",
-            protects=histogram.columns,
-            tight=histogram.size >= cells_moved(self.unit),
-            proof=self.title,
-            assumptions=assumptions_of(histogram),
-        )
-
-
-def stated_loss(noise: LaplaceNoise, unit: Unit, epsilon: Any, *, owner: str) -> tuple[Fraction, Fraction]:
-    """Return epsilon and delta of discrete Laplace noise: its own, or those at a smaller epsilon."""
-    if epsilon is None:
-        return noise.epsilon, Fraction(0)
-    asked = exact(epsilon, name="epsilon", owner=owner, least=0)
-    if asked >= noise.epsilon:
-        return noise.epsilon, Fraction(0)
-    return asked, laplace_delta(noise.scale, asked, cells=cells_moved(unit))
+        self._set_noise(epsilon, unit)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -295,7 +304,7 @@ class DiscreteGaussian(_Noisy):
         return GaussianNoise(variance, moved / (2 * variance))
 
     @cached_property
-    def law(self) -> laws.DiscreteGaussian:  # type: ignore[override]
+    def law(self) -> laws.DiscreteGaussian:
         """The law of the noise on one count."""
         return laws.DiscreteGaussian(self.noise.variance)
 
@@ -327,10 +336,7 @@ class DiscreteGaussian(_Noisy):
         stated: dict[str, Any] = {"rho": rho} if delta is None else {"epsilon": asked, "delta": delta}
         return Guarantee(
             **stated,
-            unit=self.unit,
-            trust="central",
-            protects=histogram.columns,
             tight=histogram.size >= cells_moved(self.unit) and not as_printed,
             proof=_PRINTED if as_printed else self.title,
-            assumptions=assumptions_of(histogram),
+            **central_terms(histogram, self.unit),
         )

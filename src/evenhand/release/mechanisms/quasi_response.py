@@ -1,4 +1,7 @@
-r"""Randomised response on combinations of quasi-identifiers: its probabilities as drawn, and what follows.
+r"""Quasi-identifiers: which combination a cell has, and randomised response on these combinations.
+
+Cells are numbered as in :class:`~evenhand.release.Histogram`, so that a table kept as its filled cells is
+moved about in the same way as one kept as all of them.
 
 A combination is kept with probability :math:`\gamma` and becomes each of the :math:`n - 1` others with
 probability :math:`h`. Both are multiples of 2**-64; :math:`h` is rounded up and :math:`\gamma` is what is
@@ -22,7 +25,9 @@ from evenhand.privacy.rational import Number, exact, exp_bounds, log_above, roun
 from evenhand.privacy.sampling import bernoulli, uniform_below
 from evenhand.release.mechanisms.mechanism import ReleaseMechanism, bound_assumed
 from evenhand.release.mechanisms.noise import assumptions_of
-from evenhand.release.mechanisms.quasi_cells import leave_counts, require_quasi
+from evenhand.release.postprocess.steps import Integral, Nonnegative
+from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema.text import brief
 
 if TYPE_CHECKING:
@@ -31,15 +36,134 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
-    from evenhand.release.table.histogram import Histogram
 
-__all__ = ["GRID", "QuasiResponse", "ResponseLaw", "printed_delta", "refuse_varying_total"]
+    Numbers = npt.NDArray[np.int64]
 
 GRID = 1 << 64
 """Every probability is a multiple of 1 / GRID."""
 
 _MOST_DIGITS = 640
 _NOTED = Fraction(1, 10**9)
+_MOST_TABLED = 1 << 20
+_NUMBER_KNOWN = "the number of people and the table of the other columns are public"
+
+
+@dataclass(frozen=True)
+class QuasiCells:
+    """The numbering of cells by their quasi-identifiers.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        How many values each column has.
+    quasi : tuple of int
+        The axes of the quasi-identifiers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells = QuasiCells((2, 3), (0,))
+    >>> cells.combinations, cells.of(np.arange(6)).tolist()
+    (2, [0, 0, 0, 1, 1, 1])
+    >>> cells.replace_combinations(np.array([0, 5]), np.array([1, 0])).tolist()
+    [3, 2]
+    """
+
+    shape: tuple[int, ...]
+    quasi: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each quasi-identifier has."""
+        return tuple(self.shape[axis] for axis in self.quasi)
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations of quasi-identifiers there are, as a Python integer."""
+        return math.prod(self.sizes)
+
+    def of(self, cells: Numbers) -> Numbers:
+        """Return the number of the combination that each cell has."""
+        codes = np.unravel_index(cells, self.shape)
+        return cell_numbers([codes[axis] for axis in self.quasi], self.sizes)
+
+    def offset(self, combinations: Numbers) -> Numbers:
+        """Return what each combination adds to the number of a cell."""
+        if self._table is not None:
+            return self._table[combinations]
+        return self._offset(combinations)
+
+    def replace_combinations(self, cells: Numbers, combinations: Numbers) -> Numbers:
+        """Return the cells with these combinations in place of their own."""
+        return cells - self.offset(self.of(cells)) + self.offset(combinations)
+
+    @cached_property
+    def _table(self) -> Numbers | None:
+        if self.combinations > _MOST_TABLED:
+            return None
+        return self._offset(np.arange(self.combinations))
+
+    def _offset(self, combinations: Numbers) -> Numbers:
+        offsets = np.zeros(combinations.shape, np.int64)
+        for axis, codes in zip(self.quasi, np.unravel_index(combinations, self.sizes), strict=True):
+            stride = int(np.prod(self.shape[axis + 1 :], dtype=np.int64))
+            offsets += codes.astype(np.int64) * stride
+        return offsets
+
+
+class Tally:
+    """Counts that change as people, or whole cells, move.
+
+    Parameters
+    ----------
+    histogram : Histogram
+        The table to start from.
+    """
+
+    def __init__(self, histogram: Histogram) -> None:
+        self._histogram = histogram
+        self._stored: Numbers | Cells = (
+            histogram.filled_cells() if histogram.counts is None else histogram.counts.flatten()
+        )
+
+    def add(self, cells: Numbers, amounts: Numbers | int) -> None:
+        """Add amounts to cells; a cell may be there more than once."""
+        if not isinstance(self._stored, Cells):
+            np.add.at(self._stored, cells, amounts)
+            return
+        many = np.broadcast_to(np.asarray(amounts, np.int64), cells.shape)
+        numbers = np.concatenate((self._stored.cells, cells))
+        self._stored = sum_by_cell(numbers, np.concatenate((self._stored.filled, many)))
+
+    def histogram(self) -> Histogram:
+        """Return the table as it stands; a sparse one does not tell which cells were filled once."""
+        if not isinstance(self._stored, Cells):
+            return self._histogram.with_counts(self._stored)
+        cells, filled = self._stored
+        return Histogram(schema=self._histogram.schema, cells=cells[filled != 0], filled=filled[filled != 0])
+
+
+def require_quasi(histogram: Histogram, *, owner: str) -> QuasiCells:
+    """Return the numbering of a table whose quasi-identifiers have two combinations or more."""
+    cells = QuasiCells(histogram.shape, histogram.split_columns()[0])
+    if cells.combinations < 2:
+        raise InvalidParameterError(
+            "histogram",
+            owner=owner,
+            must_be="a table whose quasi-identifiers have at least two combinations",
+            got="one with fewer",
+            hint="declare them with Schema(..., quasi_identifiers=[...]) and keep them among the columns.",
+        )
+    return cells
+
+
+def require_people(histogram: Histogram, *, owner: str) -> int:
+    """Return how many people a table of true counts holds; refuse a table that counts no people."""
+    counts = histogram.stored
+    if counts.size and (counts.dtype.kind == "f" or int(counts.min()) < 0):
+        must_be, got = "a table of people: whole numbers of at least 0", "other numbers"
+        raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got=got)
+    return int(histogram.people)
 
 
 @dataclass(frozen=True)
@@ -126,30 +250,24 @@ class ResponseLaw:
 
     def bias(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
         r"""Return expected minus true, :math:`h (S - n x)` with :math:`S` the sum of the row."""
-        counts, sums = _real(matrix)
-        return float(self.other) * (sums - self.values * counts)
+        counts = np.asarray(matrix, dtype=np.float64)
+        off: npt.NDArray[np.float64] = counts.sum(axis=1, keepdims=True) - self.values * counts
+        return float(self.other) * off
 
     def record_variance(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
         r"""Return :math:`x\gamma(1-\gamma) + (S-x)h(1-h)`: each person responds on their own."""
-        counts, sums = _real(matrix)
-        spread: npt.NDArray[np.float64] = counts * self._kept_spread + (sums - counts) * self._other_spread
-        return spread
+        return self._spread(np.asarray(matrix, dtype=np.float64))
 
     def cell_variance(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
         r"""Return :math:`x^2\gamma(1-\gamma) + h(1-h)\sum_{j \ne i} x_j^2`: a cell moves as a whole."""
-        counts, _ = _real(matrix)
-        squares = counts**2
-        rest = squares.sum(axis=1, keepdims=True) - squares
-        spread: npt.NDArray[np.float64] = squares * self._kept_spread + rest * self._other_spread
+        return self._spread(np.asarray(matrix, dtype=np.float64) ** 2)
+
+    def _spread(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        kept, other = (float(chance * (1 - chance)) for chance in (self.keep, self.other))
+        spread: npt.NDArray[np.float64] = (
+            weights * kept + (weights.sum(axis=1, keepdims=True) - weights) * other
+        )
         return spread
-
-    @property
-    def _kept_spread(self) -> float:
-        return float(self.keep * (1 - self.keep))
-
-    @property
-    def _other_spread(self) -> float:
-        return float(self.other * (1 - self.other))
 
     # --- draws -----------------------------------------------------------------------------------
 
@@ -193,14 +311,6 @@ def printed_delta(values: int, epsilon: Fraction) -> Fraction:
     other = shrunk / (1 + (values - 1) * shrunk)
     keep = 1 - (values - 1) * other
     return round_up(1 - (1 - keep**2) / (values - 1) - other**2, digits=15)
-
-
-def _real(matrix: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    counts = np.asarray(matrix, dtype=np.float64)
-    return counts, counts.sum(axis=1, keepdims=True)
-
-
-_NUMBER_KNOWN = "the number of people and the table of the other columns are public"
 
 
 def refuse_varying_total(may_drop: Sequence[str], in_clear: Sequence[str], *, owner: str) -> None:
@@ -265,7 +375,14 @@ class QuasiResponse(ReleaseMechanism):
         }
 
     def _bias(self, histogram: Histogram, post: Sequence[Any]) -> npt.NDArray[np.float64] | None:
-        if not leave_counts(post):
+        if not _leave_counts(post):
             return None
         matrix = self.response(histogram).bias(histogram.as_matrix())
         return histogram.from_matrix(matrix).counts
+
+
+def _leave_counts(post: Sequence[Any]) -> bool:
+    """Whether these steps leave whole numbers of at least 0 as they are, which is all that swapping makes."""
+    return all(
+        isinstance(step, Integral) or (isinstance(step, Nonnegative) and step.least <= 0) for step in post
+    )

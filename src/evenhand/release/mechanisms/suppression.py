@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["FILLS", "Fill", "NoisySuppression", "Suppression", "whole_counts"]
-
 Fill = Literal["blank", "zero", "half-threshold"]
 FILLS: tuple[Fill, ...] = ("blank", "zero", "half-threshold")
 """What may stand in a suppressed cell."""

@@ -10,26 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._validate import integer
-from evenhand.privacy.rational import Number, exact
-
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
-
-__all__ = [
-    "MOST_THRESHOLD",
-    "Moments",
-    "at_least",
-    "count_noise_moments",
-    "idealized_count_bias",
-    "idealized_threshold_bias",
-    "merge_bias",
-    "sampled_moments",
-    "suppression_bias",
-    "threshold_noise_moments",
-]
 
 MOST_THRESHOLD = 1_000_000
 """Thresholds above this are refused: they would suppress every table there is."""
@@ -48,38 +34,27 @@ def suppression_bias(counts: npt.ArrayLike, threshold: int, *, fill: float) -> V
     >>> suppression_bias([4, 6], 6, fill=3).tolist()
     [-1.0, 0.0]
     """
-    true, k = _check_parameters(counts, threshold, "suppression_bias")
-    return np.where(true < k, fill - true, 0.0)
+    true = np.asarray(counts, dtype=np.float64)
+    return np.where(true < threshold, fill - true, 0.0)
 
 
-def count_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Number, fill: float) -> Moments:
+def count_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Fraction, fill: float) -> Moments:
     r"""Return the moments of suppression with fresh noise on every count.
 
     A count is replaced by the fill with probability :math:`G(x) = \Pr[x + \eta < k]`, so its bias is
     :math:`(f - x) G(x)` and its variance :math:`(f - x)^2 G(x) (1 - G(x))`, where :math:`f` is `fill` and
     :math:`\eta` discrete Laplace noise of scale `scale`.
 
-    >>> f"{count_noise_moments([4], 6, scale=2, fill=3).bias[0]:.12f}"
+    >>> from fractions import Fraction
+    >>> f"{count_noise_moments([4], 6, scale=Fraction(2), fill=3).bias[0]:.12f}"
     '-0.771010009086'
     """
-    true, k = _check_parameters(counts, threshold, "count_noise_moments")
-    below, above = _below(k - true, _rate(scale, "count_noise_moments"))
+    true = np.asarray(counts, dtype=np.float64)
+    below, above = _below(threshold - true, float(1 / scale))
     return Moments((fill - true) * below, (fill - true) ** 2 * below * above)
 
 
-def idealized_count_bias(counts: npt.ArrayLike, threshold: int, *, scale: Number) -> Values:
-    r"""Return :math:`(k/2 - x) F(k - x)` with :math:`F` the continuous Laplace law, as the paper prints it.
-
-    >>> f"{idealized_count_bias([4], 6, scale=2)[0]:.12f}"
-    '-0.816060279414'
-    """
-    true, k = _check_parameters(counts, threshold, "idealized_count_bias")
-    away = k - true
-    tail = np.exp(-np.abs(away) * _rate(scale, "idealized_count_bias")) / 2
-    return (k / 2 - true) * np.where(away > 0, 1 - tail, tail)
-
-
-def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Number) -> Moments:
+def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Fraction) -> Moments:
     r"""Return the moments of suppression with one noisy threshold :math:`t = k + \eta`.
 
     A count :math:`x` below :math:`t` is replaced by :math:`\lfloor t/2 \rfloor`, so the error has moments
@@ -89,12 +64,12 @@ def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Num
     From :math:`t = k` on the terms are paired (:math:`2j` and :math:`2j + 1` have the same fill) and summed
     in closed form; below :math:`k` there are fewer than :math:`k` of them.
 
-    >>> f"{threshold_noise_moments([4], 6, scale=2).bias[0]:.12f}"
+    >>> from fractions import Fraction
+    >>> f"{threshold_noise_moments([4], 6, scale=Fraction(2)).bias[0]:.12f}"
     '-0.557303855236'
     """
-    true, k = _check_parameters(counts, threshold, "threshold_noise_moments")
+    true, k, rate = np.asarray(counts, dtype=np.float64), threshold, float(1 / scale)
     distinct, place = np.unique(true, return_inverse=True)
-    rate = _rate(scale, "threshold_noise_moments")
     centre = np.where(distinct < k, float(k // 2), distinct)  # what is mostly published: keeps digits
     first, second = _tail(np.maximum(distinct + 1, k), centre, k, rate)
     rising = distinct + 1 < k
@@ -106,31 +81,6 @@ def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Num
     second += (distinct - centre) ** 2 * kept
     bias, variance = first + (centre - distinct), np.maximum(second - first**2, 0.0)
     return Moments(bias[place].reshape(true.shape), variance[place].reshape(true.shape))
-
-
-def idealized_threshold_bias(counts: npt.ArrayLike, threshold: int, *, scale: Number) -> Values:
-    r"""Return the bias with a continuous noisy threshold, as the paper's Algorithm 2 has it.
-
-    .. math:: x \Pr[t \le x] + \sum_{m \ge \lfloor x/2 \rfloor} m \Pr[\max(2m, x) < t \le 2m + 2] - x
-
-    with :math:`t` = `threshold` plus continuous Laplace noise; the fill is :math:`\lfloor t/2 \rfloor`.
-
-    >>> f"{idealized_threshold_bias([4], 6, scale=2)[0]:.12f}"
-    '-0.841132205394'
-    """
-    true, k = _check_parameters(counts, threshold, "idealized_threshold_bias")
-    rate = _rate(scale, "idealized_threshold_bias")
-    return np.array([_one_idealized(float(x), k, rate) for x in true.reshape(-1)]).reshape(true.shape)
-
-
-def _check_parameters(counts: npt.ArrayLike, threshold: int, owner: str) -> tuple[Values, int]:
-    true = np.asarray(counts, dtype=np.float64)
-    return true, integer("threshold", threshold, owner=owner, low=0, high=MOST_THRESHOLD)
-
-
-def _rate(scale: Number, owner: str) -> float:
-    """Return 1 / scale."""
-    return float(1 / exact(scale, name="scale", owner=owner, above=0))
 
 
 def _below(place: Values, rate: float) -> tuple[Values, Values]:
@@ -165,17 +115,6 @@ def _rising(true: Values, centre: Values, k: int, rate: float) -> tuple[Values, 
     return np.cumsum(mass * off)[places], np.cumsum(mass * off**2)[places]
 
 
-def _one_idealized(x: float, k: int, rate: float) -> float:
-    def beyond(place: float) -> float:  # Pr[t > place]
-        tail = math.exp(-abs(place - k) * rate) / 2
-        return tail if place > k else 1 - tail
-
-    least = math.floor(x / 2)
-    last = least + math.ceil((max(k - x, 0) + 60 / rate) / 2) + 2  # what is left is below 1e-25
-    terms = [m * (beyond(max(2 * m, x)) - beyond(2 * m + 2)) for m in range(least, last)]
-    return math.fsum(terms) - x * beyond(x)
-
-
 def at_least(least: int, people: npt.ArrayLike, rate: float) -> Values:
     r"""Return :math:`\Pr[\operatorname{Bin}(n, \beta) \ge m]` for each :math:`n`; 0 where n < m.
 
@@ -190,19 +129,6 @@ def at_least(least: int, people: npt.ArrayLike, rate: float) -> Values:
     enough = given >= least
     chance: Values = betainc(float(least), np.where(enough, given - least + 1, 1.0), rate)
     return np.where(enough, chance, 0.0)
-
-
-def merge_bias(counts: npt.ArrayLike, k: int, rate: float) -> Values:
-    r"""Return how much likelier a count is to be below `k` in the sample than in truth.
-
-    For :math:`x \ge k` it is :math:`\Pr[\operatorname{Bin}(x, \beta) < k]`, else 0: Theorem 6 of Zhu et al.
-    (2023).
-
-    >>> f"{merge_bias([8], 6, 0.6)[0]:.8f}"
-    '0.68460544'
-    """
-    true = np.asarray(counts, dtype=np.float64)
-    return np.where(true >= k, 1 - at_least(k, true, rate), 0.0)
 
 
 def sampled_moments(counts: npt.ArrayLike, k: int, rate: float, *, weight: float = 1.0) -> Moments:

@@ -1,14 +1,15 @@
 """What is done to a published table afterwards: clamping, rounding, making it add up, shrinking.
 
-Names are loaded when they are first used, since the formulas of biases need scipy.
+Names are loaded when they are first used, so that the registry of steps can be read at next to no cost.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evenhand._lazy import lazy_names
 
 if TYPE_CHECKING:
     from evenhand.release.postprocess.apply import integral, nonnegative, shrink, sum_to
-    from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
+    from evenhand.release.postprocess.noise_bias import clamp_bias, optimal_temperature, shrink_bias
     from evenhand.release.postprocess.steps import (
         Integral,
         Nonnegative,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         bias_after,
         carried_bias,
     )
-    from evenhand.release.postprocess.temperature import optimal_temperature
 
 __all__ = [
     "Integral",
@@ -37,22 +37,17 @@ __all__ = [
     "sum_to",
 ]
 
+_APPLIED, _OF_BIAS = (
+    ("integral", "nonnegative", "shrink", "sum_to"),
+    ("clamp_bias", "optimal_temperature", "shrink_bias"),
+)
 _HOMES = {
-    "clamp_bias": "noise_bias",
-    "integral": "apply",
-    "nonnegative": "apply",
-    "optimal_temperature": "temperature",
-    "shrink": "apply",
-    "shrink_bias": "noise_bias",
-    "sum_to": "apply",
+    "apply": _APPLIED,
+    "noise_bias": _OF_BIAS,
+    "steps": [name for name in __all__ if name not in (*_APPLIED, *_OF_BIAS)],
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        message = f"module 'evenhand.release.postprocess' has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(import_module(f"evenhand.release.postprocess.{_HOMES.get(name, 'steps')}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Steps of post-processing applied to a release, a table or an array, each by a function of its own."""
+"""Steps applied to a release, a table or an array, each by a function of its own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from evenhand.release.table.released import Release
 
 if TYPE_CHECKING:
     from evenhand.release.postprocess.steps import Step
-
-__all__ = ["integral", "nonnegative", "shrink", "sum_to"]
 
 
 def nonnegative(table: Any = None, *, least: int = 0) -> Any:

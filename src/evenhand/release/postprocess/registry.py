@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from evenhand.release.postprocess.steps import Step
 
-__all__ = ["STEPS", "checked_step", "step_forms", "steps_of"]
-
 STEPS: ClassRegistry[Step] = ClassRegistry(
     {
         "nonnegative": "evenhand.release.postprocess.steps:Nonnegative",

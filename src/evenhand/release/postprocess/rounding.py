@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
 
-__all__ = ["checked_amount", "nonnegative_sum", "plain_sum", "stochastic_round"]
-
 _BITS = 63
 
 

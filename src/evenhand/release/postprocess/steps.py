@@ -2,8 +2,8 @@ r"""What is done to a published table afterwards: clamping, rounding, making it 
 
 No step sees the true table, so none changes what is promised. Each has a bias of its own, which is exact
 where a formula is known. A step is given to ``release(..., post=[...])`` and ``bias(..., post=[...])``; the
-functions of :mod:`evenhand.release.postprocess.apply` apply one to a release, a table or an array. A plan and
-the command line write a step as text, by the names of :mod:`evenhand.release.postprocess.registry`.
+functions at the end apply one to a release, a table or an array. A plan and the command line write a step as
+text, by the names of :mod:`evenhand.release.postprocess.registry`.
 
 >>> Nonnegative().apply([-3, 0, 7])
 array([0, 0, 7])
@@ -24,6 +24,13 @@ from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import Law
 from evenhand.privacy.randomness import source_from
 from evenhand.privacy.rational import exact
+from evenhand.release.postprocess.noise_bias import (
+    clamp_bias,
+    difference_of_two,
+    read_counts,
+    shrink_bias,
+    summed_over_noise,
+)
 from evenhand.release.postprocess.rounding import (
     checked_amount,
     nonnegative_sum,
@@ -41,17 +48,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
 
     Values = NDArray[np.float64]
-
-__all__ = [
-    "Integral",
-    "Nonnegative",
-    "Shrink",
-    "Step",
-    "SumTo",
-    "absolute_error_after",
-    "bias_after",
-    "carried_bias",
-]
 
 _LARGEST_TOTAL = 2**53  # larger ones are not all numbers of a computer
 _LARGEST_SHRINK = 10**9
@@ -289,7 +285,7 @@ def _values(values: ArrayLike) -> NDArray[Any]:
     return whole_or_real(values, parameter="values", owner="Step.apply")
 
 
-# --- the biases ---------------------------------------------------------------------------------------
+# --- biases and errors ---------------------------------------------------------------------------------
 
 
 def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np.float64] | None:
@@ -307,8 +303,11 @@ def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np
     steps : sequence of Step
         The steps, in order.
     """
-    true, steps = _counts(counts), tuple(steps)
-    _law(law)
+    true, steps = read_counts(counts), tuple(steps)
+    given: object = law
+    if not isinstance(given, Law):
+        must_be, got = "a law of noise", f"a value of type {type(law).__name__}"
+        raise InvalidParameterError("law", owner="bias_after", must_be=must_be, got=got)
     first = next((place for place, step in enumerate(steps) if isinstance(step, SumTo)), len(steps))
     if not all(isinstance(step, Nonnegative | Integral | Shrink | SumTo) for step in steps):
         return None
@@ -318,7 +317,7 @@ def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np
         if bias is None or isinstance(step, Nonnegative | Shrink):
             return None
         if isinstance(step, SumTo):
-            untouched = place == 0 and not any(isinstance(each, Nonnegative | Shrink) for each in before)
+            untouched = place == 0 and all(isinstance(earlier, Integral) for earlier in before)
             bias = _made_to_add_up(true, bias, step, law if untouched else None)
     return bias
 
@@ -344,26 +343,23 @@ def absolute_error_after(
     >>> absolute_error_after([0, 3, 100], DiscreteLaplace(2), [Nonnegative()]).round(4)
     array([0.9595, 1.7049, 1.919 ])
     """
-    true = _counts(counts)
-    _law(law)
+    true = read_counts(counts)
     alone = all(isinstance(step, Nonnegative | Integral | Shrink) for step in steps)
     changing = _without_rounding(law, steps) if alone else None
     if changing is None:
         return None
-    from evenhand.release.postprocess import noise_bias  # noqa: PLC0415 - imports scipy, which no step needs
-
     if all(isinstance(step, Nonnegative) for step in changing):
-        spread = np.full(true.shape, 2 * noise_bias.clamp_bias([0], law)[0])  # the noise is symmetric
+        spread = np.full(true.shape, 2 * clamp_bias([0], law)[0])  # the noise is symmetric
         if not changing:
             return spread
         least = max(step.least for step in changing)
-        bias = noise_bias.clamp_bias(true, law, least=least)
+        bias = clamp_bias(true, law, least=least)
         return np.where(true < least, bias, spread - bias)
     if law.support == "reals":
         return None
     distinct, places = np.unique(true, return_inverse=True)
     sizes = [
-        noise_bias.summed_over_noise(np.array([count]), law, partial(_add_error, count=count, steps=changing))
+        summed_over_noise(np.array([count]), law, partial(_add_error, count=count, steps=changing))
         for count in distinct
     ]
     return np.ravel(sizes)[places].reshape(true.shape)
@@ -389,13 +385,13 @@ def carried_bias(bias: ArrayLike, counts: ArrayLike, steps: Sequence[Step]) -> N
     >>> carried_bias([3.0, -1.0], [10, 20], [SumTo(30), Integral()])
     array([ 2., -2.])
     """
-    true, found = _counts(counts), np.array(bias, dtype=np.float64)
+    true, carried = read_counts(counts), np.array(bias, dtype=np.float64)
     for step in steps:
         if isinstance(step, SumTo) and not step.nonnegative:
-            found = _after_a_sum(true, found, step)
+            carried = _after_a_sum(true, carried, step)
         elif not isinstance(step, Integral):
             return None
-    return found
+    return carried
 
 
 def _after_a_sum(true: Values, bias: Values, step: SumTo) -> Values:
@@ -410,17 +406,15 @@ def _cell_by_cell(true: Values, law: Law, steps: Sequence[Step]) -> Values | Non
         return None
     if not changing:
         return np.zeros(true.shape)
-    from evenhand.release.postprocess import noise_bias  # noqa: PLC0415 - imports scipy, which no step needs
-
     if all(isinstance(step, Nonnegative) for step in changing):
-        return noise_bias.clamp_bias(true, law, least=max(step.least for step in changing))
+        return clamp_bias(true, law, least=max(step.least for step in changing))
     shrinks = [step for step in changing if isinstance(step, Shrink)]
     if len(shrinks) == 1 and all(step.least <= shrinks[0].least for step in changing):
-        return noise_bias.shrink_bias(true, law, T=shrinks[0].T, least=shrinks[0].least)
+        return shrink_bias(true, law, T=shrinks[0].T, least=shrinks[0].least)
     if law.support == "reals":
         return None
 
-    return noise_bias.summed_over_noise(true, law, lambda values: _take_steps(values, changing))
+    return summed_over_noise(true, law, lambda values: _take_steps(values, changing))
 
 
 def _add_error(values: NDArray[Any], *, count: float, steps: Sequence[Step]) -> NDArray[Any]:
@@ -443,7 +437,7 @@ def _without_rounding(law: Law, steps: Sequence[Step]) -> list[Nonnegative | Shr
         if not isinstance(step, Nonnegative | Shrink):
             rounded, whole = rounded or not whole, True
             continue
-        lowest = max((each.least for each in kept), default=None)
+        lowest = max((earlier.least for earlier in kept), default=None)
         if isinstance(step, Nonnegative) and lowest is not None and step.least <= lowest:
             continue  # nothing is below it any more
         if rounded:
@@ -459,8 +453,6 @@ def _made_to_add_up(true: Values, bias: Values, step: SumTo, law: Law | None) ->
         return _after_a_sum(true, bias, step)
     if true.size == 1:
         return step.total - true
-    from evenhand.release.postprocess.noise_bias import difference_of_two  # noqa: PLC0415 - as above
-
     difference = None if law is None or true.size > 2 else difference_of_two(law)
     if difference is None:
         return None
@@ -469,14 +461,3 @@ def _made_to_add_up(true: Values, bias: Values, step: SumTo, law: Law | None) ->
     shares = np.clip((first - second + places + step.total) / 2, 0, step.total)
     expected = float(masses @ shares)
     return np.array([expected - first, step.total - expected - second]).reshape(true.shape)
-
-
-def _law(law: object) -> Law:
-    if not isinstance(law, Law):
-        must_be, got = "a law of noise", f"a value of type {type(law).__name__}"
-        raise InvalidParameterError("law", owner="bias_after", must_be=must_be, got=got)
-    return law
-
-
-def _counts(counts: ArrayLike) -> Values:
-    return whole_or_real(counts, parameter="counts", owner="bias").astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.table.counting import cell_numbers, sum_by_cell, sum_counts
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Level
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.schema.values import Value
 
     Groups = tuple[tuple[str, tuple[Value, ...]], ...]
-
-__all__ = ["Generalization", "checked_generalization", "coarse_histogram", "coarse_schema"]
 
 Generalization = tuple[tuple[str, "str | Groups"], ...]
 """For each column the name of one of its levels, or labels with the values they stand for."""
@@ -53,12 +51,12 @@ def coarse_schema(schema: Schema, generalization: Generalization, *, owner: str)
     SchemaError
         If the groups leave out a value, or hold one twice or one that is not in the domain.
     """
-    made: list[Column] = []
+    columns: list[Column] = []
     loses: dict[str, Any] = {}
     for name, rule in _coarsenings(schema, generalization, owner).items():
         column = schema[name]
         labels = rule.labels[: rule.declared]
-        made.append(
+        columns.append(
             Column(
                 name,
                 Domain.categorical(labels),
@@ -71,7 +69,7 @@ def coarse_schema(schema: Schema, generalization: Generalization, *, owner: str)
             loses["privileged"] = None
         if name == schema.target:
             loses["positive"] = None
-    return schema.with_roles(**loses).with_columns(*made)
+    return schema.with_roles(**loses).with_columns(*columns)
 
 
 def coarse_histogram(histogram: Histogram, generalization: Generalization, *, owner: str) -> Histogram:
@@ -80,28 +78,18 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
         return histogram if histogram.bound is None else replace(histogram, bound=None)
     schema = coarse_schema(histogram.schema, generalization, owner=owner)
     rules = _coarsenings(histogram.schema, generalization, owner)
-    shape = tuple(column.size for column in schema)
-    stored: Any = histogram.filled if histogram.counts is None else histogram.counts
-    sum_counts(stored)  # refuses sums that would wrap
-    if histogram.counts is None:
-        cells: Any = histogram.cells
-        codes = list(np.unravel_index(cells, histogram.shape))
+    merged: Any = histogram.stored
+    sum_counts(merged)  # refuses sums that would wrap
+    if histogram.cells is not None:
+        codes: list[Any] = list(np.unravel_index(histogram.cells, histogram.shape))
         for name, rule in rules.items():
             axis = histogram.columns.index(name)
             codes[axis] = rule.apply(codes[axis])
-        found = sum_by_cell(cell_numbers(codes, shape), stored)
-        size = int(np.prod(shape, dtype=object))
-        if size > MOST_CELLS:
-            return Histogram(
-                schema=schema, cells=found.cells, filled=found.filled, may_drop=histogram.may_drop
-            )
-        flat = np.zeros(size, np.int64)
-        flat[found.cells] = found.filled
-        return Histogram(schema=schema, counts=flat, may_drop=histogram.may_drop)
-    counts = histogram.counts
-    for name, rule in rules.items():
-        counts = _merge_axis(counts, histogram.columns.index(name), rule)
-    return Histogram(schema=schema, counts=counts, may_drop=histogram.may_drop)
+        merged = sum_by_cell(cell_numbers(codes, tuple(column.size for column in schema)), merged)
+    else:
+        for name, rule in rules.items():
+            merged = _merge_axis(merged, histogram.columns.index(name), rule)
+    return Histogram.of_stored(merged, schema, may_drop=histogram.may_drop)
 
 
 def _merge_axis(counts: Any, axis: int, rule: Coarsening) -> Any:

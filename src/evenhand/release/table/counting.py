@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
     Counts = NDArray[np.int64] | NDArray[np.float64]
 
-__all__ = [
-    "MOST_CELLS",
-    "MOST_COUNT",
-    "MOST_NUMBERED",
-    "Cells",
-    "cell_numbers",
-    "checked_size",
-    "count_rows",
-    "sum_by_cell",
-    "sum_counts",
-    "whole_or_real",
-]
-
 MOST_CELLS = 50_000_000
 """A table of more cells is kept as its filled cells only."""
 
@@ -52,9 +39,9 @@ class Cells(NamedTuple):
 def cell_numbers(codes: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray[np.int64]:
     """Return the number of the cell of each row, in row-major order of `shape`."""
     numbers = codes[0].astype(np.int64)
-    for each, size in zip(codes[1:], shape[1:], strict=True):
+    for column, size in zip(codes[1:], shape[1:], strict=True):
         numbers *= size
-        numbers += each.astype(np.int64)  # a copy as wide as the numbers, so that nothing wraps
+        numbers += column.astype(np.int64)  # a copy as wide as the numbers, so that nothing wraps
     return numbers
 
 
@@ -65,9 +52,9 @@ def count_rows(table: Table, shape: Sequence[int], size: int) -> NDArray[np.int6
         cells, filled = np.unique(cell_numbers(codes, shape), return_counts=True)
         return Cells(cells, filled.astype(np.int64))
     step = max(_CHUNK_ROWS, size)  # so that a pass over the cells is never the larger part
-    counts = np.bincount(cell_numbers([each[:step] for each in codes], shape), minlength=size)
+    counts = np.bincount(cell_numbers([column[:step] for column in codes], shape), minlength=size)
     for start in range(step, len(table), step):
-        part = [each[start : start + step] for each in codes]
+        part = [column[start : start + step] for column in codes]
         counts += np.bincount(cell_numbers(part, shape), minlength=size)
     counts.flags.writeable = False  # nobody else has it, so it need not be copied
     return counts.reshape(tuple(shape))
@@ -98,7 +85,7 @@ def sum_counts(counts: NDArray[Any], axes: tuple[int, ...] | None = None) -> Any
     if largest * merged <= MOST_COUNT:
         return counts.sum(axis=axes, dtype=np.int64)
     exact = np.asarray(counts.astype(object).sum(axis=axes), dtype=object)
-    if any(abs(each) > MOST_COUNT for each in exact.flat):
+    if any(abs(total) > MOST_COUNT for total in exact.flat):
         raise LimitExceededError("The sum of the counts does not fit 64 bits.", limit="counts")
     return exact.astype(np.int64)
 

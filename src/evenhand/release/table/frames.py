@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["CellsRead", "build_frame", "cell_values", "cells_frame", "read_cells"]
-
 _OWNER = "Histogram.from_frame"
 
 
@@ -41,7 +39,7 @@ def cell_values(schema: Schema, numbers: NDArray[np.int64] | None, size: int) ->
     shape = tuple(column.size for column in schema)
     places = np.arange(size) if numbers is None else numbers
     codes = np.unravel_index(places, shape)
-    return {column.name: _values(each, column) for column, each in zip(schema, codes, strict=True)}
+    return {column.name: _values(part, column) for column, part in zip(schema, codes, strict=True)}
 
 
 def build_frame(arrays: dict[str, Any], *, backend: Backend | None) -> Any:
@@ -75,7 +73,7 @@ def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
     _refuse_column_named(count, schema)
     eager = eager_frame(frame, owner=_OWNER, parameter="frame")
     if count not in eager.columns:
-        raise ColumnNotFoundError(count, [str(each) for each in eager.columns], place="in the frame")
+        raise ColumnNotFoundError(count, [str(name) for name in eager.columns], place="in the frame")
     table = _encode_cells(eager, schema)
     values, missing = _read_counts(eager.get_column(count), count)
     if table.kept is not None:
@@ -97,7 +95,7 @@ def _encode_cells(eager: nw.DataFrame[Any], schema: Schema) -> Table:
     """Return the codes of the cells; what stands for "other" gets its code whatever the rules are."""
     for name in schema.names:
         if name not in eager.columns:
-            raise ColumnNotFoundError(name, [str(each) for each in eager.columns], place="in the frame")
+            raise ColumnNotFoundError(name, [str(column) for column in eager.columns], place="in the frame")
     read = Schema([_readable(column, eager.get_column(column.name)) for column in schema])
     table = Table.encode(eager.to_native(), read)
     codes = {column.name: np.minimum(table[column.name], column.size - 1) for column in schema}

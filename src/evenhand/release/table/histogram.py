@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.table.frames import Backend
-
-__all__ = ["MOST_CELLS", "Histogram"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -162,11 +160,7 @@ class Histogram:
             table, dropping = Table(chosen, {name: df[name] for name in chosen.names}), df.schema.may_drop
         else:
             table, dropping = Table.encode(df, chosen), chosen.may_drop
-        found = count_rows(table, shape, size)
-        if isinstance(found, Cells):
-            cells, filled = found
-            return cls(schema=chosen, cells=cells, filled=filled, bound=bound, may_drop=dropping)
-        return cls(schema=chosen, counts=found, bound=bound, may_drop=dropping)
+        return cls.of_stored(count_rows(table, shape, size), chosen, bound=bound, may_drop=dropping)
 
     @classmethod
     def of(
@@ -231,19 +225,26 @@ class Histogram:
             The name of the column of counts.
         """
         chosen = _choose_columns(schema, columns, owner="Histogram.from_frame")
-        return cls._of_found(read_cells(frame, chosen, count=count).present, chosen, bound)
+        return cls.of_stored(read_cells(frame, chosen, count=count).present, chosen, bound=bound)
 
     @classmethod
-    def _of_found(
-        cls, found: Cells, schema: Schema, bound: int | None, may_drop: tuple[str, ...] = ()
+    def of_stored(
+        cls,
+        stored: NDArray[Any] | Cells,
+        schema: Schema,
+        *,
+        bound: int | None = None,
+        may_drop: tuple[str, ...] = (),
     ) -> Histogram:
-        size = checked_size(_shape(schema), owner="Histogram")
-        if size > MOST_CELLS:
-            cells, filled = found
-            return cls(schema=schema, cells=cells, filled=filled, bound=bound, may_drop=may_drop)
-        counts = np.zeros(size, found.filled.dtype)
-        counts[found.cells] = found.filled
-        return cls(schema=schema, counts=counts, bound=bound, may_drop=may_drop)
+        """Make a table from all counts, or from the filled cells, kept as a table of its size is."""
+        if isinstance(stored, Cells):
+            size = checked_size(_shape(schema), owner="Histogram")
+            if size > MOST_CELLS:
+                return cls(schema=schema, **stored._asdict(), bound=bound, may_drop=may_drop)
+            counts = np.zeros(size, stored.filled.dtype)
+            counts[stored.cells] = stored.filled
+            stored = counts
+        return cls(schema=schema, counts=stored, bound=bound, may_drop=may_drop)
 
     # --- what it is ----------------------------------------------------------------------------
 
@@ -265,7 +266,7 @@ class Histogram:
     @cached_property
     def people(self) -> Any:
         """The sum of all counts: a whole number that never wraps, or a number where counts are."""
-        return sum_counts(self._stored).item()
+        return sum_counts(self.stored).item()
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -274,8 +275,15 @@ class Histogram:
         return tuple(name for name in self.columns if name in known)
 
     @property
-    def _stored(self) -> NDArray[Any]:
+    def stored(self) -> NDArray[Any]:
+        """The counts that are kept: of all cells, or of the filled ones."""
         return self.filled if self.counts is None else self.counts  # type: ignore[return-value]
+
+    def filled_cells(self) -> Cells:
+        """Return the numbers of the cells that hold somebody, and how many they hold."""
+        counts = self.stored.reshape(-1)
+        places = np.flatnonzero(counts > 0)
+        return Cells(places if self.cells is None else self.cells[places], counts[places])
 
     def require_dense(self, *, owner: str) -> NDArray[Any]:
         """Return the counts of all cells; refuse, with the numbers, a table kept as its filled cells."""
@@ -310,12 +318,12 @@ class Histogram:
             dropped = tuple(axis for axis in range(len(self.shape)) if axis not in axes)
             kept = sorted(axes)
             sums = sum_counts(self.counts, dropped) if dropped else self.counts
-            ordered = np.transpose(sums, [kept.index(axis) for axis in axes])
-            return Histogram(schema=chosen, counts=ordered, bound=bound, may_drop=self.may_drop)
-        codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
-        sum_counts(self._stored)  # refuses sums that would wrap
-        numbers = cell_numbers([codes[axis] for axis in axes], _shape(chosen))
-        return self._of_found(sum_by_cell(numbers, self._stored), chosen, bound, self.may_drop)
+            merged: Any = np.transpose(sums, [kept.index(axis) for axis in axes])
+        else:
+            codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
+            sum_counts(self.stored)  # refuses sums that would wrap
+            merged = sum_by_cell(cell_numbers([codes[axis] for axis in axes], _shape(chosen)), self.stored)
+        return Histogram.of_stored(merged, chosen, bound=bound, may_drop=self.may_drop)
 
     def slice(self, values: Mapping[str, object]) -> Histogram:
         """Return the table of the other columns among those people who have these values.
@@ -334,14 +342,14 @@ class Histogram:
         if self.counts is not None:
             index = tuple(places.get(axis, slice(None)) for axis in range(len(self.shape)))
             counts = self.counts[index]
-            return Histogram(schema=schema, counts=counts, bound=self.bound, may_drop=self.may_drop)
+            return Histogram.of_stored(counts, schema, bound=self.bound, may_drop=self.may_drop)
         codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
         here = np.ones(len(codes[0]), np.bool_)
         for axis, code in places.items():
             here &= codes[axis] == code
         left = [codes[self.columns.index(name)][here] for name in rest]
-        found = Cells(cell_numbers(left, _shape(schema)), self._stored[here])
-        return self._of_found(found, schema, self.bound, self.may_drop)
+        cells = Cells(cell_numbers(left, _shape(schema)), self.stored[here])
+        return Histogram.of_stored(cells, schema, bound=self.bound, may_drop=self.may_drop)
 
     def _axis(self, name: str) -> int:
         if name not in self.columns:
@@ -402,10 +410,11 @@ class Histogram:
         and as null in the others. A table kept as its filled cells gives those only: every cell
         that is not there holds 0.
         """
-        return cells_frame(self.schema, self.cells, self._stored, backend=backend)
+        return cells_frame(self.schema, self.cells, self.stored, backend=backend)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.schema, self.counts, self.cells, self.filled, self.bound, self.may_drop)
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        return partial(Histogram, **given), ()
 
     def __repr__(self) -> str:
         names = " × ".join(visible(name) for name in self.columns)
@@ -461,13 +470,6 @@ def _checked_cells(cells: Any, filled: Any, size: int) -> Cells:
             "filled", owner="Histogram", must_be="one count per cell", got="another shape"
         )
     return Cells(numbers.astype(np.int64), counts)
-
-
-def _restore(
-    schema: Schema, counts: Any, cells: Any, filled: Any, bound: int | None, may_drop: tuple[str, ...]
-) -> Histogram:
-    """Make a table again in another process, or as a copy."""
-    return Histogram(schema=schema, counts=counts, cells=cells, filled=filled, bound=bound, may_drop=may_drop)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

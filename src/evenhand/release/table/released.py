@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
     from evenhand.release.table.histogram import Histogram
 
-__all__ = ["COUNT", "FORMAT", "SUPPRESSED", "Publisher", "Release", "note_of"]
-
 FORMAT = "evenhand release 1"
 """The form of the note beside a file; another number means another form."""
 

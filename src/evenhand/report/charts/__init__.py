@@ -1,13 +1,9 @@
 """Charts of a report: each function answers one question and returns a static picture with its numbers."""
 
-from evenhand.report.charts.bars import bars_chart
-from evenhand.report.charts.changes import changes_chart
+from evenhand.report.charts.epsilons import levels_chart, measures_chart
 from evenhand.report.charts.frontier import frontier_chart
-from evenhand.report.charts.levels import levels_chart
-from evenhand.report.charts.measures import measures_chart
-from evenhand.report.charts.moved import moved_chart
-from evenhand.report.charts.sizes import sizes_chart
-from evenhand.report.charts.spots import spots_chart
+from evenhand.report.charts.rows import bars_chart, changes_chart, moved_chart
+from evenhand.report.charts.sizes import sizes_chart, spots_chart
 from evenhand.report.charts.tradeoff import tradeoff_chart
 
 __all__ = [

@@ -1,17 +1,22 @@
-"""What every panel has: a title with its unit, and an axis of epsilon with a tick at every value."""
+"""What charts share: panels with their titles and axes, tones and shapes, and the columns of the CSV."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from evenhand.report.drawing import Segment, Word
+from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear, Log, labelled_ticks, tick_text
 from evenhand.report.words import epsilon_of, shortened, width_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.report.drawing import Drawing
-    from evenhand.report.marks import Axis
+    from evenhand.report.marks import Axis, Estimate
     from evenhand.report.scales import Decades
 
 __all__ = ["GAP", "WHOLE", "epsilon_axis", "panel_width", "title_words"]
@@ -47,8 +52,8 @@ def panel_width(columns: int) -> float:
 def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]:
     """Return the title of a panel and the line below it: unit, and whether the axis is cut."""
     left, top = -drawing.margins.left, -drawing.margins.top
-    said = ", axis cut" if cut and axis.unit else "axis cut" if cut else ""
-    below = f"{shortened(axis.unit, drawing.width - width_of(said))}{said}"
+    end = ", axis cut" if cut and axis.unit else "axis cut" if cut else ""
+    below = f"{shortened(axis.unit, drawing.width - width_of(end))}{end}"
     title = _capital(shortened(axis.title, drawing.width, 14, bold=True))
     return (
         Word(left, top + 13, title, colour="ink", weight=600, size=14, halo=False),
@@ -68,18 +73,8 @@ def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
     shown = labelled_ticks(scale, first=first, widths=[width_of(name) for name in names])
     for tick, name in zip(scale.ticks, names, strict=True):
         if tick in shown:
-            spotlight = tick == chosen
-            drawing.words(
-                Word(
-                    scale(tick),
-                    height + 18,
-                    name,
-                    "center",
-                    "ink" if spotlight else "ink3",
-                    600 if spotlight else 400,
-                    halo=False,
-                )
-            )
+            look: tuple[str, int] = ("ink", 600) if tick == chosen else ("ink3", 400)
+            drawing.words(Word(scale(tick), height + 18, name, "center", *look, halo=False))
     if len(scale.ticks) > 1:
         drawing.words(Word(0, height + 36, "← more private", colour="ink2", halo=False))
         drawing.words(Word(width, height + 36, "ε, log scale", "right", "ink3", halo=False))
@@ -87,11 +82,12 @@ def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
         drawing.words(Word(width, height + 36, "ε", "right", "ink3", halo=False))
 
 
-def draw_no_values(drawing: Drawing) -> None:
-    """Say that there is nothing to draw."""
+def draw_no_values(drawing: Drawing) -> str:
+    """Return the picture of a panel that has no values, which says so."""
     width, height = drawing.plot
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
     drawing.words(Word(width / 2, height / 2, "no values", "center", "ink3", halo=False))
+    return drawing.svg()
 
 
 def most_ticks(scale_pixels: float, *, apart: float) -> int:
@@ -104,48 +100,35 @@ def upright_grid(
 ) -> Linear:
     """Return the scale of a chart of rows, whose grid lines are upright."""
     ticks = most_ticks(pixels, apart=apart)
-    return Linear.over(values, pixels=pixels, most_ticks=ticks, from_zero=from_zero, within=possible(axis))
-
-
-def possible(axis: Axis) -> tuple[float, float]:
-    """Return between which values an axis may lie: shares in percent, and their differences, have ends.
-
-    >>> from evenhand.report.marks import Axis
-    >>> possible(Axis("accuracy", "%", 100.0)), possible(Axis("loss"))
-    ((-100.0, 100.0), (-inf, inf))
-    """
-    is_share = axis.times == 100 and axis.unit.startswith(("%", "points"))
-    return (-100.0, 100.0) if is_share else (-math.inf, math.inf)
+    return Linear.over(values, pixels=pixels, most_ticks=ticks, from_zero=from_zero, within=axis.limits)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def axis_title(axis: Axis, *, cut: bool = False) -> str:
-    """Return the title of an axis in one line, with its unit and whether it is cut."""
-    unit = f", {axis.unit}" if axis.unit else ""
-    return f"{axis.title}{unit}{' (axis cut)' if cut else ''}"
+# --- axes whose lines and labels are drawn by pixel -----------------------------------------------
 
 
-# --- logarithmic axes -----------------------------------------------------------------------------
+def level_grid(drawing: Drawing, labels: Sequence[tuple[float, str]]) -> None:
+    """Draw a level line at each of these heights, with its label on the left."""
+    for height, label in labels:
+        drawing.words(Word(-8, height + 4, label, "right", "ink3", halo=False))
+    lines = [Segment(0, height, drawing.plot[0], height) for height, _ in labels]
+    drawing.rules(lines, stroke="grid", width=1, pixels=True)
 
 
-def grid_up(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
-    """Draw the grid lines of an upright axis and write its labels, by pixel.
+def decade_grid(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
+    """Draw the grid of an upright logarithmic axis.
 
     The lowest line has a label of its own where smaller values stand on it.
     """
-    width, height = drawing.plot
-    lines = [Segment(0, height - scale(tick), width, height - scale(tick)) for tick in scale.ticks]
-    drawing.rules(lines, stroke="grid", width=1, pixels=True)
-    for tick in scale.ticks:
-        label = lowest if lowest and tick == scale.ticks[0] else tick_text(tick)
-        drawing.words(Word(-8, height - scale(tick) + 4, label, "right", "ink3", halo=False))
+    height = drawing.plot[1]
+    level_grid(drawing, [(height - scale(tick), label) for tick, label in _decades(scale, lowest)])
 
 
-def grid_across(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
-    """Draw the axis below with its ticks and labels, by pixel.
+def decade_axis(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
+    """Draw a logarithmic axis below the plot with its ticks and labels.
 
     The lowest tick has a label of its own where smaller values stand on it.
     """
@@ -153,6 +136,95 @@ def grid_across(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
     ticks = [Segment(scale(tick), height, scale(tick), height + 4) for tick in scale.ticks]
     drawing.rules(ticks, stroke="ghost", width=1, pixels=True)
-    for tick in scale.ticks:
-        label = lowest if lowest and tick == scale.ticks[0] else tick_text(tick)
+    for tick, label in _decades(scale, lowest):
         drawing.words(Word(scale(tick), height + 18, label, "center", "ink3", halo=False))
+
+
+def _decades(scale: Decades, lowest: str) -> list[tuple[float, str]]:
+    first, *others = scale.ticks
+    return [(first, lowest or tick_text(first)), *((tick, tick_text(tick)) for tick in others)]
+
+
+# --- the CSV beside a chart -----------------------------------------------------------------------
+
+
+def estimate_columns(
+    name: str, estimates: Sequence[Estimate | None], *, times: float | Sequence[float]
+) -> dict[str, list[float | None]]:
+    """Return three columns: values, lower and upper ends, in the unit of the axis or of the axis of each."""
+    factors = times if isinstance(times, Sequence) else repeat(times, len(estimates))
+    pairs = list(zip(estimates, factors, strict=True))
+    parts = {name: "value", f"{name}_low": "low", f"{name}_high": "high"}
+    return {
+        column: [scaled(getattr(estimate, part, None), factor) for estimate, factor in pairs]
+        for column, part in parts.items()
+    }
+
+
+def left_out(caption: str, count: int, *, what: str) -> str:
+    """Return the caption, which says how many marks have no value and are therefore not drawn.
+
+    >>> left_out("Means.", 2, what="settings")
+    'Means. Not drawn for want of a value: 2 settings.'
+    """
+    if not count:
+        return caption
+    single = f"{what.removesuffix('ies')}y" if what.endswith("ies") else what.removesuffix("s")
+    words = single if count == 1 else what
+    return f"{caption} Not drawn for want of a value: {count:,} {words}.".strip()
+
+
+def scaled(value: float | None, times: float) -> float | None:
+    """Return a value in the unit of the axis, without the last digits that only the product brought."""
+    return None if value is None or not math.isfinite(value) else float(f"{value * times:.12g}")
+
+
+# --- tones for epsilon and shapes for kinds, the same in every chart of a page ---------------------
+
+SHAPE_ORDER = ("circle", "square", "triangle-up", "triangle-down", "cross")
+"""Shapes in the order in which kinds appear; the diamond is kept for the unprotected result."""
+
+_RAMPS = {1: ("p2",), 2: ("p1", "p3"), 3: ("p1", "p2", "p3"), 4: ("p1", "p2", "p3", "p4")}
+
+
+def tones_by(epsilons: Iterable[float | None]) -> dict[float, str]:
+    """Return a tone for every epsilon: at most four tiers, the strongest tone for the most private.
+
+    >>> tones_by([0.5, 4.0, 1.0])
+    {0.5: 'p1', 1.0: 'p2', 4.0: 'p3'}
+    """
+    known = {epsilon for epsilon in epsilons if epsilon is not None and epsilon > 0}
+    tested = sorted(known)
+    tiers = min(4, len(tested))
+    tones = {}
+    for tier in range(tiers):
+        size, longer = divmod(len(tested), tiers)
+        start = tier * size + min(tier, longer)
+        for epsilon in tested[start : start + size + (tier < longer)]:
+            tones[epsilon] = _RAMPS[tiers][tier]
+    return tones
+
+
+def tier_keys(tones: dict[float, str]) -> list[LegendKey]:
+    """Return what each tone stands for, in words."""
+    tiers: dict[str, list[float]] = {}
+    for epsilon, tone in tones.items():
+        tiers.setdefault(tone, []).append(epsilon)
+    keys = []
+    for place, (tone, inside) in enumerate(tiers.items()):
+        low, high = epsilon_of(inside[0]), epsilon_of(inside[-1])
+        values = low if len(inside) == 1 else f"{low} to {high}"
+        start = ("ε = " if len(inside) == 1 else "ε ") if place == 0 else ""
+        end = ", most private" if place == 0 and len(tiers) > 1 else ""
+        keys.append(LegendKey(f"{start}{values}{end}", "circle", tone))
+    return keys
+
+
+def shapes_by(kinds: Iterable[str]) -> dict[str, str]:
+    """Return a shape for every kind, in order of appearance; from the fifth on they share one.
+
+    >>> shapes_by(["uniform", "k-based", "uniform"])
+    {'uniform': 'circle', 'k-based': 'square'}
+    """
+    last = len(SHAPE_ORDER) - 1
+    return {kind: SHAPE_ORDER[min(place, last)] for place, kind in enumerate(dict.fromkeys(kinds))}

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
-import numpy as np
 
-from evenhand.errors import EvenhandError, SchemaError
-from evenhand.schema import Column, Domain
-from evenhand.schema.infer import Inference, inferred, round_edges
+from evenhand.errors import EvenhandError
+from evenhand.schema.infer import FEW, MOST_TEXTS, Inference, has_missing, inferred
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.schema import Column
     from evenhand.schema.column import Rule
 
 __all__ = ["Draft", "Part", "draft_column"]
@@ -23,13 +20,9 @@ __all__ = ["Draft", "Part", "draft_column"]
 Part = Literal["target", "protected", "sensitive", "clear"]
 """What a column is for, which decides how fine its domain is."""
 
-FEW = 20
-_MOST_TEXTS = {"target": 1_000, "protected": 1_000, "sensitive": 1_000, "clear": 100}
-_MOST_NUMBERS = 100
 _BINS = {"target": 10, "protected": 10, "sensitive": 10, "clear": 50}
 _FEWEST_ROWS_OF_AN_ID = 30
 _LARGEST = 2**53
-_UNEVEN = 5
 _MOSTLY = 0.5
 _NUMBER = re.compile(r"[-+]?\d[\d.,' ]*(e[-+]?\d+)?", re.IGNORECASE)
 
@@ -75,21 +68,20 @@ def draft_column(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: 
     'numbers the rows, as identifiers do'
     """
     series = frame.get_column(name)
-    missing = _has_missing(series)
+    missing = has_missing(series)
     present = series.drop_nulls()
     distinct = int(present.n_unique()) if len(present) else 0
     why_not = _why_not(present, distinct, part, missing=missing)
     if why_not:
         return Draft(None, why_not, missing)
+    nulls: Rule | None = "drop" if missing and part == "target" else None
+    ranges = part == "clear" and not bins_only
+    how = Inference(MOST_TEXTS[part], _BINS[part], nulls=nulls, ranges=ranges)
     try:
-        domain, binned, outside = _domain(frame, name, part, present, distinct, bins_only=bins_only)
+        column = replace(inferred(frame, [name], lambda _: how)[0][0], inferred=True)
     except EvenhandError as error:
         return Draft(None, _reason(str(error), name), missing)
-    except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
-        return Draft(None, "holds values that cannot be compared", missing)
-    nulls: Rule = ("drop" if part == "target" else "other") if missing else "error"
-    column = Column(name, domain, outside=outside, nulls=nulls, inferred=True)
-    return Draft(column, "", missing, binned)
+    return Draft(column, "", missing, column.domain.kind == "binned")
 
 
 def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: bool) -> str:
@@ -101,90 +93,13 @@ def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: boo
         return "holds one value only"
     if not named and _is_identifier(present, distinct):
         return "numbers the rows, as identifiers do"
+    if present.dtype.is_integer() and max(-int(present.min()), int(present.max())) > _LARGEST:
+        return "holds whole numbers that are too large"
     if _is_text(present) and distinct > _most_texts(part, len(present)):
-        if _are_mostly_numbers(present):
-            return "holds numbers beside other texts, or numbers with decimal commas"
-        return "holds too many different texts, as names and free text do"
+        numbers = "holds numbers beside other texts, or numbers with decimal commas"
+        texts = "holds too many different texts, as names and free text do"
+        return numbers if _are_mostly_numbers(present) else texts
     return ""
-
-
-def _domain(
-    frame: nw.DataFrame[Any],
-    name: str,
-    part: Part,
-    present: nw.Series[Any],
-    distinct: int,
-    *,
-    bins_only: bool,
-) -> tuple[Domain, bool, Rule]:
-    """Return the domain, whether it has bins, and the rule for what is outside it."""
-    if not present.dtype.is_numeric():
-        how = Inference(_MOST_TEXTS[part], _BINS[part], "error", None)
-        return inferred(frame, [name], how)[0][0].domain, False, "error"
-    if present.dtype.is_integer():
-        domain = _whole(name, part, present, distinct, bins_only=bins_only)
-        return domain, domain.kind == "binned", "error"
-    numbers = present.cast(nw.Float64)
-    finite = numbers.filter(numbers.is_finite())
-    if finite.is_empty():
-        raise SchemaError(f"Column '{name}' holds no number.", field=name)
-    outside: Rule = "other" if len(finite) < len(numbers) - int(numbers.is_nan().sum()) else "error"
-    if distinct <= FEW:
-        return Domain.categorical(sorted(finite.unique().to_list()), ordered=True), False, outside
-    return Domain.binned(_edges(finite, _BINS[part])), True, outside
-
-
-def _whole(name: str, part: Part, present: nw.Series[Any], distinct: int, *, bins_only: bool) -> Domain:
-    """Return the domain of whole numbers: a list if they are few, the range if that is of use, or bins."""
-    low, high = int(present.min()), int(present.max())
-    if max(-low, high) > _LARGEST:
-        raise SchemaError(f"Column '{name}' holds whole numbers that are too large.", field=name)
-    if distinct <= FEW:
-        return Domain.categorical(sorted(present.unique().to_list()), ordered=True)
-    if (part == "clear" and not bins_only) or (part == "sensitive" and high - low < _MOST_NUMBERS):
-        return Domain.integers(low, high)
-    return Domain.binned(_edges(present.cast(nw.Float64), _BINS[part]))
-
-
-def _edges(numbers: nw.Series[Any], bins: int) -> tuple[float, ...]:
-    """Return round edges equally far apart or, where one bin would hold most people, closer where many are.
-
-    Incomes and debts are so: with bins of one width nearly everybody would be in the first of them, and a
-    model could not tell people apart.
-    """
-    edges = round_edges(float(numbers.min()), float(numbers.max()), bins)
-    values = numbers.to_numpy()
-    counts = np.histogram(values, edges)[0]
-    if counts.max() * len(counts) <= _UNEVEN * len(values):
-        return edges
-    marks = _marks(values, bins)
-    around = np.concatenate([[edges[0]], marks, [edges[-1]]])
-    room = np.minimum(np.diff(around)[:-1], np.diff(around)[1:])
-    inner = {_rounded(float(mark), float(free)) for mark, free in zip(marks, room, strict=True)}
-    return (edges[0], *sorted(each for each in inner if edges[0] < each < edges[-1]), edges[-1])
-
-
-def _marks(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
-    """Return fewer than `bins` different numbers with about as many people between any two of them.
-
-    A number that many share, as zero is among debts, counts once and the others are parted without it.
-    """
-    even = np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])
-    found, times = np.unique(even, return_counts=True)
-    common = found[times > 1]
-    rest = values[~np.isin(values, common)]
-    if not len(common) or not len(rest):
-        return found
-    return np.unique([*common, *np.quantile(rest, np.linspace(0, 1, bins - len(common) + 1)[1:-1])])
-
-
-def _rounded(mark: float, room: float) -> float:
-    """Return a round number near `mark`, so that an edge is not the number of one person.
-
-    >>> _rounded(21973.412, 1800.0), _rounded(7.0, 0.0)
-    (22000.0, 7.0)
-    """
-    return round(mark, -int(np.floor(np.log10(room)))) if room > 0 else mark
 
 
 def _are_mostly_numbers(texts: nw.Series[Any]) -> bool:
@@ -199,7 +114,7 @@ def _is_text(series: nw.Series[Any]) -> bool:
 
 def _most_texts(part: Part, rows: int) -> int:
     """Return how many texts still look like categories; in a small file fewer do."""
-    most = _MOST_TEXTS[part]
+    most = MOST_TEXTS[part]
     return min(most, max(FEW, rows // 2)) if part == "clear" else most
 
 
@@ -208,10 +123,6 @@ def _is_identifier(present: nw.Series[Any], distinct: int) -> bool:
     if not present.dtype.is_integer() or len(present) < _FEWEST_ROWS_OF_AN_ID or distinct < len(present):
         return False
     return bool(int(present.max()) - int(present.min()) < 3 * distinct)
-
-
-def _has_missing(series: nw.Series[Any]) -> bool:
-    return bool(series.null_count()) or (series.dtype.is_float() and bool(series.is_nan().any()))
 
 
 def _reason(message: str, name: str) -> str:

@@ -11,18 +11,19 @@ from evenhand import datasets
 from evenhand.errors import UnknownNameError
 from evenhand.study.plan.source import DataSource
 from evenhand.table import read
+from evenhand.table.limits import own_file_limits
 from evenhand.table.read import file_columns
-from evenhand.table.source import Limits, refuse
+from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.schema import Schema
+    from evenhand.table.limits import Limits
 
-__all__ = ["Opened", "open_data", "room"]
+__all__ = ["Opened", "open_data"]
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
-_LEAST, _MOST = 200_000_000, 8_000_000_000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -89,7 +90,7 @@ def open_data(
     options : mapping, optional
         Of a data set.
     limits : Limits, optional
-        How large a file may be; by default :func:`room`, for it is a file of one's own.
+        How large a file may be; by default :func:`own_file_limits`, for it is a file of one's own.
 
     Raises
     ------
@@ -113,8 +114,8 @@ def open_data(
         place = f"a data set, nor a file (whose name would end with {', '.join(_ENDINGS)})"
         raise UnknownNameError("Data", name, datasets.DATASETS, place=place)
     _refuse_what_is_no_file(name)
-    frame = read(name, schema=schema, limits=limits or room())
-    there = () if schema is None else file_columns(name, limits=limits or room())
+    frame = read(name, schema=schema, limits=limits or own_file_limits())
+    there = () if schema is None else file_columns(name, limits=limits or own_file_limits())
     unread = tuple(column for column in there if column not in frame.column_names)
     return Opened(DataSource(path=str(Path(name).absolute())), frame, schema, unread=unread)
 
@@ -125,16 +126,3 @@ def _refuse_what_is_no_file(name: str) -> None:
         refuse(path.name or name, "it is a folder.")
     if not name.lower().endswith(_ENDINGS):
         refuse(path.name, f"its name must end with {', '.join(_ENDINGS)}. Hint: export it as CSV.")
-
-
-def room() -> Limits:
-    """Return limits for a file of one's own: a quarter of this machine's memory, within reason.
-
-    >>> room().bytes >= 200_000_000
-    True
-    """
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # a system that does not say
-        memory = 0
-    return Limits(bytes=max(_LEAST, min(memory // 4, _MOST)))

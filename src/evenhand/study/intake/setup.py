@@ -15,7 +15,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand.schema import Column, Domain
     from evenhand.schema.values import Value
@@ -45,6 +45,7 @@ ROLES = {
 """What a person has to say before anything can be compared."""
 
 _MOST_REASONS = 6
+_SAID_APART = ("target", "protected")
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 _INFERRED = Note(
     "privacy",
@@ -63,6 +64,8 @@ class RoleOptions:
     sensitive : tuple of str, default ()
     drop : tuple of str, default ()
         Columns to leave out.
+    missing_group : bool, default False
+        Whether people whose protected value is missing are compared as a group.
     """
 
     target: str | None = None
@@ -71,6 +74,7 @@ class RoleOptions:
     privileged: str | None = None
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    missing_group: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,14 @@ class Setup:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What a reader of the study should know about the schema."""
-        said: list[str] = [_INFERRED] if self.inferred else []
+        sentences: list[str] = [_INFERRED] if self.inferred else []
         if self.left_out:
             reasons = [f"'{name}' {why}" for name, why in list(self.left_out.items())[:_MOST_REASONS]]
             more = len(self.left_out) - _MOST_REASONS
-            said.append(f"Columns left out: {'; '.join(reasons)}{f'; and {more} more' if more > 0 else ''}.")
-        return (*said, *self.notes)
+            sentences.append(
+                f"Columns left out: {'; '.join(reasons)}{f'; and {more} more' if more > 0 else ''}."
+            )
+        return (*sentences, *self.notes)
 
 
 def missing_roles(words: RoleOptions, opened: Opened) -> tuple[str, ...]:
@@ -127,7 +133,9 @@ def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: 
     return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
 
 
-def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Setup:
+def set_up(
+    opened: Opened, words: RoleOptions, *, bins_only: bool = False, crossed: Sequence[str] = ()
+) -> Setup:
     """Return the schema for a study of `opened` with the roles that `words` say.
 
     A declared schema is used as it is, with the roles that are given. Without one the domain of each column
@@ -139,6 +147,8 @@ def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Se
     words : RoleOptions
     bins_only : bool, default False
         Put whole numbers in the clear into bins too, for an encoder that makes a feature of each value.
+    crossed : sequence of str
+        Columns of a table that is published, which are read like those that people report.
 
     Raises
     ------
@@ -156,26 +166,34 @@ def set_up(opened: Opened, words: RoleOptions, *, bins_only: bool = False) -> Se
     ('A',)
     """
     known = opened.names if opened.schema is None else opened.schema.names
-    given = {role: getattr(words, role) for role in ("target", "protected")}
-    others = opened.undeclared
-    named = {role: name and column_named(name, known, others) for role, name in given.items()}
-    sensitive = tuple(column_named(name, known, others) for name in words.sensitive)
-    drop = set(columns_to_drop(words.drop, known, others))
-    roles = {role: name or getattr(opened.schema, role, None) for role, name in named.items()}
-    for name in (*roles.values(), *sensitive):
+    named = name_columns(words, known, opened.undeclared)
+    drop = set(named.drop)
+    roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
+    for name in (*roles, *named.sensitive):
         if name in drop:
             message = f"Column '{name}' has a role and is to be left out too."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
     if opened.schema is not None:
-        made = Setup(opened.schema.select([name for name in known if name not in drop]))
+        setup = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
-        parts: dict[str, Part] = dict.fromkeys(sensitive, "sensitive")
-        if named["protected"] is not None:
-            parts[named["protected"]] = "protected"
-        if named["target"] is not None:
-            parts[named["target"]] = "target"
-        made = _inferred(opened, parts, drop, bins_only=bins_only)
-    return _with_roles(made, words, named, sensitive)
+        parts: dict[str, Part] = dict.fromkeys((*crossed, *named.sensitive), "sensitive")
+        if named.protected is not None:
+            parts[named.protected] = "protected"
+        if named.target is not None:
+            parts[named.target] = "target"
+        setup = _inferred(opened, parts, drop, bins_only=bins_only)
+    return _with_roles(setup, named)
+
+
+def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[str]) -> RoleOptions:
+    """Return the words with the names of columns as the data has them."""
+    return replace(
+        words,
+        target=words.target and column_named(words.target, known, undeclared),
+        protected=words.protected and column_named(words.protected, known, undeclared),
+        sensitive=tuple(column_named(name, known, undeclared) for name in words.sensitive),
+        drop=columns_to_drop(words.drop, known, undeclared),
+    )
 
 
 def column_named(name: str, known: Sequence[str], undeclared: Sequence[str] = ()) -> str:
@@ -188,7 +206,7 @@ def column_named(name: str, known: Sequence[str], undeclared: Sequence[str] = ()
     """
     if name in known:
         return name
-    close = [each for each in known if each.strip() == name.strip()]
+    close = [column for column in known if column.strip() == name.strip()]
     if len(close) == 1:
         return close[0]
     place = "in the schema" if _is_among(name, undeclared) else "in the data"
@@ -234,7 +252,7 @@ def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *,
 
 def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[str]:
     used = {name: draft for name, draft in drafts.items() if draft.column is not None}
-    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) != "target"]
+    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) not in _SAID_APART]
     if missing:
         yield f"Missing values of {_few(missing)} count as a value of their own, 'other'."
     unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
@@ -264,8 +282,10 @@ def _look_alikes(columns: Mapping[str, Column | None]) -> Iterable[str]:
         words = [value for value in values if value.strip().casefold() in _MISSING]
         if words:
             count = "count as values" if len(words) > 1 else "counts as a value"
-            said = f"'{name}' holds {_few(words)}, which {count} like any other."
-            yield f"{said} An empty cell is a missing value."
+            yield (
+                f"'{name}' holds {_few(words)}, which {count} like any other. "
+                "An empty cell is a missing value."
+            )
 
 
 def _few(names: Sequence[str]) -> str:
@@ -276,13 +296,13 @@ def _few(names: Sequence[str]) -> str:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _with_roles(
-    made: Setup, words: RoleOptions, named: Mapping[str, str | None], sensitive: Sequence[str]
-) -> Setup:
-    schema, notes = made.schema, list(made.notes)
-    changes: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
-    if sensitive:
-        changes["sensitive"] = tuple(sensitive)
+def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
+    """Return the setup with the roles that the words say, whose columns are named as the data has them."""
+    schema, notes = setup.schema, list(setup.notes)
+    given = {role: getattr(words, role) for role in ("target", "protected", "sensitive")}
+    changes: dict[str, Any] = {role: columns for role, columns in given.items() if columns not in (None, ())}
+    if words.missing_group:
+        changes["missing_group"] = True
     schema = schema.with_roles(**changes)
     for role, owner in (("positive", "target"), ("privileged", "protected")):
         text, column = getattr(words, role), getattr(schema, owner)
@@ -294,9 +314,9 @@ def _with_roles(
             raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
         if str(value) != text:
             notes.append(f"'{text}' was taken as {value!r} of column '{column}'.")
-        told: dict[str, Any] = {role: value}
-        schema = schema.with_roles(**told)
-    return replace(made, schema=schema, notes=tuple(notes))
+        changes = {role: value}
+        schema = schema.with_roles(**changes)
+    return replace(setup, schema=schema, notes=tuple(notes))
 
 
 def value_of(domain: Domain, text: str) -> Value | None:
@@ -314,31 +334,21 @@ def value_of(domain: Domain, text: str) -> Value | None:
     >>> value_of(Domain.categorical([False, True]), "yes") is None
     True
     """
+    number = _number(text)
     if domain.kind == "integers":
-        number = _number(text)
         return int(number) if number is not None and domain.find(int(number)) is not None else None
     values: Sequence[Value] = domain.values if domain.kind == "categorical" else tuple(domain.labels)
-    for same in (_as_it_stands, _without_blanks, _as_a_number, _in_any_case):
-        found = [value for value in values if same(value, text)]
-        if len(found) == 1:
-            return found[0]
+    ways_to_be_meant: tuple[Callable[[Value], bool], ...] = (
+        lambda value: str(value) == text,
+        lambda value: str(value).strip() == text.strip(),
+        lambda value: type(value) in {int, float} and number == float(value),
+        lambda value: isinstance(value, bool) and str(value).lower() == text.strip().lower(),
+    )
+    for is_meant in ways_to_be_meant:
+        meant = [value for value in values if is_meant(value)]
+        if len(meant) == 1:
+            return meant[0]
     return None
-
-
-def _as_it_stands(value: Value, text: str) -> bool:
-    return str(value) == text
-
-
-def _without_blanks(value: Value, text: str) -> bool:
-    return str(value).strip() == text.strip()
-
-
-def _as_a_number(value: Value, text: str) -> bool:
-    return type(value) in {int, float} and _number(text) == float(value)
-
-
-def _in_any_case(value: Value, text: str) -> bool:
-    return isinstance(value, bool) and str(value).lower() == text.strip().lower()
 
 
 def _number(text: str) -> float | None:
@@ -384,7 +394,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
     >>> from evenhand.study.intake.opening import open_data
     >>> plan = plan_for(open_data("causal", options={"n": 1000}), None, repeats=2)
     >>> len(plan.cells())
-    18
+    26
     """
     return Plan(
         data=replace(opened.source, rows=rows),
@@ -392,7 +402,7 @@ def plan_for(  # noqa: PLR0913 - one keyword for each choice
         task=(task or CollectTask()).with_(
             protocols=list(protocols) or list(CollectTask.audit_mechanisms),
             epsilons=list(epsilons) or list(CollectTask.audit_epsilons),
-            splits=list(splits) or ["uniform"],
+            splits=list(splits) or ["optimal"],
             strategies=list(strategies) or ["independent"],
         ),
         repeats=repeats,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.study.results.spreads import FEWEST_REPEATS
+from evenhand.study.results.intervals import FEWEST_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

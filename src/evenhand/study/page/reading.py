@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evenhand.report.page import Section
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.spreads import Spread
+    from evenhand.study.results.intervals import Spread
     from evenhand.study.store.outcome import Outcome
 
     Runs = NDArray[np.float64]
@@ -140,8 +140,13 @@ class Reading:
         """Return what the numbers do not cover."""
         raise NotImplementedError
 
+    @property
+    def recommended(self) -> Setting | None:
+        """The setting that the third answer recommends, if it does."""
+        return self.chosen
+
     def next_command(self, setting: Setting) -> str:  # noqa: ARG002 - a kind may know one
-        """Return the command that does what a setting tested; an empty text if there is none."""
+        """Return the command that the third answer ends with; an empty text if there is none."""
         return ""
 
     def further_notes(self) -> list[Note]:
@@ -232,9 +237,10 @@ class Reading:
     def rows_line(self) -> str:
         """Return the first line of the method: how many people, by group, and how many rows were left out."""
         facts = self.results.facts
-        sizes = listed(
-            [f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)]
-        )
+        counts = [
+            f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)
+        ]
+        sizes = listed([*counts, *([f"not stated: {facts.not_stated:,}"] if facts.not_stated else [])])
         dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
         return f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}"
 

@@ -13,7 +13,7 @@ from evenhand.report.words import epsilon_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["UNPROTECTED", "Cell", "Setting"]
+__all__ = ["UNPROTECTED", "Cell", "Setting", "canonical"]
 
 UNPROTECTED = "none"
 """The mechanism of a setting that protects nobody, and the value of an option that a setting lacks."""
@@ -74,7 +74,7 @@ class Setting:
     @property
     def id(self) -> str:
         """The canonical name."""
-        return _canonical(self.key)
+        return canonical(self.key)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Setting) and self.id == other.id
@@ -124,7 +124,7 @@ class Cell:
     @property
     def id(self) -> str:
         """The canonical name."""
-        return _canonical({**self.setting.key, "repeat": self.repeat})
+        return canonical({**self.setting.key, "repeat": self.repeat})
 
     @classmethod
     def from_id(cls, text: str) -> Cell:
@@ -140,5 +140,10 @@ class Cell:
         return cls(Setting(epsilon=None if epsilon is None else Fraction(epsilon), **key), repeat)
 
 
-def _canonical(key: Mapping[str, Any]) -> str:
-    return json.dumps(key, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: keys in order, no spaces, ASCII only, no NaN.
+
+    >>> canonical({"b": [1, 2.5], "a": None})
+    '{"a":null,"b":[1,2.5]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

@@ -1,18 +1,28 @@
-"""What is known about a study besides its plan and cells, so that results can be read without the data."""
+"""What is known about a study besides its plan and cells, so that results can be read without the data.
+
+Versions of what results depend on are part of it, for the record.
+"""
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from evenhand._notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from evenhand.schema import Schema
 
-__all__ = ["Facts"]
+__all__ = ["Facts", "versions"]
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm", "dp-accounting")
+_OPTIONAL = ("lightgbm", "dp-accounting")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,5 +65,41 @@ class Facts:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # each a Note
 
+    @property
+    def not_stated(self) -> int:
+        """How many people are in none of the groups, because they do not state theirs."""
+        return max(self.rows - sum(self.sizes), 0) if self.schema.not_stated is not None else 0
+
+    @property
+    def compared(self) -> int | None:
+        """How many groups are compared where somebody is in none of them; None where everybody is in one."""
+        return len(self.groups) if self.not_stated else None
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "notes", tuple(Note.of(each) for each in self.notes))
+        object.__setattr__(self, "notes", tuple(Note.of(note) for note in self.notes))
+
+
+def versions(used: Collection[str] = _OPTIONAL) -> dict[str, str]:
+    """Return the versions of Python, evenhand and the packages that the numbers of a study depend on.
+
+    A package that is not installed is not in it, nor an optional one that is not among those `used`.
+
+    Examples
+    --------
+    >>> found = versions()
+    >>> list(found)[:4]
+    ['python', 'evenhand', 'numpy', 'scipy']
+    """
+    return {name: number for name, number in _installed() if name not in _OPTIONAL or name in used}
+
+
+@cache
+def _installed() -> tuple[tuple[str, str], ...]:
+    this = import_module("evenhand").__version__  # it stands above all layers
+    installed = [("python", platform.python_version()), ("evenhand", this)]
+    for package in _PACKAGES:
+        try:
+            installed.append((package, version(package)))
+        except PackageNotFoundError:
+            continue
+    return tuple(installed)

@@ -1,28 +1,42 @@
-"""Plans: a whole study in one frozen object and one small file."""
+"""Plans: a whole study in one frozen object, and in one small file.
+
+A plan file is TOML that a person can read, write and check. Every fault names its field.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import tomli_w
 
 from evenhand._notes import KINDS, Note
 from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import EvenhandError, InvalidParameterError, PlanError, SchemaError, UnknownNameError
 from evenhand.schema import Schema
+from evenhand.schema.text import brief
+from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.source import DataSource
-from evenhand.study.plan.toml import plan_from, read_plan, written
-from evenhand.study.tasks.base import Task
+from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.registry import DEFAULT_KIND, task_of_kind
+from evenhand.study.tasks.registry import KINDS as TASK_KINDS
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
     from os import PathLike
-    from pathlib import Path
 
 __all__ = ["Plan"]
 
 _OWNER = "Plan"
+_FORMAT = 1
+_PLAIN = ("name", "seed", "repeats", "measures", "notes")
+_TABLES = ("data", "task", "schema")
+_DATA = ("path", "dataset", "options", "rows")
+_OLD_KIND = "classify"
 
 
 def _default_task() -> Task:
@@ -79,11 +93,7 @@ class Plan:
     notes: tuple[str, ...] = ()  # each a Note
 
     def __post_init__(self) -> None:
-        kinds = {
-            "data": DataSource | None,
-            "schema": Schema | None,
-            "task": Task,
-        }
+        kinds = {"data": DataSource | None, "schema": Schema | None, "task": Task}
         for parameter, kind in kinds.items():
             given = getattr(self, parameter)
             if not isinstance(given, kind):
@@ -98,11 +108,11 @@ class Plan:
         object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
         if not _is_text(self.name):
             raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=ascii(self.name))
-        said: object = self.notes
-        if not isinstance(said, tuple | list) or not all(_is_note(each) for each in said):
+        notes: object = self.notes
+        if not isinstance(notes, tuple | list) or not all(map(_is_note, notes)):
             must_be = "a list of sentences, or of tables with 'kind' and 'text'"
-            raise InvalidParameterError("notes", owner=_OWNER, must_be=must_be, got=ascii(said))
-        object.__setattr__(self, "notes", tuple(Note.of(each) for each in said))
+            raise InvalidParameterError("notes", owner=_OWNER, must_be=must_be, got=ascii(notes))
+        object.__setattr__(self, "notes", tuple(Note.of(note) for note in notes))
 
     def _measures(self) -> tuple[str, ...]:
         """Return the measures that are asked for, or all of the task's."""
@@ -134,12 +144,26 @@ class Plan:
 
     def to_toml(self) -> str:
         """Return the plan as TOML; equal plans give equal text."""
-        return written(self)
+        document: dict[str, Any] = {"format": _FORMAT}
+        document |= {"name": self.name} if self.name else {}
+        document |= {"seed": self.seed, "repeats": self.repeats, "measures": list(self.measures)}
+        document |= {"notes": [Note.of(note).plain for note in self.notes]} if self.notes else {}
+        if self.data is not None:
+            given = vars(self.data).items()
+            document["data"] = {key: value for key, value in given if value not in (None, {})}
+        document["task"] = self.task.to_toml()
+        if self.schema is not None:
+            document["schema"] = tomllib.loads(self.schema.to_toml())
+        return tomli_w.dumps(document)
 
     @classmethod
     def from_toml(cls, text: str, *, folder: Path | None = None) -> Plan:
         """Return the plan that a TOML text describes, see :meth:`load`; its paths are taken from `folder`."""
-        return plan_from(text, build=cls, folder=folder)
+        try:
+            document = parse_toml(text, max_bytes=MAX_BYTES, what="plan")
+        except SchemaError as error:
+            raise PlanError(str(error), field="file") from None
+        return cls(**_read_parts(document, folder))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan to a TOML file; an old file stays whole until the new one is."""
@@ -159,7 +183,11 @@ class Plan:
         UnreadableFileError
             If the file cannot be read.
         """
-        return read_plan(path, build=cls)
+        try:
+            text = read_text(path, max_bytes=MAX_BYTES, what="plan")
+        except SchemaError as error:
+            raise PlanError(str(error), field="file") from None
+        return cls.from_toml(text, folder=Path(path).parent)
 
 
 def _is_note(given: object) -> bool:
@@ -175,3 +203,122 @@ def _is_text(given: object) -> bool:
         return isinstance(given, str) and given.encode() is not None
     except UnicodeEncodeError:
         return False
+
+
+# --- plan files ------------------------------------------------------------------------------------
+
+
+def _read_parts(document: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Return the parts of the plan that a document describes; relative paths are taken from the folder."""
+    _refuse_old_form(document)
+    _refuse_unknown_fields(document, ("format", *_PLAIN, *_TABLES), prefix="")
+    if "format" not in document:
+        refuse_field("format", "is missing.")
+    if type(document["format"]) is not int or document["format"] != _FORMAT:
+        refuse_field("format", f"must be {_FORMAT}, the only format there is.")
+    parts: dict[str, Any] = {key: document[key] for key in _PLAIN if key in document}
+    if "data" in document:
+        parts["data"] = _read_data(_table(document, "data"), folder)
+    if "task" in document:
+        parts["task"] = _read_task(_table(document, "task"))
+    if "schema" in document:
+        parts["schema"] = _read_schema(document["schema"], folder)
+    _check_plain(parts)
+    return parts
+
+
+def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
+    _refuse_unknown_fields(table, _DATA, prefix="data.")
+    path = table.get("path")
+    if folder is not None and isinstance(path, str):
+        table = {**table, "path": str(folder / path)}
+    source: DataSource = _build_part("data", DataSource, table)
+    return source
+
+
+def _read_task(table: dict[str, Any]) -> Task:
+    kind = table.get("kind", DEFAULT_KIND)
+    if not isinstance(kind, str) or kind not in TASK_KINDS:
+        refuse_field("task.kind", f"must be one of {', '.join(TASK_KINDS)}.")
+    known = task_of_kind(kind)
+    _refuse_unknown_fields(table, ("kind", *known.toml_fields()), prefix="task.")
+    given = {key: value for key, value in table.items() if key != "kind"}
+    task: Task = _build_part("task", known.from_toml, given, field_of=known.field_of)
+    return task
+
+
+def _refuse_old_form(document: dict[str, Any]) -> None:
+    """Refuse a plan of the form that had a [collect] table beside its task, and show the form of today."""
+    task = document.get("task")
+    is_old = isinstance(task, dict) and task.get("kind") == _OLD_KIND
+    if "collect" not in document and not is_old:
+        return
+    grid = document.get("collect")
+    table = {**(grid if isinstance(grid, dict) else {}), **(task if isinstance(task, dict) else {})}
+    kind = table.pop("kind", _OLD_KIND)
+    if kind != _OLD_KIND:
+        refuse_field("collect", f"does not go with the task '{kind}', which names its mechanisms itself.")
+    new = tomli_w.dumps({"task": {"kind": DEFAULT_KIND, **table}})
+    why = "is of an older form: everything of a task stands in one [task] table now."
+    refuse_field("collect" if "collect" in document else "task.kind", f"{why} Hint: write instead\n{new}")
+
+
+def _read_schema(given: object, folder: Path | None) -> Schema:
+    """Return the schema that stands in the plan, or in the file that it names."""
+    if not isinstance(given, str | dict):
+        refuse_field("schema", "must be a table, or the path of a schema file.")
+    try:
+        if isinstance(given, str):
+            return Schema.load(given if folder is None else folder / given)
+        return Schema.from_toml(tomli_w.dumps(given))
+    except EvenhandError as error:
+        field = getattr(error, "field", "")
+        refuse_field(f"schema.{field}" if field else "schema", f"is not valid. {error}")
+
+
+def _check_plain(parts: dict[str, Any]) -> None:
+    """Refuse plain fields that a plan cannot have, by name."""
+    for key in _PLAIN:
+        if key in parts:
+            if key == "measures" and not isinstance(parts[key], list):
+                refuse_field(key, "must be a list of names.")
+            beside = {"task": parts["task"]} if key == "measures" and "task" in parts else {}
+            _build_part("", Plan, {key: parts[key], **beside})
+
+
+def _build_part(
+    prefix: str,
+    maker: Callable[..., Any],
+    given: dict[str, Any],
+    *,
+    field_of: Callable[[Exception], str] = lambda error: getattr(error, "parameter", ""),
+) -> Any:
+    """Call `maker`; what it refuses is a fault of the field that it names."""
+    try:
+        return maker(given) if prefix == "task" else maker(**given)
+    except PlanError:
+        raise
+    except EvenhandError as error:
+        name = field_of(error)
+        why = f"is not valid. {error}"
+        if isinstance(error, InvalidParameterError) and error.parameter == name:
+            why = error.complaint
+        refuse_field(".".join(part for part in (prefix, name) if part), why)
+
+
+def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
+    if not isinstance(document[key], dict):
+        refuse_field(key, f"must be a [{key}] table.")
+    table: dict[str, Any] = document[key]
+    return table
+
+
+def _refuse_unknown_fields(table: dict[str, Any], known: Collection[str], *, prefix: str) -> None:
+    """Refuse a table with a field that a plan does not have, and name the nearest one."""
+    for key in table:
+        if key not in known:
+            name = brief(key) or '""'
+            place = "a field of a plan"
+            refuse_field(
+                f"{prefix}{name}", f"is not known. {UnknownNameError('Field', name, known, place=place)}"
+            )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
-from evenhand.schema.plain import plain_mapping
+from evenhand.schema.values import plain_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

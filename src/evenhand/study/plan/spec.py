@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.store.outcome_json import canonical
+from evenhand.study.plan.cells import canonical
 
 if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
@@ -90,9 +90,9 @@ def _plain_several(value: Any, depth: int) -> Any:
     if depth < 0:
         raise _unfit(value)
     if isinstance(value, Mapping):
-        pairs = [[_plain(key, depth), _plain(each, depth)] for key, each in value.items()]
+        pairs = [[_plain(key, depth), _plain(part, depth)] for key, part in value.items()]
         return {"mapping": sorted(pairs, key=canonical)}
-    listed = [_plain(each, depth) for each in value]
+    listed = [_plain(part, depth) for part in value]
     if isinstance(value, list | tuple):
         return {"list" if isinstance(value, list) else "tuple": listed}
     return {"set": sorted(listed, key=canonical)}
@@ -105,9 +105,8 @@ def _plain_object(value: Any, depth: int) -> Any:
         return {"array": [value.dtype.str, list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
     if isinstance(value, type) or (callable(value) and "<" not in getattr(value, "__qualname__", "<")):
         return {"name": f"{value.__module__}.{value.__qualname__}"}
-    parts = (
-        None if depth < 0 or hasattr(value, "__qualname__") else _parts(value)
-    )  # two lambdas have one name
+    is_named = hasattr(value, "__qualname__")  # two lambdas have one name
+    parts = None if depth < 0 or is_named else _parts(value)
     if parts is None:
         raise _unfit(value)
     return {"object": _name_of(value), "parts": _plain(parts, depth)}
@@ -121,8 +120,8 @@ def _parts(value: Any) -> Any:
         reduced = value.__reduce_ex__(4)
     except TypeError:
         return None
-    made = list(reduced) if isinstance(reduced, tuple) else [reduced]
-    return made[:3] + [list(each) for each in made[3:5] if each is not None]
+    parts = list(reduced) if isinstance(reduced, tuple) else [reduced]
+    return parts[:3] + [list(part) for part in parts[3:5] if part is not None]
 
 
 def _unfit(value: object) -> InvalidParameterError:

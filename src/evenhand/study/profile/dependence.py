@@ -107,7 +107,7 @@ def dependence(first: NDArray[Any], second: NDArray[Any], *, level: float = 0.95
     if min(rows, columns) < 2:
         return Bounded(math.nan, math.nan, math.nan)
     freedom = (rows - 1) * (columns - 1)
-    fewest = min(each - 1 - (each - 1) ** 2 / spare for each in (rows, columns))
+    fewest = min(values - 1 - (values - 1) ** 2 / spare for values in (rows, columns))
     if fewest <= 0 or freedom >= spare * (min(rows, columns) - 1):  # chance alone gives the largest value
         return Bounded(math.nan, math.nan, math.nan)
     phi, error = _phi(table)
@@ -118,7 +118,7 @@ def dependence(first: NDArray[Any], second: NDArray[Any], *, level: float = 0.95
     high = max(high / table.people, corrected + reach)
     value = min(math.sqrt(corrected / fewest), 1.0)
     most = min(rows, columns) - 1
-    lower, upper = (min(math.sqrt(max(each, 0.0) / most), 1.0) for each in (low, high))
+    lower, upper = (min(math.sqrt(max(limit, 0.0) / most), 1.0) for limit in (low, high))
     return Bounded(value, min(lower, value), max(upper, value))
 
 

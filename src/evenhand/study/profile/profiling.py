@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import limits as gap_limits
 from evenhand.measure.intervals import check_level, newcombe, wilson
-from evenhand.measure.rates import Tables
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.report.words import interval_of, number
 from evenhand.schema.text import visible
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.study.plan.facts import Facts
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.base import Prepared
 
@@ -189,8 +190,8 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
     groups = len(facts.groups)
     positives = np.bincount(prepared.group[prepared.target == 1], minlength=groups)[:groups]
     pairs = [
-        Dependence(one, two, dependence(codes[one], codes[two], level=level))
-        for one, two in combinations(schema.sensitive, 2)
+        Dependence(first, second, dependence(codes[first], codes[second], level=level))
+        for first, second in combinations(schema.sensitive, 2)
     ]
     in_clear = [name for name in codes if name not in schema.sensitive and name != schema.protected]
     revealing = [
@@ -198,14 +199,9 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
         for name in in_clear
     ]
     return _build_profile(
-        facts.label,
-        np.array(facts.sizes, dtype=np.float64),
+        facts,
         positives.astype(np.float64),
-        labels=facts.groups,
-        privileged=facts.privileged,
         level=level,
-        protected=str(schema.protected),
-        sizes={name: schema[name].size for name in schema.sensitive},
         among_sensitive=_strongest_first(pairs),
         clear_columns=_strongest_first(revealing),
     )
@@ -228,19 +224,7 @@ def profile_of_results(results: ResultData, *, level: float = 0.95) -> Profile:
     if not len(run):
         must_be, got = "results with an unprotected run", "none"
         raise InvalidParameterError("results", owner="profile_of_results", must_be=must_be, got=got)
-    people = np.array(facts.sizes, dtype=np.float64)
-    schema = facts.schema
-    return _build_profile(
-        facts.label,
-        people,
-        _mean(run) * people,
-        labels=facts.groups,
-        privileged=facts.privileged,
-        level=level,
-        protected=str(schema.protected),
-        sizes={name: schema[name].size for name in schema.sensitive},
-        has_rows=False,
-    )
+    return _build_profile(facts, _mean(run) * facts.sizes, level=level, has_rows=False)
 
 
 def _mean(run: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -249,17 +233,9 @@ def _mean(run: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.where(defined, run, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
 
 
-def _build_profile(
-    label: str,
-    people: NDArray[np.float64],
-    positives: NDArray[np.float64],
-    *,
-    labels: tuple[str, ...],
-    privileged: int,
-    level: float,
-    **known: Any,
-) -> Profile:
+def _build_profile(facts: Facts, positives: NDArray[np.float64], *, level: float, **known: Any) -> Profile:
     """Return the profile with all that follows from how many people of each group have a positive label."""
+    people = np.array(facts.sizes, dtype=np.float64)
     lows, highs = wilson(positives, people, level)
     shares = positives / people
     groups = tuple(
@@ -267,16 +243,18 @@ def _build_profile(
             name,
             int(people[place]),
             Bounded(float(shares[place]), float(lows[place]), float(highs[place])),
-            privileged=place == privileged,
+            privileged=place == facts.privileged,
         )
-        for place, name in enumerate(labels)
+        for place, name in enumerate(facts.groups)
     )
     everybody = wilson(positives.sum(), people.sum(), level)
     overall = Bounded(float(positives.sum() / people.sum()), float(everybody[0]), float(everybody[1]))
     gap, order_is_clear = _gap(people, positives, level=level)
     return Profile(
-        label=label,
+        label=facts.label,
         people=int(people.sum()),
+        protected=str(facts.schema.protected),
+        sizes={name: facts.schema[name].size for name in facts.schema.sensitive},
         positive=overall,
         groups=groups,
         gap=gap,
@@ -311,37 +289,36 @@ _SHOWN = 5
 _NOT_PRIVATE = "Computed from the true rows: this profile is not private and not for publication."
 
 
-def points(found: Bounded) -> str:
+def points(share: Bounded) -> str:
     """Return a difference of shares in points, with its interval.
 
     >>> from evenhand.study.profile.dependence import Bounded
     >>> points(Bounded(0.2, 0.15, 0.25))
     '20.0 points (15.0 to 25.0)'
     """
-    return f"{number(100 * found.value)} points {interval_of(100 * found.low, 100 * found.high)}"
+    return f"{number(100 * share.value)} points {interval_of(100 * share.low, 100 * share.high)}"
 
 
-def percent(found: Bounded) -> str:
+def percent(share: Bounded) -> str:
     """Return a share in percent, with its interval.
 
     >>> from evenhand.study.profile.dependence import Bounded
     >>> percent(Bounded(0.2, 0.15, 0.25))
     '20.0% (15.0 to 25.0)'
     """
-    return f"{number(100 * found.value)}% {interval_of(100 * found.low, 100 * found.high)}"
+    return f"{number(100 * share.value)}% {interval_of(100 * share.low, 100 * share.high)}"
 
 
-def bounded_text(found: Bounded) -> str:
+def bounded_text(figure: Bounded) -> str:
     """Return a figure with two digits, with its interval."""
-    if math.isnan(found.value):
+    if math.isnan(figure.value):
         return "undefined"
-    return f"{number(found.value, 2)} {interval_of(found.low, found.high, 2)}"
+    return f"{number(figure.value, 2)} {interval_of(figure.low, figure.high, 2)}"
 
 
 def as_text(profile: Profile) -> str:
     """Return title, figures and a table of the groups."""
-    lines = [_title(profile), *(line for line in _figures(profile))]
-    return "\n".join([*lines, "", *aligned(_rows(profile)), "", _NOT_PRIVATE])
+    return "\n".join([_title(profile), *_figures(profile), "", *aligned(_rows(profile)), "", _NOT_PRIVATE])
 
 
 def as_html(profile: Profile) -> str:
@@ -359,15 +336,7 @@ def as_dict(profile: Profile) -> dict[str, Any]:
         "protected": profile.protected,
         "positive": _numbers(profile.positive),
         "skew": profile.skew,
-        "groups": [
-            {
-                "label": group.label,
-                "people": group.people,
-                "positive": _numbers(group.positive),
-                "privileged": group.privileged,
-            }
-            for group in profile.groups
-        ],
+        "groups": [{**vars(group), "positive": _numbers(group.positive)} for group in profile.groups],
         "gap": _numbers(profile.gap),
         "order_is_clear": profile.order_is_clear,
         "sizes": dict(profile.sizes),
@@ -379,9 +348,8 @@ def as_dict(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _numbers(found: Bounded) -> dict[str, float | None]:
-    values = {"value": found.value, "low": found.low, "high": found.high}
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
+def _numbers(figure: Bounded) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in vars(figure).items()}
 
 
 def _pair(pair: Dependence) -> dict[str, Any]:
@@ -418,11 +386,7 @@ def _dependences(title: str, pairs: Sequence[Dependence]) -> list[str]:
 def _rows(profile: Profile) -> list[list[str]]:
     rows = [["group", "people", "positive", f"{100 * profile.level:g} % interval"]]
     for group in profile.groups:
-        found = group.positive
-        share, limits = (
-            f"{number(100 * found.value)}%",
-            f"{number(100 * found.low)} to {number(100 * found.high)}",
-        )
+        value, low, high = (number(100 * share) for share in vars(group.positive).values())
         name = f"{visible(group.label)}{' (privileged)' if group.privileged else ''}"
-        rows.append([name, f"{group.people:,}", share, limits])
+        rows.append([name, f"{group.people:,}", f"{value}%", f"{low} to {high}"])
     return rows

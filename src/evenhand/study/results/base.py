@@ -6,20 +6,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
-from evenhand.study.results.arrays import ResultArrays, gathered
 from evenhand.study.results.lookup import setting_of
 from evenhand.study.store.canonical import table_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Task
 
-__all__ = ["ResultData"]
+__all__ = ["ResultArrays", "ResultData"]
 
 _OWNER = "Results"
 
@@ -71,7 +75,7 @@ class ResultData:
     @cached_property
     def arrays(self) -> ResultArrays:
         """Every number, by setting and repeat."""
-        return gathered(
+        return gather_arrays(
             self.settings, self.plan.repeats, self.facts.groups, self.outcomes, task=self.plan.task
         )
 
@@ -91,11 +95,11 @@ class ResultData:
 
     def place(self, setting: Setting) -> int:
         """Return the place of a setting among :attr:`settings`."""
-        found = self.arrays.places.get(setting.id)
-        if found is None:
+        place = self.arrays.places.get(setting.id)
+        if place is None:
             got = str(setting)
             raise InvalidParameterError("setting", owner=_OWNER, must_be="one of the study", got=got)
-        return found
+        return place
 
     @property
     def digest(self) -> str:
@@ -105,13 +109,82 @@ class ResultData:
 
 def _in_order(plan: Plan, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     """Return the outcomes in the plan's order; refuse a cell twice, and one that is not in the plan."""
-    found = {outcome.cell.id: outcome for outcome in outcomes}
-    if len(found) < len(outcomes):
+    known = {outcome.cell.id: outcome for outcome in outcomes}
+    if len(known) < len(outcomes):
         raise InvalidParameterError(
             "outcomes", owner=_OWNER, must_be="at most one per cell", got="two of one cell"
         )
-    kept = tuple(found[id_] for id_ in (cell.id for cell in plan.cells()) if id_ in found)
+    kept = tuple(known[id_] for id_ in (cell.id for cell in plan.cells()) if id_ in known)
     if len(kept) < len(outcomes):
         must_be, got = "of cells of the plan", "one of a cell that is not in it"
         raise InvalidParameterError("outcomes", owner=_OWNER, must_be=must_be, got=got)
     return kept
+
+
+# --- numbers as arrays ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ResultArrays:
+    """Every number of a study; NaN where a cell has none, or was not run, or failed.
+
+    Parameters
+    ----------
+    places : mapping of str to int
+        The place of each setting along the first axis, by its canonical name.
+    measures, groups, rates, data : tuple of str
+        Names along the last axes.
+    of_measures : array, settings x repeats x measures
+    of_groups : array, settings x repeats x groups x rates
+    of_data : array, settings x repeats x data
+    done : array of bool, settings x repeats
+        Which cells have a result.
+    """
+
+    places: Mapping[str, int]
+    measures: tuple[str, ...]
+    groups: tuple[str, ...]
+    rates: tuple[str, ...]
+    data: tuple[str, ...]
+    of_measures: NDArray[np.float64]
+    of_groups: NDArray[np.float64]
+    of_data: NDArray[np.float64]
+    done: NDArray[np.bool_]
+
+
+def gather_arrays(
+    settings: Sequence[Setting],
+    repeats: int,
+    groups: Sequence[str],
+    outcomes: Sequence[Outcome],
+    *,
+    task: Task,
+) -> ResultArrays:
+    """Return the arrays of the outcomes of a plan's settings."""
+    places = {setting.id: place for place, setting in enumerate(settings)}
+    at = [(places[outcome.cell.setting.id], outcome.cell.repeat) for outcome in outcomes]
+    measures = _names(task.measures, (outcome.measures for outcome in outcomes))
+    labels = _names(groups, (outcome.groups for outcome in outcomes))
+    rates = _names(task.group_numbers, (row for outcome in outcomes for row in outcome.groups.values()))
+    data = _names(task.data_numbers, (outcome.data for outcome in outcomes))
+    shape = (len(settings), repeats)
+    of_measures = np.full((*shape, len(measures)), np.nan)
+    of_groups = np.full((*shape, len(labels), len(rates)), np.nan)
+    of_data = np.full((*shape, len(data)), np.nan)
+    done = np.zeros(shape, dtype=np.bool_)
+    for place, outcome in zip(at, outcomes, strict=True):
+        done[place] = outcome.failure is None
+        of_measures[place] = [outcome.measures.get(name, np.nan) for name in measures]
+        of_data[place] = [outcome.data.get(name, np.nan) for name in data]
+        for at_group, label in enumerate(labels):
+            of_groups[place][at_group] = [outcome.groups.get(label, {}).get(rate, np.nan) for rate in rates]
+    for array in (of_measures, of_groups, of_data, done):
+        array.flags.writeable = False
+    return ResultArrays(places, measures, labels, rates, data, of_measures, of_groups, of_data, done)
+
+
+def _names(first: Iterable[str], mappings: Iterable[Mapping[str, object]]) -> tuple[str, ...]:
+    """Return the names that are always there, then others in alphabetical order."""
+    known = tuple(first)
+    others = set().union(*mappings).difference(known)
+    return (*known, *sorted(others))

@@ -1,17 +1,16 @@
-"""Estimates of one setting: a mean over repeats, or a change in the same repeats, with its interval."""
+"""Estimates of one setting, a mean over repeats or a change in the same repeats, and comparisons of two."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.intervals import check_kind, kind_words, means_of
-from evenhand.study.results.measure_names import ALIASES, measure_named
-from evenhand.study.results.spreads import why_no_interval
+from evenhand.study.results.intervals import check_kind, kind_words, means_of, why_no_interval
+from evenhand.study.results.lookup import measure_named, setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +19,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.intervals import Kind
-    from evenhand.study.results.spreads import Spread
+    from evenhand.study.results.intervals import Arm, Kind, Spread
+    from evenhand.study.tasks.measure import Measure
 
 __all__ = [
+    "Comparison",
     "Estimated",
-    "data_change",
-    "data_estimate",
+    "compare",
     "estimate",
+    "estimated",
     "group_change",
     "group_estimate",
     "paired_change",
@@ -47,7 +47,7 @@ class Estimated:
         NaN if it is defined in no repeat.
     low, high : float or None
         The limits; None where there are fewer than two repeats, and for what has none, see
-        :mod:`evenhand.study.results.spreads`.
+        :mod:`evenhand.study.results.intervals`.
     runs : int
         Repeats that are in the mean: those that were run, did not fail and have a defined value; for a
         change, in both settings.
@@ -84,7 +84,7 @@ class Estimated:
 
     @property
     def is_clear(self) -> bool:
-        """Whether there is an interval and it excludes nought: for changes, that there is one."""
+        """Whether there is an interval and it excludes zero: for changes, that there is one."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
     @property
@@ -104,17 +104,7 @@ def estimate(
     results: ResultData, setting: Setting, measure: str, *, level: float = 0.95, kind: Kind = "seeds"
 ) -> Estimated:
     """Return the mean of a measure over the repeats of a setting."""
-    runs = _measure(results, setting, measure, "estimate")
-    described = results.plan.task.measure(ALIASES.get(measure, measure))
-    return estimated(
-        results,
-        runs,
-        level=level,
-        kind=kind,
-        owner="estimate",
-        within=described.limits,
-        spread=described.spread,
-    )
+    return _estimate_measure(results, measure, setting, None, level=level, kind=kind, owner="estimate")
 
 
 def paired_change(
@@ -132,17 +122,7 @@ def paired_change(
     difference varies less than either.
     """
     owner = "paired_change"
-    after, before = (_measure(results, each, measure, owner) for each in (setting, against))
-    described = results.plan.task.measure(ALIASES.get(measure, measure))
-    return estimated(
-        results,
-        after - before,
-        level=level,
-        kind=kind,
-        owner=owner,
-        within=described.change_limits,
-        spread=described.spread,
-    )
+    return _estimate_measure(results, measure, setting, against, level=level, kind=kind, owner=owner)
 
 
 def group_estimate(
@@ -150,17 +130,7 @@ def group_estimate(
 ) -> Estimated:
     """Return the mean of a rate of one group, or of its ``"people"``, over the repeats of a setting."""
     owner = "group_estimate"
-    runs = _group(results, setting, group, rate, owner)
-    described = results.plan.task.group_number(rate)
-    return estimated(
-        results,
-        runs,
-        level=level,
-        kind=kind,
-        owner=owner,
-        within=described.limits,
-        spread=described.spread_of("unprotected" if setting == _UNPROTECTED else "protected"),
-    )
+    return _estimate_group(results, group, rate, setting, None, level=level, kind=kind, owner=owner)
 
 
 def group_change(
@@ -175,34 +145,51 @@ def group_change(
 ) -> Estimated:
     """Return how much a rate of one group changes from `against` to `setting`, within the same repeats."""
     owner = "group_change"
-    after, before = (_group(results, each, group, rate, owner) for each in (setting, against))
+    return _estimate_group(results, group, rate, setting, against, level=level, kind=kind, owner=owner)
+
+
+def _estimate_measure(
+    results: ResultData, measure: str, setting: Setting, against: Setting | None, *, owner: str, **how: Any
+) -> Estimated:
+    arrays = results.arrays
+    name = measure_named(measure, arrays.measures, parameter="measure", owner=owner)
+    runs = _select_runs(results, arrays.of_measures[..., arrays.measures.index(name)], setting, against)
+    described = results.plan.task.measure(name)
+    within = _limits_of(described, against)
+    return estimated(results, runs, within=within, spread=described.spread, owner=owner, **how)
+
+
+def _estimate_group(
+    results: ResultData,
+    group: str,
+    rate: str,
+    setting: Setting,
+    against: Setting | None,
+    *,
+    owner: str,
+    **how: Any,
+) -> Estimated:
+    arrays = results.arrays
+    at = arrays.groups.index(one_of("group", group, arrays.groups, owner=owner))
+    of = arrays.rates.index(one_of("rate", rate, arrays.rates, owner=owner))
+    runs = _select_runs(results, arrays.of_groups[:, :, at, of], setting, against)
     described = results.plan.task.group_number(rate)
-    return estimated(
-        results,
-        after - before,
-        level=level,
-        kind=kind,
-        owner=owner,
-        within=described.change_limits,
-        spread=described.spread_of("change"),
-    )
+    alone: Arm = "unprotected" if setting == _UNPROTECTED else "protected"
+    spread = described.spread_of(alone if against is None else "change")
+    within = _limits_of(described, against)
+    return estimated(results, runs, within=within, spread=spread, owner=owner, **how)
 
 
-def data_estimate(
-    results: ResultData, setting: Setting, name: str, *, level: float = 0.95, kind: Kind = "seeds"
-) -> Estimated:
-    """Return the mean disparity of the training labels: ``"true"`` or ``"reported"``."""
-    runs = _data(results, setting, name, "data_estimate")
-    return estimated(results, runs, level=level, kind=kind, owner="data_estimate")
+def _select_runs(
+    results: ResultData, runs: NDArray[np.float64], setting: Setting, against: Setting | None
+) -> NDArray[np.float64]:
+    """Return the values of a setting by repeat, or their differences to those of another one."""
+    values: NDArray[np.float64] = runs[results.place(setting)]
+    return values if against is None else values - runs[results.place(against)]
 
 
-def data_change(
-    results: ResultData, setting: Setting, *, level: float = 0.95, kind: Kind = "seeds"
-) -> Estimated:
-    """Return how far the reported disparity of the training labels is from the true one, within repeats."""
-    owner = "data_change"
-    after, before = (_data(results, setting, name, owner) for name in ("reported", "true"))
-    return estimated(results, after - before, level=level, kind=kind, owner=owner)
+def _limits_of(described: Measure, against: Setting | None) -> tuple[float, float]:
+    return described.limits if against is None else described.change_limits
 
 
 def estimated(
@@ -218,13 +205,14 @@ def estimated(
     """Return the estimate from one value per repeat of the plan, NaN where there is none.
 
     Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
-    says how far limits reach, see :mod:`evenhand.study.results.spreads`.
+    says how far limits reach, see :mod:`evenhand.study.results.intervals`.
     """
     level = check_level(level, owner=owner)
     kind = check_kind(kind, owner=owner)
-    found = means_of(values, task=results.plan.task, kind=kind, level=level, spread=spread).within(*within)
-    value, error, low, high = (float(each) for each in found[:4])
-    runs = int(found.runs)
+    overlap = results.plan.task.overlap
+    mean = means_of(values, overlap=overlap, kind=kind, level=level, spread=spread).within(*within)
+    value, error, low, high = (float(part) for part in mean[:4])
+    runs = int(mean.runs)
     left_out = len(values) - runs
     why = "" if kind == "student" else why_no_interval(spread, runs, error=error)
     note = note_of(runs, left_out, error=error, why=why)
@@ -250,23 +238,102 @@ def note_of(runs: int, left_out: int, *, error: float, why: str = "") -> str:
     return " ".join(notes)
 
 
-def _measure(results: ResultData, setting: Setting, measure: str, owner: str) -> NDArray[np.float64]:
-    arrays = results.arrays
-    name = measure_named(measure, arrays.measures, parameter="measure", owner=owner)
-    runs: NDArray[np.float64] = arrays.of_measures[results.place(setting), :, arrays.measures.index(name)]
-    return runs
+# --- two settings, pair by pair -----------------------------------------------------------------------
 
 
-def _group(results: ResultData, setting: Setting, group: str, rate: str, owner: str) -> NDArray[np.float64]:
-    arrays = results.arrays
-    at = arrays.groups.index(one_of("group", group, arrays.groups, owner=owner))
-    of = arrays.rates.index(one_of("rate", rate, arrays.rates, owner=owner))
-    runs: NDArray[np.float64] = arrays.of_groups[results.place(setting), :, at, of]
-    return runs
+@dataclass(frozen=True)
+class Comparison:
+    """The difference `a` minus `b` of a measure within the same repeats.
+
+    Parameters
+    ----------
+    a, b : Setting
+    measure : str
+    estimate : Estimated
+        The mean difference and its interval.
+    words : str
+        The measure in a few words, as inside a sentence; by default its name.
+    """
+
+    a: Setting
+    b: Setting
+    measure: str
+    estimate: Estimated
+    words: str = ""
+
+    @property
+    def difference(self) -> float:
+        """The mean of `a` minus `b`."""
+        return self.estimate.value
+
+    @property
+    def low(self) -> float | None:
+        """The lower limit, None without an interval."""
+        return self.estimate.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit, None without an interval."""
+        return self.estimate.high
+
+    @property
+    def pairs(self) -> int:
+        """Repeats in which both settings have a defined value."""
+        return self.estimate.runs
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is an interval and it excludes no difference."""
+        return self.estimate.is_clear
+
+    @property
+    def sentence(self) -> str:
+        """The comparison in words, with what the interval says about no difference."""
+        measure = self.words or self.measure
+        both = f"Between {self.a} and {self.b}"
+        if not self.pairs:
+            return f"{both}, the {measure} cannot be compared: no repeat has a value of both."
+        change = self.estimate
+        repeats = f"{self.pairs} paired repeat{'' if self.pairs == 1 else 's'}"
+        if change.low is None or change.high is None:
+            differs = f"{both}, the {measure} differs by {change.value:+.4f} in {repeats}"
+            if self.pairs > 1:
+                return f"{differs}, which may be chance. {change.note}"
+            return f"{differs}; a single pair has no interval, so this may be chance."
+        level = f"{100 * change.level:g} % interval"
+        if self.is_clear:
+            way = "higher" if change.value > 0 else "lower"
+            near, far = sorted((abs(change.low), abs(change.high)))
+            return (
+                f"The {measure} is {way} with {self.a} than with {self.b}, by {abs(change.value):.4f} "
+                f"({level} {near:.4f} to {far:.4f}, {repeats}, {change.kind}): "
+                "the interval excludes no difference."
+            )
+        return (
+            f"{both}, the {measure} does not differ clearly: {change.value:+.4f} "
+            f"({level} {change.low:+.4f} to {change.high:+.4f}, {repeats}, {change.kind}), "
+            "the interval includes no difference."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
-def _data(results: ResultData, setting: Setting, name: str, owner: str) -> NDArray[np.float64]:
-    arrays = results.arrays
-    at = arrays.data.index(one_of("name", name, arrays.data, owner=owner))
-    runs: NDArray[np.float64] = arrays.of_data[results.place(setting), :, at]
-    return runs
+def compare(
+    results: ResultData,
+    a: object,
+    b: object,
+    *,
+    measure: str = "sp_gap",
+    level: float = 0.95,
+    kind: Kind = "seeds",
+) -> Comparison:
+    """Return the difference of `a` minus `b`, each a setting or what stands for one."""
+    owner = "compare"
+    first, second = (
+        setting_of(given, results.settings, owner=owner, parameter=name)
+        for name, given in (("a", a), ("b", b))
+    )
+    name = measure_named(measure, results.arrays.measures, parameter="measure", owner=owner)
+    change = paired_change(results, first, name, against=second, level=level, kind=kind)
+    return Comparison(first, second, name, change, results.plan.task.measure(name).words)

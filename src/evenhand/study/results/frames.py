@@ -1,22 +1,38 @@
-"""Results as columns: one row per cell, per cell and group, or per setting."""
+"""Results as columns: one row per cell, per cell and group, or per setting with means and changes."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.measure.intervals import check_level
+from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.results.estimates import note_of
+from evenhand.study.results.intervals import Means, check_kind, means_of, why_no_interval
+from evenhand.study.results.lookup import measure_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from evenhand.study.plan.cells import Setting
+    from numpy.typing import NDArray
+
     from evenhand.study.results.base import ResultData
+    from evenhand.study.results.intervals import Kind
     from evenhand.study.tasks.base import Task
 
-__all__ = ["cell_columns", "data_columns", "entity_columns", "group_columns", "setting_columns"]
+__all__ = [
+    "cell_columns",
+    "data_columns",
+    "entity_columns",
+    "group_columns",
+    "long_columns",
+    "setting_columns",
+    "summarize",
+    "wide_columns",
+]
 
 DONE, FAILED = "done", "failed"
 
@@ -86,16 +102,121 @@ def data_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell, with the disparities of the training labels."""
     columns, at = _cells(results)
     kept = [row for row, state in enumerate(columns.pop("state")) if state == DONE]
-    values = results.arrays.of_data[at][kept]
-    told = {name: [values[row] for row in kept] for name, values in columns.items()}
-    return told | {name: values[:, place] for place, name in enumerate(results.arrays.data)}
+    numbers = results.arrays.of_data[at][kept]
+    rows = {name: [values[row] for row in kept] for name, values in columns.items()}
+    return rows | {name: numbers[:, place] for place, name in enumerate(results.arrays.data)}
 
 
 def entity_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell and entity that it kept, with the numbers of the entity."""
-    rows = [(outcome, name, each) for outcome in results.outcomes for name, each in outcome.entities]
+    rows = [(outcome, *entity) for outcome in results.outcomes for entity in outcome.entities]
     columns = setting_columns([outcome.cell.setting for outcome, _, _ in rows], results.plan.task)
     columns["repeat"] = [outcome.cell.repeat for outcome, _, _ in rows]
     columns["entity"] = [name for _, name, _ in rows]
-    numbers = dict.fromkeys(name for _, _, each in rows for name in each)
-    return columns | {name: [each.get(name, np.nan) for _, _, each in rows] for name in numbers}
+    names = dict.fromkeys(name for _, _, numbers in rows for name in numbers)
+    return columns | {name: [numbers.get(name, np.nan) for _, _, numbers in rows] for name in names}
+
+
+# --- one row per setting: means over repeats, and changes against the unprotected setting ---------------
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Means and paired changes of every setting and measure, as arrays settings x measures."""
+
+    settings: tuple[Setting, ...]
+    measures: tuple[str, ...]
+    value: Means
+    change: Means
+    repeats: int
+    level: float
+    kind: Kind
+    task: Task
+
+
+def summarize(
+    results: ResultData, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
+) -> Summary:
+    """Return the summary of some measures, by default those that the plan names."""
+    level = check_level(level, owner=owner)
+    arrays = results.arrays
+    asked = results.plan.measures if measures is None else measures
+    listed = [asked] if isinstance(asked, str) else list(asked)
+    names = tuple(measure_named(name, arrays.measures, parameter="measures", owner=owner) for name in listed)
+    kind = check_kind(kind, owner=owner)
+    values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
+    changes = values - values[results.place(Setting())]
+
+    task = results.plan.task
+    described = [task.measure(name) for name in names]
+
+    def estimate_means(runs: NDArray[np.float64]) -> Means:
+        of_measures = [
+            means_of(runs[:, at], overlap=task.overlap, kind=kind, level=level, spread=measure.spread)
+            for at, measure in enumerate(described)
+        ]
+        return Means(*(np.stack(part, axis=1) for part in zip(*of_measures, strict=True)))
+
+    return Summary(
+        results.settings,
+        names,
+        estimate_means(values).within(*zip(*(measure.limits for measure in described), strict=True)),
+        estimate_means(changes).within(*zip(*(measure.change_limits for measure in described), strict=True)),
+        results.plan.repeats,
+        level,
+        kind,
+        task,
+    )
+
+
+def wide_columns(summary: Summary) -> dict[str, Any]:
+    """Return one row per setting, with the columns of each measure one after the other."""
+    columns: dict[str, Any] = dict(setting_columns(summary.settings, summary.task))
+    for at, name in enumerate(summary.measures):
+        value, change = ([part[:, at] for part in means] for means in (summary.value, summary.change))
+        columns |= {
+            name: value[0],
+            f"{name}_low": value[2],
+            f"{name}_high": value[3],
+            f"{name}_runs": value[4],
+            f"{name}_change": change[0],
+            f"{name}_change_low": change[2],
+            f"{name}_change_high": change[3],
+            f"{name}_pairs": change[4],
+        }
+    return columns
+
+
+def long_columns(summary: Summary) -> dict[str, Any]:
+    """Return one row per setting and measure, with standard errors and notes."""
+    width = len(summary.measures)
+    settings = [setting for setting in summary.settings for _ in range(width)]
+    value, change = ([part.reshape(-1) for part in means] for means in (summary.value, summary.change))
+    measures = list(summary.measures) * len(summary.settings)
+    notes = [
+        note_of(
+            int(runs),
+            summary.repeats - int(runs),
+            error=float(error),
+            why=""
+            if summary.kind == "student"
+            else why_no_interval(summary.task.measure(name).spread, int(runs), error=float(error)),
+        )
+        for runs, error, name in zip(value[4], value[1], measures, strict=True)
+    ]
+    return setting_columns(settings, summary.task) | {
+        "measure": measures,
+        "mean": value[0],
+        "standard_error": value[1],
+        "low": value[2],
+        "high": value[3],
+        "runs": value[4],
+        "change": change[0],
+        "change_standard_error": change[1],
+        "change_low": change[2],
+        "change_high": change[3],
+        "pairs": change[4],
+        "level": [summary.level] * len(settings),
+        "kind": [summary.kind] * len(settings),
+        "note": notes,
+    }

@@ -31,7 +31,7 @@ from evenhand.measure.intervals import check_level
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frames import setting_columns
 from evenhand.study.results.intervals import check_kind, means, means_of
-from evenhand.study.results.measure_names import measure_named
+from evenhand.study.results.lookup import measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,11 +80,12 @@ class FrontierPoint:
 
 
 class _Ranking(NamedTuple):
-    """Who beats whom: rows are the settings judged, columns their rivals."""
+    """Who beats whom (rows are the settings judged, columns their rivals), and what follows for each."""
 
     dominates: NDArray[np.bool_]
     dominates_clearly: NDArray[np.bool_]
-    beaten_clearly: NDArray[np.bool_]
+    undominated: NDArray[np.bool_]
+    clearly: NDArray[np.bool_]
 
 
 def frontier(
@@ -99,31 +100,30 @@ def frontier(
     owner = "frontier"
     level = check_level(level, owner=owner)
     known = results.arrays.measures
-    names = [measure_named(each, known, parameter=axis, owner=owner) for axis, each in (("x", x), ("y", y))]
+    names = [measure_named(name, known, parameter=axis, owner=owner) for axis, name in (("x", x), ("y", y))]
     kind = check_kind(kind, owner=owner)
     described = [results.plan.task.measure(name) for name in names]
     runs = [
         measure.goodness(results.arrays.of_measures[..., known.index(name)])
         for name, measure in zip(names, described, strict=True)
     ]
-    scores = np.stack([means(each, level=level).value for each in runs])
-    ranks = _ranks([np.inf if each.epsilon is None else each.epsilon for each in results.settings])
+    scores = np.stack([means(of_measure, level=level).value for of_measure in runs])
+    ranks = _ranks([np.inf if setting.epsilon is None else setting.epsilon for setting in results.settings])
     intervals = [
-        partial(means_of, task=results.plan.task, kind=kind, level=level, spread=measure.spread)
+        partial(means_of, overlap=results.plan.task.overlap, kind=kind, level=level, spread=measure.spread)
         for measure in described
     ]
-    ranking = _ranked(scores, ranks, runs, intervals)
-    undominated, clearly = _verdicts(scores, ranks, ranking)
+    ranking = _rank(scores, ranks, runs, intervals)
     points = []
     for place, setting in enumerate(results.settings):
-        found = [estimate(results, setting, name, level=level, kind=kind) for name in names]
-        sure = bool(clearly[place]) and all(each.has_interval for each in found)
-        winner = _dominator(ranking, undominated, place)
+        both = [estimate(results, setting, name, level=level, kind=kind) for name in names]
+        sure = bool(ranking.clearly[place]) and all(estimated.has_interval for estimated in both)
+        winner = _find_dominator(ranking, place)
         point = FrontierPoint(
             setting,
-            x=found[0],
-            y=found[1],
-            undominated=bool(undominated[place]),
+            x=both[0],
+            y=both[1],
+            undominated=bool(ranking.undominated[place]),
             clearly=sure,
             dominated_by=None if winner is None else results.settings[winner],
             x_distance=_distance(described[0], scores[0, place]),
@@ -137,10 +137,11 @@ def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str, task: T
     """Return one row per setting: the two measures with their limits, the verdict, and who dominates it."""
     columns: dict[str, Any] = dict(setting_columns([point.setting for point in points], task))
     for axis, name in (("x", x), ("y", y)):
-        found = [getattr(point, axis) for point in points]
-        columns[name] = [each.value for each in found]
-        columns[f"{name}_low"] = [np.nan if each.low is None else each.low for each in found]
-        columns[f"{name}_high"] = [np.nan if each.high is None else each.high for each in found]
+        estimates = [getattr(point, axis) for point in points]
+        columns[name] = [estimated.value for estimated in estimates]
+        for end in ("low", "high"):
+            limits = [getattr(estimated, end) for estimated in estimates]
+            columns[f"{name}_{end}"] = [np.nan if limit is None else limit for limit in limits]
         if task.measure(name).signed:
             columns[f"{name}_distance"] = [getattr(point, f"{axis}_distance") for point in points]
     return columns | {
@@ -156,27 +157,7 @@ def _ranks(epsilons: Sequence[Any]) -> NDArray[np.intp]:
     return np.array([order[epsilon] for epsilon in epsilons], dtype=np.intp)
 
 
-def _no_larger(ranks: NDArray[np.intp]) -> NDArray[np.bool_]:
-    return ranks[None, :] <= ranks[:, None]
-
-
-def _verdicts(
-    scores: NDArray[np.float64], ranks: NDArray[np.intp], ranking: _Ranking
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which settings are undominated, and for which the verdict is clear."""
-    usable = np.isfinite(scores[0]) & np.isfinite(scores[1])
-    undominated = usable & ~_any_rival(ranking.dominates)
-    rivals = _no_larger(ranks) & usable[None, :]
-    np.fill_diagonal(rivals, val=False)
-    settled = ~_any_rival(rivals & ~ranking.beaten_clearly)
-    return undominated, np.where(undominated, settled, _any_rival(ranking.dominates_clearly))
-
-
-def _any_rival(judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.asarray(judged.any(axis=1))
-
-
-def _ranked(
+def _rank(
     scores: NDArray[np.float64],
     ranks: NDArray[np.intp],
     runs: Sequence[NDArray[np.float64]],
@@ -185,28 +166,34 @@ def _ranked(
     """Compare every setting with every other."""
     with np.errstate(invalid="ignore"):
         ahead = scores[:, None, :] - scores[:, :, None]  # of the rival, in each measure
-    smaller = ranks[None, :] < ranks[:, None]
-    as_good = _no_larger(ranks) & (ahead >= 0).all(axis=0)
-    dominates = as_good & (smaller | (ahead > 0).any(axis=0))
+    smaller, no_larger = ranks[None, :] < ranks[:, None], ranks[None, :] <= ranks[:, None]
+    dominates = no_larger & (ahead >= 0).all(axis=0) & (smaller | (ahead > 0).any(axis=0))
     clear_wins, clear_losses = np.zeros((2, *dominates.shape), dtype=np.bool_)
-    told = np.ones_like(dominates)
+    has_interval = np.ones_like(dominates)
     for of_measure, mean_of in zip(runs, intervals, strict=True):
         for place, own in enumerate(of_measure):
             paired = mean_of(of_measure - own)
             clear_wins[place] |= paired.low > 0
             clear_losses[place] |= paired.high < 0
-            told[place] &= paired.runs > 1
-    return _Ranking(dominates, dominates & told & (smaller | clear_wins), clear_losses)
+            has_interval[place] &= paired.runs > 1
+    dominates_clearly = dominates & has_interval & (smaller | clear_wins)
+    usable = np.asarray(np.isfinite(scores).all(axis=0))
+    undominated = usable & ~dominates.any(axis=1)
+    rivals = no_larger & usable[None, :]
+    np.fill_diagonal(rivals, val=False)
+    settled = ~(rivals & ~clear_losses).any(axis=1)
+    clearly = np.where(undominated, settled, dominates_clearly.any(axis=1))
+    return _Ranking(dominates, dominates_clearly, undominated, clearly)
 
 
 def _distance(measure: Measure, score: float) -> float:
     return -float(score) if isinstance(measure.better, float) else np.nan
 
 
-def _dominator(ranking: _Ranking, undominated: NDArray[np.bool_], place: int) -> int | None:
+def _find_dominator(ranking: _Ranking, place: int) -> int | None:
     """Return who dominates a setting: clearly if there is such a one, on the frontier if there is."""
     for among in (ranking.dominates_clearly[place], ranking.dominates[place]):
-        for better in (among & undominated, among):
+        for better in (among & ranking.undominated, among):
             if better.any():
                 return int(better.argmax())
     return None

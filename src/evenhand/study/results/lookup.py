@@ -1,4 +1,4 @@
-"""From what a person types to the setting that is meant."""
+"""From what a person types to the setting or the measure that is meant."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from evenhand._validate import one_of
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-__all__ = ["setting_of"]
+__all__ = ["measure_named", "setting_of"]
+
+_ALIASES = {"accuracy": "acc", "gap": "sp_gap"}
+"""Other names by which a measure may be asked for."""
 
 _FIELDS = ("mechanism", "epsilon")
 _PLAIN_WORDS = frozenset({"mechanism", "protocol", "strategy", "split", "with"})
@@ -44,19 +48,19 @@ def setting_of(
     'unprotected'
     """
     if isinstance(given, Setting):
-        fitting = [each for each in settings if each == given]
+        fitting = [setting for setting in settings if setting == given]
         shown: object = str(given)
     elif isinstance(given, Mapping):
-        known = dict.fromkeys((*_FIELDS, *(name for each in settings for name in each.options)))
+        known = dict.fromkeys((*_FIELDS, *(name for setting in settings for name in setting.options)))
         unknown = [key for key in given if key not in known]
         if unknown:
             must_be = f"a mapping with keys of {', '.join(known)}"
             raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=unknown[0])
-        fitting = [each for each in settings if _fits(each, given)]
+        fitting = [setting for setting in settings if _fits(setting, given)]
         shown = dict(given)
     elif isinstance(given, str):
         words = _words(given)
-        fitting = [each for each in settings if words and all(_has(each, word) for word in words)]
+        fitting = [setting for setting in settings if words and all(_has(setting, word) for word in words)]
         shown = repr(given)
     else:
         must_be = "a Setting, a mapping of some of its fields, or words such as 'grr uniform 1'"
@@ -69,8 +73,8 @@ def _only(
     fitting: list[Setting], settings: Sequence[Setting], *, parameter: str, owner: str, shown: object
 ) -> Setting:
     if len(fitting) > 1:
-        least = min(fitting, key=lambda each: len(each.options))
-        if all(_extends(each, least) for each in fitting if each is not least):
+        least = min(fitting, key=lambda setting: len(setting.options))
+        if all(_extends(setting, least) for setting in fitting if setting is not least):
             return least
         must_be = "one setting, not several"
         hint = f"these fit: {_listed(fitting)}."
@@ -131,7 +135,7 @@ def _has(setting: Setting, word: str) -> bool:
     name, equals, value = word.rpartition("=")
     if equals and name not in _EPSILON:
         held = {"mechanism": setting.mechanism, **_flat(setting.options)}
-        return any(key.casefold() == name and str(each).casefold() == value for key, each in held.items())
+        return any(key.casefold() == name and str(option).casefold() == value for key, option in held.items())
     amount = _amount(value)
     if amount is not None:  # the number itself, or as a setting is shown
         return setting.epsilon is not None and (
@@ -139,14 +143,27 @@ def _has(setting: Setting, word: str) -> bool:
             or value in {f"{float(setting.epsilon):g}", epsilon_of(setting.epsilon, digits=6)}
         )
     options = _flat(setting.options)
-    switched_on = {key.casefold() for key, each in options.items() if each is True}
-    texts = {each.casefold() for each in options.values() if isinstance(each, str)}
+    switched_on = {key.casefold() for key, option in options.items() if option is True}
+    texts = {option.casefold() for option in options.values() if isinstance(option, str)}
     return value in {setting.mechanism, *texts, *switched_on}
 
 
 def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options by name, with those inside of a mapping."""
     inner = {
-        key: each for value in options.values() if isinstance(value, Mapping) for key, each in value.items()
+        key: part for value in options.values() if isinstance(value, Mapping) for key, part in value.items()
     }
     return {**inner, **options}
+
+
+def measure_named(name: object, known: Collection[str], *, parameter: str, owner: str) -> str:
+    """Return the measure that a name or another name stands for.
+
+    >>> measure_named("accuracy", ["acc", "sp_gap"], parameter="x", owner="frontier")
+    'acc'
+    """
+    asked = _ALIASES.get(name, name) if isinstance(name, str) else name
+    if asked in known:
+        return str(asked)
+    spelled = [*(alias for alias, meant in _ALIASES.items() if meant in known), *known]
+    return one_of(parameter, name, spelled, owner=owner)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.errors import EvenhandError
+from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
-from evenhand.study.results.compare import compare
-from evenhand.study.results.frames import cell_columns, data_columns, entity_columns, group_columns
+from evenhand.study.results.estimates import compare, estimate
+from evenhand.study.results.frames import (
+    cell_columns,
+    data_columns,
+    entity_columns,
+    group_columns,
+    long_columns,
+    summarize,
+    wide_columns,
+)
 from evenhand.study.results.frontier import frontier, frontier_columns
-from evenhand.study.results.measure_names import measure_named
-from evenhand.study.results.summary import long_columns, summarized, wide_columns
-from evenhand.study.results.view import as_html, as_text
+from evenhand.study.results.intervals import kind_words
+from evenhand.study.results.lookup import measure_named
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.store import Store
 from evenhand.table.frames import make_frame
@@ -29,14 +41,19 @@ if TYPE_CHECKING:
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.profile.profiling import Profile
-    from evenhand.study.results.compare import Comparison
+    from evenhand.study.results.estimates import Comparison, Estimated
     from evenhand.study.results.intervals import Kind
     from evenhand.table.frames import Backend
 
 __all__ = ["Results"]
 
 _OWNER = "Results"
-_PLAN_FILE = "plan.toml"
+_PLAN_FILE, _SCHEMA_FILE = "plan.toml", "schema.toml"
+_FEW = 4
+_SHOWN_TEXT = 12
+_SHOWN_HTML = 30
+_LEVEL = 0.95
+_NOT_PRIVATE = "Computed from the true data: these numbers are not private."
 
 TableName = Literal["cells", "groups", "data", "summary", "frontier"]
 
@@ -134,9 +151,9 @@ class Results(ResultData):
         are those of ``di``, for which no interval held what it says.
         """
         owner = "Results.summary"
-        found = summarized(self, measures, level=level, kind=kind, owner=owner)
+        summary = summarize(self, measures, level=level, kind=kind, owner=owner)
         wide = one_of("shape", shape, ("wide", "long"), owner=owner) == "wide"
-        return make_frame(wide_columns(found) if wide else long_columns(found), backend=backend)
+        return make_frame(wide_columns(summary) if wide else long_columns(summary), backend=backend)
 
     def frontier(
         self,
@@ -162,7 +179,7 @@ class Results(ResultData):
         """
         known = self.arrays.measures
         points = frontier(self, x=x, y=y, level=level, kind=kind)
-        names = [measure_named(each, known, parameter="x", owner=_OWNER) for each in (x, y)]
+        names = [measure_named(name, known, parameter="x", owner=_OWNER) for name in (x, y)]
         return make_frame(
             frontier_columns(points, x=names[0], y=names[1], task=self.plan.task), backend=backend
         )
@@ -247,21 +264,54 @@ class Results(ResultData):
             One that the kind of study has sentences in.
         """
         asked = None if chosen is None else self.setting(chosen)
-        command = "" if path is None else self.command(Path(path).parent)
-        page = self.plan.task.read(self, chosen=asked, language=language).page(command=command)
+        reading = self.plan.task.read(self, chosen=asked, language=language)
         if path is None:
-            return str(render(page))
-        write(page, path)
+            return str(render(reading.page(command="")))
+        folder = Path(path).parent
+        page = reading.page(command=self.command(folder))
+        kept = self._plan_in(folder)
+        data = None if kept is None or kept.data is None else kept.data.path
+        if data is not None:
+            with suppress(ValueError):  # on another drive it stays as it is
+                data = os.path.relpath(data, folder)
+        todo = self.next_command(data, chosen=asked)
+        write(replace(page, next_command=todo) if todo else page, path)
         return Path(path)
+
+    def next_command(
+        self, data: str | None = None, *, file: str = _SCHEMA_FILE, chosen: object = None
+    ) -> str:
+        """Return the command that does for everybody what a setting tested; an empty text if there is none.
+
+        Parameters
+        ----------
+        data : str, optional
+            The file of the rows as it is typed; without one there is no command.
+        file : str
+            The file of the schema, which stands in the folder of a study.
+        chosen : Setting, mapping or str, optional
+            The setting, as in :meth:`report`.
+        """
+        reading = self.plan.task.read(self, chosen=None if chosen is None else self.setting(chosen))
+        setting = (chosen is None and getattr(reading, "recommended", None)) or getattr(
+            reading, "chosen", None
+        )
+        if data is None or setting is None:
+            return ""
+        return self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)
 
     def command(self, folder: str | PathLike[str]) -> str:
         """Return the command that runs the study again; an empty text if its plan is not in the folder."""
+        return "" if self._plan_in(folder) is None else self.plan.task.command(self.plan, file=_PLAN_FILE)
+
+    def _plan_in(self, folder: str | PathLike[str]) -> Plan | None:
+        """Return the plan in a folder if it is that of these results."""
         try:
             plan = Plan.load(Path(folder) / _PLAN_FILE)
         except EvenhandError:
-            return ""
+            return None
         same = plan.seed == self.plan.seed and tuple(plan.cells()) == tuple(self.plan.cells())
-        return self.plan.task.command(self.plan, file=_PLAN_FILE) if same else ""
+        return plan if same else None
 
     def advise(
         self,
@@ -283,7 +333,66 @@ class Results(ResultData):
         )
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return _as_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return _as_html(self)
+
+
+# --- each setting with a few measures and their intervals, as text and as HTML --------------------------
+
+
+def _as_text(results: ResultData) -> str:
+    """Return title, table and notes."""
+    table = aligned(_rows(results, _SHOWN_TEXT))
+    return "\n".join([_title(results), *table, *_notes(results, _SHOWN_TEXT)])
+
+
+def _as_html(results: ResultData) -> str:
+    """Return title, table and notes; every text is escaped."""
+    notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(results, _SHOWN_HTML))
+    table = html_table(_rows(results, _SHOWN_HTML))
+    return f"<div><p>{escape(_title(results))}</p>{table}{notes}</div>"
+
+
+def _title(results: ResultData) -> str:
+    name = f"{results.plan.name} on " if results.plan.name else ""
+    counts = [f"{len(results.settings):,} settings x {_several(results.plan.repeats, 'repeat')}"]
+    counts += [f"{_several(len(results.failures), 'cell')} failed"] if results.failures else []
+    counts += [f"{_several(len(results.missing), 'cell')} not run"] if results.missing else []
+    return f"Results of {name}{results.facts.label}: {', '.join(counts)}"
+
+
+def _several(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _rows(results: ResultData, shown: int) -> list[list[str]]:
+    named = results.plan.measures
+    task = results.plan.task
+    keys = task.key_measures or named[:_FEW]
+    measures = [name for name in keys if name in named] or list(named[: len(keys)])
+    rows = [["setting", *(task.measure(name).words for name in measures)]]
+    for setting in results.settings[:shown]:
+        means = (estimate(results, setting, name, level=_LEVEL) for name in measures)
+        rows.append([str(setting), *map(_value_text, means)])
+    return rows
+
+
+def _value_text(mean: Estimated) -> str:
+    if not mean.runs:
+        return "no value"
+    value = number_text(mean.value)
+    if mean.low is None or mean.high is None:
+        return value
+    return f"{value} ({number_text(mean.low)} to {number_text(mean.high)})"
+
+
+def _notes(results: ResultData, shown: int) -> list[str]:
+    more = len(results.settings) - shown
+    notes = [f"and {_several(more, 'more setting')}; summary() has them all"] if more > 0 else []
+    if results.plan.repeats > 1:
+        notes.append(f"In brackets: {kind_words('seeds', _LEVEL)}.")
+    elif not results.plan.task.is_exact:
+        notes.append("A single repeat has no interval.")
+    return [*notes, _NOT_PRIVATE]

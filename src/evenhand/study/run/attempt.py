@@ -1,4 +1,4 @@
-"""One cell, tried: its result, or what went wrong as a result."""
+"""One cell, run and tried: its result, or what went wrong as a result."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError
+from evenhand.study.store.canonical import numbers_text, outcome_from, result_text
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.store.outcome_json import numbers_text, outcome_from, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +20,32 @@ if TYPE_CHECKING:
 
     Execute = Callable[..., Outcome]
 
-__all__ = ["DIED", "as_texts", "attempt", "failure_of", "from_texts", "lost"]
+__all__ = ["DIED", "as_texts", "attempt", "execute", "failure_of", "from_texts", "lost"]
 
 DIED = "WorkerDied"
 """The kind of failure of a cell whose worker process ended, twice, before it had a result."""
+
+
+def execute(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
+    """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
+
+    Parameters
+    ----------
+    cell : Cell
+    plan : Plan
+    prepared : Prepared
+        The plan's rows.
+
+    Examples
+    --------
+    >>> from evenhand.study import DataSource, Plan
+    >>> from evenhand.study.run.prepare import prepare
+    >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 2000}))
+    >>> outcome = execute(plan.cells()[0], plan=plan, prepared=prepare(plan))
+    >>> sorted(outcome.groups), outcome.failure
+    (['0', '1'], None)
+    """
+    return plan.task.execute(cell, plan=plan, prepared=prepared)
 
 
 def attempt(cell: Cell, *, plan: Plan, prepared: Prepared, execute: Execute) -> Outcome:

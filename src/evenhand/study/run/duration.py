@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,22 +1,57 @@
-"""Run a study to its end."""
+"""Run a study: to its end, or step by step, where what happens comes as events and a token stops it."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evenhand._shared_folders import remove_left_folders
+from evenhand._validate import integer
+from evenhand.errors import InvalidParameterError
+from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
-from evenhand.study.run.events import Cancelled
+from evenhand.study.run.attempt import attempt, execute
+from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Event, Finished, Started
+from evenhand.study.run.prepare import prepare
 from evenhand.study.run.progress import listening
-from evenhand.study.run.steps import Runner
+from evenhand.study.run.workers import Died, Job, Pool, Shared
+from evenhand.study.store.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
     from os import PathLike
+    from pathlib import Path
 
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.run.events import Cancel
+    from evenhand.study.plan.cells import Cell
+    from evenhand.study.plan.facts import Facts
+    from evenhand.study.run.attempt import Execute
+    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.tasks.base import Prepared
 
-__all__ = ["run"]
+__all__ = ["PLAN_FILE", "Runner", "WorkerDied", "follow", "run"]
+
+PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
+"""The name of the plan in the folder of a study."""
+
+_MOST_WORKERS = 1024
+
+
+@dataclass(frozen=True)
+class WorkerDied(Event):
+    """A worker process ended in the middle of a cell, which is tried once more.
+
+    Parameters
+    ----------
+    cell : Cell
+    code : int, optional
+        The exit code; a negative one is the number of the signal that ended it.
+    """
+
+    cell: Cell
+    code: int | None
 
 
 def run(
@@ -84,7 +119,7 @@ def run(
         workers=workers,
         resume=resume,
         retry_failed=retry_failed,
-        cancel=cancel,
+        cancel=cancel or Cancel(),
     )
     with listening(progress) as tell, closing(runner.events()) as events:
         try:
@@ -102,3 +137,217 @@ def _stopped(runner: Runner, *, kept: bool) -> str:
     if not kept:
         return f"Stopped: {counts}, and none is kept, for the study has no folder."
     return f"Stopped: {counts} and stored. Go on with resume=True (--resume on the command line)."
+
+
+def follow(
+    plan: Plan,
+    *,
+    frame: Any = None,
+    out: str | PathLike[str] | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    cancel: Cancel | None = None,
+) -> Generator[Event]:
+    """Run a study and yield what happens; the study goes on as the next event is asked for.
+
+    Parameters
+    ----------
+    plan : Plan
+    frame : pandas, Polars or Arrow frame, optional
+        The data, instead of what the plan names.
+    out : str or path, optional
+        A folder for the store and the plan; made if it is not there. Without it nothing is kept.
+    workers : int, optional
+        How many processes; by default as many as there are cores to use. 1 computes in this process.
+    resume : bool, default False
+        Go on with the study that is in the folder.
+    retry_failed : bool, default False
+        With `resume`, run the cells again that failed.
+    cancel : Cancel, optional
+        Stops the study: worker processes within a second, in this process after the cell that runs.
+
+    Yields
+    ------
+    Event
+        :class:`Started`, then :class:`CellDone` or :class:`CellFailed` for each cell once it is stored, with
+        a :class:`WorkerDied` where a process was lost, and at last :class:`Finished` or :class:`Cancelled`.
+
+    Raises
+    ------
+    StudyStoreError
+        If the folder holds another study, or finished cells and `resume` is False, or if another process
+        writes there.
+    PlanError
+        If the plan does not fit the data.
+
+    Examples
+    --------
+    >>> from evenhand.study import DataSource, Plan
+    >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 300}), repeats=1)
+    >>> for event in follow(plan, workers=1):
+    ...     print(type(event).__name__, event.done, "of", event.total)
+    Started 0 of 2
+    CellDone 1 of 2
+    CellDone 2 of 2
+    Finished 2 of 2
+    """
+    return Runner(
+        plan,
+        frame=frame,
+        out=out,
+        workers=workers,
+        resume=resume,
+        retry_failed=retry_failed,
+        cancel=cancel or Cancel(),
+    ).events()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Runner:
+    """One run of a study, and what came of it so far.
+
+    Parameters
+    ----------
+    plan, frame, out, workers, resume, retry_failed, cancel
+        See :func:`follow`.
+    execute : callable, optional
+        What computes a cell, instead of :func:`evenhand.study.run.attempt.execute`.
+
+    Attributes
+    ----------
+    facts : Facts
+        Known once the study has started.
+    outcomes : dict of str to Outcome
+        By the cell's name, those of earlier runs too.
+    """
+
+    plan: Plan = field(kw_only=False)
+    frame: Any = None
+    out: str | PathLike[str] | None = None
+    workers: int | None = None
+    resume: bool = False
+    retry_failed: bool = False
+    cancel: Cancel = field(default_factory=Cancel)
+    execute: Execute | None = None
+    facts: Facts = field(init=False)
+    outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        given: object = self.plan
+        if not isinstance(given, Plan):
+            got = f"a value of type {type(given).__name__}"
+            raise InvalidParameterError("plan", owner="run", must_be="a Plan", got=got)
+        if self.workers is not None:
+            self.workers = integer("workers", self.workers, owner="run", low=1, high=_MOST_WORKERS)
+        if self.resume and self.out is None:
+            must_be = "False without the folder of a study in 'out'"
+            raise InvalidParameterError("resume", owner="run", must_be=must_be, got=self.resume)
+        self._store: Store | None = None
+        self._cells = self.plan.cells()
+        self._failed = 0
+
+    @property
+    def total(self) -> int:
+        """All cells of the plan."""
+        return len(self._cells)
+
+    def event(self, kind: type[Event], **more: Any) -> Event:
+        """Return an event of this kind, with the numbers as they are now."""
+        return kind(done=len(self.outcomes), failed=self._failed, total=self.total, **more)
+
+    def events(self) -> Generator[Event]:
+        """Yield what happens, see :func:`follow`."""
+        remove_left_folders()
+        if self.out is not None:
+            self._store = Store.reserve(self.out, resume=self.resume)
+        try:
+            prepared = self._prepared()
+            self._begin(prepared)
+            yield self.event(Started)
+            waiting = [cell for cell in self._cells if cell.id not in self.outcomes]
+            for news in self._news(prepared, waiting):
+                if isinstance(news, Died):
+                    yield self.event(WorkerDied, cell=news.cell, code=news.code)
+                else:
+                    kind = CellDone if news.failure is None else CellFailed
+                    yield self.event(kind, outcome=news)
+            yield self.event(Finished if len(self.outcomes) == self.total else Cancelled)
+        finally:
+            if self._store is not None:
+                self._store.close()
+
+    def _prepared(self) -> Prepared:
+        return prepare(self.plan, frame=self.frame)
+
+    def _begin(self, prepared: Prepared) -> None:
+        """Write the plan and the facts, and read what was finished earlier."""
+        self.facts = prepared.facts
+        if self._store is None:
+            return
+        kept = _seen_from(self._store.folder, self.plan)
+        self._store.start(kept, prepared.facts)
+        self.facts = self._store.facts
+        kept.save(self._store.folder / PLAN_FILE)
+        if self.facts.schema.sensitive:
+            self.facts.schema.save(self._store.folder / SCHEMA_FILE)
+        for outcome in self._store.outcomes():
+            if outcome.failure is None or not self.retry_failed:
+                self._count(outcome)
+
+    def _news(self, prepared: Prepared, waiting: Sequence[Cell]) -> Iterator[Outcome | Died]:
+        """Yield outcomes once they are stored."""
+        compute = self.execute or execute
+        workers = min(self.workers or _cores(), len(waiting))
+        if workers <= 1:
+            run = partial(attempt, plan=self.plan, prepared=prepared, execute=compute)
+            for cell in waiting:
+                if self.cancel.requested:
+                    return
+                yield self._kept(run(cell))
+            return
+        shared = Shared(prepared)
+        try:
+            yield from self._pooled(Job(self.plan, shared.prepared, compute), waiting, workers)
+        finally:
+            shared.close()
+
+    def _pooled(self, job: Job, waiting: Sequence[Cell], workers: int) -> Iterator[Outcome | Died]:
+        pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
+        try:
+            for news in pool.results(waiting):
+                yield news if isinstance(news, Died) else self._kept(news)
+            for outcome in pool.drain():
+                yield self._kept(outcome)
+        except (KeyboardInterrupt, GeneratorExit):
+            for outcome in pool.drain():
+                self._kept(outcome)
+            raise
+        finally:
+            pool.close()
+
+    def _kept(self, outcome: Outcome) -> Outcome:
+        if self._store is not None:
+            self._store.write(outcome)
+        self._count(outcome)
+        return outcome
+
+    def _count(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.cell.id] = outcome
+        self._failed += outcome.failure is not None
+
+
+def _seen_from(folder: Path, plan: Plan) -> Plan:
+    """Return the plan as its file beside the store should say it: a path of data from that folder."""
+    if plan.data is None or plan.data.path is None:
+        return plan
+    path = os.path.abspath(plan.data.path)  # noqa: PTH100 - links stay as the person named them
+    with suppress(ValueError):  # on another drive it stays absolute
+        path = os.path.relpath(path, folder)
+    return plan.with_(data=replace(plan.data, path=path))
+
+
+def _cores() -> int:
+    from joblib import cpu_count  # noqa: PLC0415 - only where the number is not given
+
+    return int(cpu_count())

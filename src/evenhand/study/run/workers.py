@@ -1,5 +1,7 @@
 """Worker processes: each computes one cell at a time, and one that dies is replaced.
 
+The rows that they share are in files for a while, so that every worker maps the same bytes instead of copying
+them.
 The processes are loky's, whose start neither copies this process nor runs its main module again. The pool is
 our own: loky's executor stops as a whole when one of its processes dies.
 """
@@ -12,8 +14,9 @@ import threading
 import time
 import warnings
 from collections import deque
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
@@ -21,21 +24,23 @@ from typing import TYPE_CHECKING, Any
 
 import loky
 import loky.backend.resource_tracker
+import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._shared_folders import SharedFolder, shared_places
+from evenhand.errors import InvalidParameterError, StudyStoreError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
-from evenhand.study.run.sharing import open_arrays
 from evenhand.study.store.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
+    from pathlib import Path
 
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.attempt import Execute
 
-__all__ = ["Died", "Job", "Pool"]
+__all__ = ["Died", "Job", "Pool", "Shared", "open_arrays"]
 
 ONE_THREAD = dict.fromkeys(
     (
@@ -261,3 +266,91 @@ def _leave_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
     os._exit(1)
+
+
+# --- rows that workers share -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """An array in a file."""
+
+    path: str
+
+    def open(self) -> Any:
+        """Return the array, mapped, which nobody can write into."""
+        return np.asarray(np.load(self.path, mmap_mode="r", allow_pickle=False))
+
+
+class Shared:
+    """The arrays of prepared rows in a folder of their own, which only this person may read.
+
+    The folder is in the memory where there is room, else in the folder for temporary files. It is removed
+    when it is closed. If this process is killed, any later command or study removes it, see
+    :func:`evenhand._shared_folders.remove_left_folders`.
+
+    Parameters
+    ----------
+    prepared : dataclass
+        Its fields that are arrays, or mappings of arrays, are written; the others stay as they are.
+    """
+
+    def __init__(self, prepared: Any) -> None:
+        with suppress(OSError):
+            for place in shared_places(_size_of(prepared)):
+                with suppress(OSError):
+                    self._write(prepared, place)
+                    return
+        raise StudyStoreError(
+            "The rows cannot be shared with worker processes: the folder for temporary files is full or "
+            "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
+        )
+
+    def _write(self, prepared: Any, place: Path) -> None:
+        self._folder = SharedFolder(place)
+        self._files = 0
+        try:
+            changes = {
+                field.name: self._write_value(getattr(prepared, field.name)) for field in fields(prepared)
+            }
+            self.prepared = replace(prepared, **changes)
+        except BaseException:
+            self.close()
+            raise
+
+    def _write_value(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.size:
+            name = f"{self._files}.npy"
+            self._files += 1
+            with self._folder.create(name) as file:
+                np.save(file, value, allow_pickle=False)
+            return Mapped(str(self._folder.path / name))
+        if isinstance(value, Mapping) and any(isinstance(inner, np.ndarray) for inner in value.values()):
+            return {name: self._write_value(inner) for name, inner in value.items()}
+        return value
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._folder.close()
+
+
+def _size_of(prepared: Any) -> int:
+    """Return how many bytes the arrays of prepared rows take."""
+    values = [getattr(prepared, field.name) for field in fields(prepared)]
+    values += [inner for value in values if isinstance(value, Mapping) for inner in value.values()]
+    return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+
+
+def open_arrays(prepared: Any) -> Any:
+    """Return prepared rows with their arrays mapped from the files."""
+    return replace(
+        prepared, **{field.name: _open_value(getattr(prepared, field.name)) for field in fields(prepared)}
+    )
+
+
+def _open_value(value: Any) -> Any:
+    if isinstance(value, Mapped):
+        return value.open()
+    if isinstance(value, Mapping) and any(isinstance(inner, Mapped) for inner in value.values()):
+        return {name: _open_value(inner) for name, inner in value.items()}
+    return value

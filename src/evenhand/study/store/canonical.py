@@ -1,19 +1,115 @@
-"""The canonical table of a study: the same bytes however, and however often, the study was run."""
+"""Outcomes and facts as canonical JSON: one text for one result, exact to the last bit of every number.
+
+The canonical table of a study is the same bytes however, and however often, the study was run.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
-from evenhand.study.store.outcome_json import canonical, result_of
+from evenhand._notes import Note
+from evenhand.schema import Schema
+from evenhand.study.plan.cells import canonical
+from evenhand.study.plan.facts import Facts
+from evenhand.study.store.outcome import Failure, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from evenhand.study.store.outcome import Outcome
+    from evenhand.study.plan.cells import Cell
 
-__all__ = ["canonical_table", "table_hash"]
+__all__ = [
+    "canonical_table",
+    "facts_from",
+    "facts_text",
+    "numbers_from",
+    "numbers_text",
+    "outcome_from",
+    "result_text",
+    "table_hash",
+]
+
+_WRONG = "This text is not the result of a cell."
+_PARTS = ("measures", "groups", "data", "failure")
+_FURTHER = ("entities", "notes")
+
+
+def result_of(outcome: Outcome) -> dict[str, Any]:
+    """Return the result in JSON's types: no cell, and no times, which differ from run to run.
+
+    Strict JSON knows neither NaN nor infinity: NaN is ``null``, the infinities are ``"inf"`` and ``"-inf"``.
+    Groups are a list, for their order is the schema's. Entities and notes are left out where there are none.
+    """
+    failure = outcome.failure
+    entities = [[name, _plain_numbers(numbers)] for name, numbers in outcome.entities]
+    more = {"entities": entities, "notes": [Note.of(note).plain for note in outcome.notes]}
+    return {name: part for name, part in more.items() if part} | {
+        "measures": _plain_numbers(outcome.measures),
+        "groups": [[label, _plain_numbers(rates)] for label, rates in outcome.groups.items()],
+        "data": _plain_numbers(outcome.data),
+        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
+    }
+
+
+def result_text(outcome: Outcome) -> str:
+    """Return the result as canonical JSON, see :func:`result_of`.
+
+    >>> from evenhand.study.plan.cells import Cell, Setting
+    >>> result_text(Outcome(Cell(Setting(), 0), measures={"accuracy": 0.1, "di": float("nan")}))
+    '{"data":{},"failure":null,"groups":[],"measures":{"accuracy":0.1,"di":null}}'
+    """
+    return canonical(result_of(outcome))
+
+
+def numbers_text(numbers: Mapping[str, float]) -> str:
+    """Return numbers by name as canonical JSON."""
+    return canonical(_plain_numbers(numbers))
+
+
+def numbers_from(given: Any) -> dict[str, float]:
+    """Return the numbers that a table of JSON stands for; a wrong one raises ValueError."""
+    if not isinstance(given, dict):
+        raise ValueError(_WRONG)  # noqa: TRY004 - one kind of error for whatever is wrong with a text
+    return {name: _number(value) for name, value in given.items()}
+
+
+def outcome_from(cell: Cell, *, result: str, seconds: str) -> Outcome:
+    """Return the outcome that two texts stand for; anything else raises ValueError."""
+    document = json.loads(result)
+    if not isinstance(document, dict) or {*document, *_FURTHER} != {*_PARTS, *_FURTHER}:
+        raise ValueError(_WRONG)
+    failure = document["failure"]
+    return Outcome(
+        cell,
+        measures=numbers_from(document["measures"]),
+        groups={str(label): numbers_from(rates) for label, rates in document["groups"]},
+        data=numbers_from(document["data"]),
+        seconds=numbers_from(json.loads(seconds)),
+        failure=None if failure is None else Failure(str(failure["kind"]), str(failure["message"])),
+        entities=tuple((str(name), numbers_from(numbers)) for name, numbers in document.get("entities", ())),
+        notes=tuple(Note.of(note) for note in document.get("notes", ())),
+    )
+
+
+def _plain_numbers(numbers: Mapping[str, float]) -> dict[str, float | str | None]:
+    return {str(name): _plain(float(value)) for name, value in numbers.items()}
+
+
+def _plain(value: float) -> float | str | None:
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else str(value)
+
+
+def _number(value: object) -> float:
+    if value is None:
+        return math.nan
+    if value in ("inf", "-inf") or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return float(value)
+    raise ValueError(_WRONG)
 
 
 def canonical_table(outcomes: Iterable[Outcome]) -> bytes:
@@ -40,3 +136,32 @@ def table_hash(outcomes: Iterable[Outcome]) -> str:
     'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
     """
     return hashlib.sha256(canonical_table(outcomes)).hexdigest()
+
+
+# --- facts -----------------------------------------------------------------------------------------
+
+
+def facts_text(facts: Facts) -> str:
+    """Return the facts as canonical JSON, the schema in them as TOML."""
+    plain: dict[str, Any] = {
+        **vars(facts),
+        "schema": facts.schema.to_toml(),
+        "notes": [Note.of(note).plain for note in facts.notes],
+        "versions": [[name, version] for name, version in facts.versions.items()],
+    }
+    return canonical(plain)
+
+
+def facts_from(text: str) -> Facts:
+    """Return the facts that a text of :func:`facts_text` stands for."""
+    plain = json.loads(text)
+    return Facts(
+        **{
+            **plain,
+            "schema": Schema.from_toml(plain["schema"]),
+            "groups": tuple(plain["groups"]),
+            "sizes": tuple(plain["sizes"]),
+            "notes": tuple(Note.of(note) for note in plain["notes"]),
+            "versions": {str(name): str(version) for name, version in plain["versions"]},
+        }
+    )

@@ -1,29 +1,29 @@
-"""The SQLite file of a study: how it is made, opened and checked, and what is said when that fails."""
+"""The SQLite file of a study: how it is made, locked, opened and checked, and what its rows hold.
+
+A row has a cell's result beside what it was computed with, and a checksum over all of it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StudyStoreError
+from evenhand.study.plan.cells import Cell, canonical
+from evenhand.study.store.canonical import numbers_text, outcome_from, result_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
-__all__ = [
-    "APPLICATION",
-    "FILE",
-    "FORMAT",
-    "connected",
-    "is_empty",
-    "path_of",
-    "place_of",
-    "telling",
-    "transaction",
-]
+    from evenhand.study.store.outcome import Outcome
+
+__all__ = ["APPLICATION", "COLUMNS", "FILE", "FORMAT", "TABLES", "Lock", "Record", "checksum"]
 
 FILE = "study.db"
 """The name of the file in the folder of a study."""
@@ -34,23 +34,30 @@ FORMAT = 2
 APPLICATION = 0x65766E68
 """Marks the file as ours: 'evnh'."""
 
+_TYPES = {
+    "spec": "TEXT NOT NULL",
+    "cell": "TEXT NOT NULL",
+    "state": "TEXT NOT NULL CHECK (state IN ('done', 'failed'))",
+    "result": "TEXT NOT NULL",
+    "seconds": "TEXT NOT NULL",
+    "seed": "INTEGER NOT NULL",
+    "rng": "TEXT NOT NULL",
+    "versions": "TEXT NOT NULL REFERENCES versions (hash)",
+    "finished": "TEXT NOT NULL",
+    "checksum": "TEXT NOT NULL",
+}
+COLUMNS = tuple(_TYPES)
+"""The columns of the table of cells; the last is the checksum of the others."""
+
 TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL)",
     "CREATE TABLE versions (hash TEXT PRIMARY KEY, versions TEXT NOT NULL)",
-    """CREATE TABLE cells (
-        spec TEXT NOT NULL,
-        cell TEXT NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('done', 'failed')),
-        result TEXT NOT NULL,
-        seconds TEXT NOT NULL,
-        seed INTEGER NOT NULL,
-        rng TEXT NOT NULL,
-        versions TEXT NOT NULL REFERENCES versions (hash),
-        finished TEXT NOT NULL,
-        checksum TEXT NOT NULL,
-        PRIMARY KEY (spec, cell)
-    )""",
+    f"CREATE TABLE cells ({', '.join(map(' '.join, _TYPES.items()))}, PRIMARY KEY (spec, cell))",
 )
+"""The statements that make the tables of an empty file."""
+
+RNG = "seeded"
+"""The kind of random source that every cell of a study draws from."""
 
 _OLD_FORMAT = 1
 _BUSY_SECONDS = 10.0
@@ -79,15 +86,15 @@ def path_of(folder: str | PathLike[str]) -> Path:
 def place_of(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from every other on this machine, whatever its name; None if it is gone."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Tell what SQLite refuses by the name of the file, without its folder."""
+def explain_errors(path: Path) -> Iterator[None]:
+    """Explain what SQLite refuses by the name of the file, without its folder."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may be in SQLite's own message
@@ -96,7 +103,7 @@ def telling(path: Path) -> Iterator[None]:
         raise StudyStoreError(f"The store '{path.name}' {reason}.") from None
 
 
-def connected(path: Path, *, write: bool) -> sqlite3.Connection:
+def connect_store(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to a store that is whole and ours, or to an empty file if `write`."""
     mode = "rwc" if write else "ro"
     connection = sqlite3.connect(
@@ -106,7 +113,7 @@ def connected(path: Path, *, write: bool) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    try:
+    with call_on_error(connection.close):
         connection.text_factory = _lenient
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
@@ -116,10 +123,17 @@ def connected(path: Path, *, write: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-    except BaseException:
-        connection.close()
-        raise
     return connection
+
+
+@contextmanager
+def call_on_error(release: Callable[[], None]) -> Iterator[None]:
+    """Call a function if what is done within fails."""
+    try:
+        yield
+    except BaseException:
+        release()
+        raise
 
 
 def _lenient(text: bytes) -> str:
@@ -165,3 +179,140 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+class Lock:
+    """A file that one process at a time holds.
+
+    SQLite knows how to lock a file on every platform. The lock is held by an open transaction on a database
+    that stays empty, so a process that is killed leaves the file behind but not the lock.
+
+    Parameters
+    ----------
+    path : path
+        The file, made if it is not there. It is not removed: somebody else may wait for it.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "study.lock")
+    >>> first, second = Lock(path), Lock(path)
+    >>> first.take(), second.take()
+    (True, False)
+    >>> first.free()
+    >>> second.take()
+    True
+    >>> second.free()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._held: sqlite3.Connection | None = None
+
+    def take(self) -> bool:
+        """Take the lock if nobody holds it, and tell whether it is ours."""
+        if self._held is not None:
+            return True
+        connection = sqlite3.connect(self._path, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                return False
+            raise
+        self._held = connection
+        return True
+
+    def free(self) -> None:
+        """Give the lock back; nothing happens if it is not held."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Record:
+    """A stored cell with what is needed to compute it again.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    spec : str
+        Hash of the data, schema, task and seed, see :class:`~evenhand.study.plan.spec.Spec`.
+    seed : int
+        Of the study.
+    rng : str
+        The kind of the random source, ``"seeded"``.
+    versions : mapping of str to str
+        Of Python, evenhand and the packages it was computed with.
+    finished : str
+        When, in UTC.
+    """
+
+    outcome: Outcome
+    spec: str
+    seed: int
+    rng: str
+    versions: Mapping[str, str]
+    finished: str
+
+
+def checksum(values: Sequence[Any]) -> str:
+    """Return the SHA-256 of values, in hexadecimal.
+
+    >>> checksum(["a", 1])[:16]
+    '135f17a475a61afd'
+    """
+    return hashlib.sha256(canonical(list(values)).encode("ascii")).hexdigest()
+
+
+def versions_hash(text: str) -> str:
+    """Return the name under which a table of versions is kept."""
+    return checksum([text])
+
+
+def row_of(outcome: Outcome, *, spec: str, seed: int, versions: str, finished: str) -> tuple[Any, ...]:
+    """Return the row of an outcome."""
+    state = "done" if outcome.failure is None else "failed"
+    texts = (result_text(outcome), numbers_text(outcome.seconds))
+    values = (spec, outcome.cell.id, state, *texts, seed, RNG, versions, finished)
+    return (*values, checksum(values))
+
+
+def outcome_of(row: Sequence[Any], *, file: str, known: Mapping[str, Cell]) -> Outcome:
+    """Return the outcome of a row; a row that is not as it was written is refused, by its cell.
+
+    Parameters
+    ----------
+    row : sequence
+    file : str
+        The name of the store.
+    known : mapping of str to Cell
+        Cells of the plan by name.
+    """
+    columns = dict(zip(COLUMNS, row, strict=True))
+    outcome = None
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
+        cell = known.get(columns["cell"]) or Cell.from_id(columns["cell"])
+        whole = checksum(row[:-1]) == columns["checksum"]
+        outcome = outcome_from(cell, result=columns["result"], seconds=columns["seconds"]) if whole else None
+    if outcome is None:
+        where = _cell_words(columns["cell"], known)
+        why = f"The store '{file}' is damaged in the cell {where}."
+        raise StudyStoreError(
+            f"{why} Hint: put a copy of the file back, or run the study again in another folder."
+        )
+    return outcome
+
+
+def _cell_words(name: object, known: Mapping[str, Cell]) -> str:
+    """Return a cell in words, or its name as it stands if that is damaged too."""
+    try:
+        cell = known.get(str(name)) or Cell.from_id(str(name))
+        return f"'{cell.setting}, repeat {int(cell.repeat)}'"
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError):
+        return json.dumps(str(name)[:200])

@@ -11,24 +11,30 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, StudyStoreError
+from evenhand.study.plan.cells import canonical
+from evenhand.study.plan.facts import versions
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
-from evenhand.study.plan.versions import versions
-from evenhand.study.run.locking import Lock
-from evenhand.study.store.facts_json import facts_from, facts_text
+from evenhand.study.store.canonical import facts_from, facts_text
 from evenhand.study.store.file import (
     APPLICATION,
+    COLUMNS,
     FORMAT,
     TABLES,
-    connected,
+    Lock,
+    Record,
+    call_on_error,
+    checksum,
+    connect_store,
+    explain_errors,
     is_empty,
+    outcome_of,
     path_of,
     place_of,
-    telling,
+    row_of,
     transaction,
+    versions_hash,
 )
-from evenhand.study.store.outcome_json import canonical
-from evenhand.study.store.rows import COLUMNS, Record, checksum, outcome_of, row_of, versions_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +80,7 @@ class Store:
     ...     _ = run(plan, out=folder, workers=1)
     ...     with Store.open(folder) as store:
     ...         [str(outcome.cell.setting) for outcome in store.outcomes()], store.verify()
-    (['unprotected', 'GRR, uniform split, ε = 1'], ())
+    (['unprotected', 'AUTO, optimal split, ε = 1'], ())
     """
 
     plan: Plan
@@ -116,13 +122,10 @@ class Store:
                 f"There is no study in this folder: '{path.name}' is not there. Hint: name the folder that a "
                 "study was run into."
             )
-        with telling(path):
-            store = cls(path, connected(path, write=False))
-            try:
+        with explain_errors(path):
+            store = cls(path, connect_store(path, write=False))
+            with call_on_error(store.close):
                 store._load(check=check)
-            except BaseException:
-                store.close()
-                raise
         return store
 
     @classmethod
@@ -136,7 +139,7 @@ class Store:
             any reason of :meth:`open`.
         """
         path = path_of(folder)
-        with telling(path):
+        with explain_errors(path):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except (OSError, ValueError):  # a name may hold what no name can
@@ -150,16 +153,10 @@ class Store:
                     f"Another process runs a study in this folder: it holds '{LOCK}'. Hint: wait until it is "
                     "done, stop it, or choose another folder."
                 )
-            try:
-                store = cls(path, connected(path, write=True), lock=lock)
-            except BaseException:
-                lock.free()
-                raise
-            try:
+            with call_on_error(lock.free):
+                store = cls(path, connect_store(path, write=True), lock=lock)
+            with call_on_error(store.close):
                 store._check_reserved(resume=resume)
-            except BaseException:
-                store.close()
-                raise
         return store
 
     def _check_reserved(self, *, resume: bool) -> None:
@@ -182,7 +179,7 @@ class Store:
             If there are finished cells of other data, or of another schema, task or seed.
         """
         spec = Spec.of(plan, facts)
-        with telling(self._path), transaction(self._connection):
+        with explain_errors(self._path), transaction(self._connection):
             if is_empty(self._connection):
                 for table in TABLES:
                     self._connection.execute(table)
@@ -191,8 +188,8 @@ class Store:
             elif self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone():
                 self._check_spec(spec)
                 facts = replace(facts, notes=(*facts.notes, *self._other_versions(spec)))
-            told = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
-            for key, value in {**told, "evenhand": versions()["evenhand"]}.items():
+            known = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
+            for key, value in {**known, "evenhand": versions()["evenhand"]}.items():
                 row = (key, value, checksum([key, value]))
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
         self.plan, self.facts, self.spec = plan, facts, spec
@@ -204,10 +201,10 @@ class Store:
         then = {pair for (text,) in rows for pair in json.loads(text).items() if now.get(pair[0]) != pair[1]}
         if not then:
             return ()
-        told = ", ".join(
+        changes = ", ".join(
             f"{name} {version} instead of {now.get(name, 'none')}" for name, version in sorted(then)
         )
-        return (f"Some cells were computed with other versions, which may give other numbers: {told}.",)
+        return (f"Some cells were computed with other versions, which may give other numbers: {changes}.",)
 
     def _check_spec(self, spec: Spec) -> None:
         names = [_PARTS.get(name, name) for name in self.spec.differences(spec)]
@@ -227,11 +224,11 @@ class Store:
             )
         if check and self._faults():
             raise sqlite3.DatabaseError
-        found = dict(self._meta())
+        known = dict(self._meta())
         try:
-            self.plan = Plan.from_toml(found["plan"], folder=self._path.parent)
-            self.facts = facts_from(found["facts"])
-            self.spec = Spec(json.loads(found["spec"]))
+            self.plan = Plan.from_toml(known["plan"], folder=self._path.parent)
+            self.facts = facts_from(known["facts"])
+            self.spec = Spec(json.loads(known["spec"]))
         except (EvenhandError, ValueError, TypeError, KeyError):
             raise sqlite3.DatabaseError from None
 
@@ -254,14 +251,14 @@ class Store:
         name = versions_hash(known)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         row = row_of(outcome, spec=self.spec.hash, seed=self.plan.seed, versions=name, finished=now)
-        with telling(self._path), transaction(self._connection):
+        with explain_errors(self._path), transaction(self._connection):
             self._connection.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (name, known))
             self._connection.execute(_INSERT, row)
 
     def outcomes(self) -> tuple[Outcome, ...]:
         """Return what is stored of the cells of the plan, in the plan's order."""
-        found = {record.outcome.cell.id: record.outcome for record in self.records()}
-        return tuple(found[cell.id] for cell in self.plan.cells() if cell.id in found)
+        stored = {record.outcome.cell.id: record.outcome for record in self.records()}
+        return tuple(stored[cell.id] for cell in self.plan.cells() if cell.id in stored)
 
     def records(self) -> tuple[Record, ...]:
         """Return every stored cell with what it was computed with, those of earlier plans too.
@@ -271,7 +268,7 @@ class Store:
         StudyStoreError
             If a row is damaged; the message names the cell.
         """
-        with telling(self._path):
+        with explain_errors(self._path):
             tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
             rows = self._connection.execute(_OF_SPEC, (self.spec.hash,)).fetchall()
         return tuple(self._record(row, tables) for row in rows)
@@ -300,7 +297,7 @@ class Store:
         """Check the whole file and return what is wrong with it, in sentences; nothing if it is whole."""
         problems: list[str] = []
         try:
-            with telling(self._path):
+            with explain_errors(self._path):
                 problems += [f"The file '{self._path.name}': {fault}" for fault in self._faults()]
                 rows = self._connection.execute(_ALL).fetchall()
                 tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
@@ -315,8 +312,8 @@ class Store:
 
     def _faults(self) -> list[str]:
         """Return what SQLite itself finds wrong."""
-        found = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
-        return [] if found == ["ok"] else found
+        faults = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
+        return [] if faults == ["ok"] else faults
 
     def close(self) -> None:
         """Close the file, leave it as one plain file if nobody else reads it, and give the folder back."""

@@ -100,6 +100,10 @@ class Prepared:
     def __repr__(self) -> str:
         return f"Prepared rows of {self.facts.label}: {', '.join(self.codes)}"
 
+    def stated(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return those of the rows whose people are in a group that is compared."""
+        return rows[self.group[rows] < len(self.facts.groups)]
+
     def subset(self, rows: int) -> Prepared:
         """Return evenly spaced rows of each outcome, at most so many in all; all of them if these are few."""
         people = self.facts.rows
@@ -222,6 +226,10 @@ class Task(ABC):
     def command(self, plan: StudyPlan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
         """Return the command line that repeats a plan which stands in a file."""
         return f"evenhand audit --plan {file}"
+
+    def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:  # noqa: ARG002 - as above
+        """Return the command line that does what a setting tested; an empty text if there is none."""
+        return ""
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.results.spreads import Arm, Spread
+    from evenhand.study.results.intervals import Arm, Spread
 
 __all__ = ["CLASSIFIER_MEASURES", "CLASSIFIER_RATES", "PEOPLE", "Measure", "count_of", "share_of"]
 

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from evenhand.table.match import FALSE_WORDS, TRUE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evenhand.schema import Domain
 
-__all__ = ["TypeGuess", "converter", "no_number", "no_whole_number"]
+__all__ = ["MISSING_WORDS", "TypeGuess", "converter", "no_number", "no_whole_number"]
 
 no_number = float("inf")
 """Stands for a cell that is no number in a column of numbers: infinity is outside every domain."""
@@ -33,6 +33,9 @@ _GUESSES = {
 }
 _FEW_CELLS = 64
 
+MISSING_WORDS = ("NA", "N/A")
+"""What R and spreadsheets write for a missing value."""
+
 
 def no_whole_number(domain: Domain) -> int:
     """Return the number that stands for a cell that is no whole number: the smallest outside the domain.
@@ -46,28 +49,31 @@ def no_whole_number(domain: Domain) -> int:
     return next(number for number in itertools.count(_INT_LOW) if number not in domain.values)
 
 
-def converter(domain: Domain) -> Callable[[Any], Any]:
+def converter(domain: Domain, *, words: bool = False) -> Callable[[Any], Any]:
     """Return the function that brings an Arrow array of text to the type `domain` needs.
 
     Text stays text, for truth values too: the words are matched when the table is encoded.
     A cell that does not read as the number wanted becomes one that no domain holds,
-    so that the rule for values outside the domain takes care of it.
+    so that the rule for values outside the domain takes care of it. With `words`, for a column whose domain
+    was read from rows, one of :data:`MISSING_WORDS` is a missing value unless the domain holds it.
     """
+    values = domain.values if domain.kind == "categorical" else ()
+    missing = [word for word in MISSING_WORDS if words and word not in values]
     if domain.value_type is int:
         stand_in = no_whole_number(domain)
         return lambda text: _by_distinct(
-            empty_is_missing(text), lambda cells: _whole_numbers(cells, stand_in)
+            take_as_missing(text, missing), lambda cells: _whole_numbers(cells, stand_in)
         )
     if domain.value_type is float:
-        return lambda text: _by_distinct(empty_is_missing(text), _numbers)
-    if domain.kind == "categorical" and "" in domain.values:
-        return lambda text: text
-    return empty_is_missing
+        return lambda text: _by_distinct(take_as_missing(text, missing), _numbers)
+    empty = "" in values
+    return lambda text: take_as_missing(text, missing, empty=not empty)
 
 
-def empty_is_missing(text: Any) -> Any:
-    """Take an empty quoted cell for a missing one."""
-    return pc.if_else(pc.equal(text, ""), None, text)
+def take_as_missing(text: Any, words: Sequence[str], *, empty: bool = True) -> Any:
+    """Take some words, and an empty quoted cell unless that is a value, for missing ones."""
+    known = [*words, *([""] if empty else [])]
+    return pc.if_else(pc.is_in(text, pa.array(known, pa.string())), None, text) if known else text
 
 
 @dataclass
@@ -82,8 +88,8 @@ class TypeGuess:
     _seen: bool = False
 
     def look(self, text: Any) -> Any:
-        """Take in one more piece of the column and hand it on, empty cells as missing ones."""
-        text = empty_is_missing(text)
+        """Take in one more piece of the column and hand it on, empty cells and words as missing ones."""
+        text = take_as_missing(text, MISSING_WORDS)
         if not any(self._open.values()) or text.null_count == len(text):
             return text
         self._seen = True
@@ -99,7 +105,9 @@ class TypeGuess:
         if self._open["truth"]:
             words = pa.array(TRUE_WORDS)
             return pc.if_else(text.is_null(), None, pc.is_in(text, words))
-        return _by_distinct(text, _plain_whole_numbers if self._open["whole"] else _numbers)
+        if self._open["whole"]:
+            return _by_distinct(text, lambda cells: cells.cast(pa.int64()))
+        return _by_distinct(text, _numbers)
 
 
 def _all_match(cells: Any, pattern: re.Pattern[str]) -> bool:
@@ -127,10 +135,6 @@ def _whole_numbers(text: Any, stand_in: int) -> Any:
         if _INT_LOW <= number <= _INT_HIGH:
             numbers[place] = number
     return pa.array(numbers)
-
-
-def _plain_whole_numbers(text: Any) -> Any:
-    return text.cast(pa.int64())
 
 
 def _numbers(text: Any) -> Any:

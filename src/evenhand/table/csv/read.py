@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse as refuse_parameter
 from evenhand.table.csv.cells import TypeGuess, converter
 from evenhand.table.csv.scan import Scanner
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.source import (
-    DEFAULT_LIMITS,
-    Limits,
     Source,
+    batch_names,
     blocks,
     check_names,
     open_source,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.schema import Schema
+    from evenhand.schema import Column, Schema
     from evenhand.table.source import ReadableBuffer
 
 __all__ = ["CsvBatches", "read_csv"]
@@ -110,11 +110,16 @@ def read_csv(
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [converter(schema[name].domain) for name in wanted]
+            convert = [_converter_of(schema[name]) for name in wanted]
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess() for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
         return _table(wanted, _convert(pieces, guesses, scanner))
+
+
+def _converter_of(column: Column) -> Callable[[Any], Any]:
+    """Return what converts the cells of a column; one that was inferred has words for missing."""
+    return converter(column.domain, words=column.inferred and column.nulls != "error")
 
 
 class _Group(NamedTuple):
@@ -247,11 +252,9 @@ def _check_dialect(delimiter: str, quote: str | None) -> None:
         if mark is None and name == "quote":
             continue
         if mark not in _MARKS:
-            must_be = "one printable ASCII character or a tab"
-            raise InvalidParameterError(name, owner="read_csv", must_be=must_be, got=mark)
+            refuse_parameter(name, "read_csv", "one printable ASCII character or a tab", mark)
     if delimiter == quote:
-        must_be = "another character than delimiter"
-        raise InvalidParameterError("quote", owner="read_csv", must_be=must_be, got=quote)
+        refuse_parameter("quote", "read_csv", "another character than delimiter", quote)
 
 
 _BATCH_BYTES = 32 << 20
@@ -274,13 +277,11 @@ class CsvBatches:
         self._scanner = Scanner(source.name, limits, ",", '"')
         self._blocks = _groups(source, self._scanner)
         names = _header_names(next(self._blocks).data, self._scanner)
-        wanted = wanted_names(names, source.name, schema=None, columns=columns, owner=owner)
-        if schema is not None:
-            wanted_names(wanted, source.name, schema=schema, columns=None, owner=owner)
+        wanted = batch_names(names, source.name, schema=schema, columns=columns, owner=owner)
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
         self._convert: list[Callable[[Any], Any]] = [
-            converter(schema[name].domain) if schema is not None and name in schema else _as_it_stands
+            _converter_of(schema[name]) if schema is not None and name in schema else lambda text: text
             for name in wanted
         ]
         nothing = pa.array([], pa.string())
@@ -328,7 +329,3 @@ class CsvBatches:
             part = table.slice(start, self._batch_rows).combine_chunks()
             columns = [column.chunk(0) for column in part.columns]
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
-
-
-def _as_it_stands(text: Any) -> Any:
-    return text

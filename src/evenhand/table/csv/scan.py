@@ -22,7 +22,7 @@ from evenhand.table.source import over_limit, refuse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.table.source import Limits
+    from evenhand.table.limits import Limits
 
 __all__ = ["ScannedRows", "Scanner"]
 
@@ -102,9 +102,9 @@ class Scanner:
         if ragged.any():
             row = int(np.argmax(ragged))
             start = int(starts[line_ends[row] - widths[row] + 1])
-            fields_here = _counted(int(widths[row]), "field")
-            where = f"line {self._line_at(block, start):,}"
-            refuse(self.name, f"{where} has {fields_here} and the header has {self.width:,}.")
+            count, where = int(widths[row]), f"line {self._line_at(block, start):,}"
+            noun = "field" if count == 1 else "fields"
+            refuse(self.name, f"{where} has {count:,} {noun} and the header has {self.width:,}.")
         return self._done(block, int(np.count_nonzero(~blank)), int(fields.ends[line_ends[-1]]) + 1)
 
     def _done(self, block: bytes, count: int, end: int) -> ScannedRows:
@@ -222,7 +222,3 @@ def _without_returns(
 
 def _line_count(text: bytes) -> int:
     return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

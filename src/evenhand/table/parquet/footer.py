@@ -22,7 +22,8 @@ from evenhand.table.source import over_limit, refuse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evenhand.table.source import Limits, Source
+    from evenhand.table.limits import Limits
+    from evenhand.table.source import Source
 
 __all__ = [
     "I32",
@@ -292,19 +293,23 @@ class CompactReader:
 
 _MOST_PAGES = 200_000
 _HEADER_BYTES = (1 << 10, 64 << 10, 1 << 20)
-DETAILS = {0: 5, 2: 7, 3: 8}  # kind of page: the field that describes it
+_DETAILS = {0: 5, 2: 7, 3: 8}  # kind of page: the field that describes it
 _ENCODING = {0: 2, 2: 2, 3: 4}  # kind of page: the field of that description which names the encoding
-DICTIONARY_PAGE = 2
+_DICTIONARY_PAGE = 2
 _DELTA_BYTE_ARRAY = 7
 
 
 class ColumnPlan(NamedTuple):
-    """How a column is stored: bytes unpacked, its largest page, and whether it keeps a list of its values."""
+    """How a column is stored: bytes unpacked, its largest page, and whether it keeps a list of its values.
+
+    `longest_row` is how many bytes a row takes in the page where rows are longest.
+    """
 
     name: str
     unpacked: int
     largest_page: int
     has_dictionary: bool
+    longest_row: float = 0.0
 
 
 def check_types(schema: pa.Schema, names: Sequence[str], file: str) -> None:
@@ -313,8 +318,8 @@ def check_types(schema: pa.Schema, names: Sequence[str], file: str) -> None:
         kind = schema.field(name).type
         flat = kind.value_type if pa.types.is_dictionary(kind) else kind
         if isinstance(flat, pa.BaseExtensionType) or pa.types.is_nested(flat):
-            what = "lists, records or a type of its own"
-            refuse(file, f"column {schema.get_field_index(name) + 1:,} holds {what}, which are not read.")
+            nested = "lists, records or a type of its own"
+            refuse(file, f"column {schema.get_field_index(name) + 1:,} holds {nested}, which are not read.")
 
 
 def row_bytes(schema: pa.Schema, names: Sequence[str]) -> int:
@@ -326,48 +331,50 @@ def plan_columns(
     source: Source, size: int, footer: Footer, schema: pa.Schema, names: Sequence[str], limits: Limits
 ) -> list[ColumnPlan]:
     """Walk through the headers of all pages of these columns and add up what they declare."""
-    places = leaf_places(schema, footer, source)
+    places = _leaf_places(schema, footer, source)
     total = pages = 0
     plans = []
     for name in names:
-        before, largest, dictionary = total, 0, False
+        before, largest, dictionary, longest = total, 0, False, 0.0
         for group in footer.groups:
-            for kind, unpacked in _pages(source, size, group.chunks[places[name]], group.rows):
+            for values, unpacked in _pages(source, size, group.chunks[places[name]], group.rows):
                 pages, total = pages + 1, total + unpacked
-                largest, dictionary = max(largest, unpacked), dictionary or kind == DICTIONARY_PAGE
+                largest, dictionary = max(largest, unpacked), dictionary or values is None
+                longest = max(longest, unpacked / values) if values else longest
                 if total > limits.bytes:
                     over_limit(
                         source.name, f"unpacked it holds more than {limits.bytes:,} bytes.", limit="bytes"
                     )
                 if pages > _MOST_PAGES:
                     refuse(source.name, f"it is cut into more than {_MOST_PAGES:,} pages.")
-        plans.append(ColumnPlan(name, total - before, largest, dictionary))
+        plans.append(ColumnPlan(name, total - before, largest, dictionary, longest))
     return plans
 
 
-def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[tuple[int, int]]:
-    """Yield the kind and the unpacked size of every page of one column in one group of rows."""
+def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[tuple[int | None, int]]:
+    """Yield how many rows each page of a column in a group has, and its unpacked size; None for a list."""
     if chunk.values != rows:
         _damaged(source)
     place, seen = chunk.start, 0
     while seen < rows:
-        header, header_size = page_header(source, size, place)
+        header, header_size = _page_header(source, size, place)
         kind, unpacked, packed = (number_of(header, field, I32) for field in (1, 2, 3))
         if kind is None or unpacked is None or packed is None or min(unpacked, packed) < 0:
             _damaged(source)
         place += header_size + packed
-        details = next(iter(structures_of(header, DETAILS.get(kind, 0))), {})
+        details = next(iter(structures_of(header, _DETAILS.get(kind, 0))), {})
         values = number_of(details, 1, I32)
-        if place > size or (kind in DETAILS and (values is None or values < 0)):
+        if place > size or (kind in _DETAILS and (values is None or values < 0)):
             _damaged(source)
         if number_of(details, _ENCODING.get(kind, 0), I32) == _DELTA_BYTE_ARRAY:
             why = "it stores text as differences (DELTA_BYTE_ARRAY), which may unfold without bound."
             refuse(source.name, f"{why} Hint: write it with plain or dictionary encoding.")
-        seen += values or 0 if kind != DICTIONARY_PAGE else 0
-        yield kind, unpacked
+        counted = None if kind == _DICTIONARY_PAGE else values or 0
+        seen += counted or 0
+        yield counted, unpacked
 
 
-def page_header(source: Source, size: int, place: int) -> tuple[Fields, int]:
+def _page_header(source: Source, size: int, place: int) -> tuple[Fields, int]:
     if not 4 <= place < size:
         _damaged(source)
     for length in _HEADER_BYTES:
@@ -379,7 +386,7 @@ def page_header(source: Source, size: int, place: int) -> tuple[Fields, int]:
     return _damaged(source)
 
 
-def leaf_places(schema: pa.Schema, footer: Footer, source: Source) -> dict[str, int]:
+def _leaf_places(schema: pa.Schema, footer: Footer, source: Source) -> dict[str, int]:
     """Return the place of each column among the stored ones; a nested column is stored as several."""
     places, place = {}, 0
     for field in schema:

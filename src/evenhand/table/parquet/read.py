@@ -11,25 +11,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from evenhand.errors import EvenhandError
-from evenhand.table.parquet.footer import (
-    DETAILS,
-    DICTIONARY_PAGE,
-    I32,
-    ColumnPlan,
-    check_types,
-    leaf_places,
-    number_of,
-    page_header,
-    plan_columns,
-    read_footer,
-    row_bytes,
-    structures_of,
-)
-from evenhand.table.parquet.footer import row_bytes as fixed_bytes
+from evenhand.table.limits import DEFAULT_LIMITS, Limits
+from evenhand.table.parquet.footer import ColumnPlan, check_types, plan_columns, read_footer, row_bytes
 from evenhand.table.source import (
-    DEFAULT_LIMITS,
-    Limits,
     Source,
+    batch_names,
     blocks,
     check_names,
     open_source,
@@ -43,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand.schema import Schema
-    from evenhand.table.parquet.footer import ColumnChunk, Footer
+    from evenhand.table.parquet.footer import Footer
     from evenhand.table.source import ReadableBuffer
 
 __all__ = ["ParquetBatches", "read_parquet"]
@@ -107,15 +93,10 @@ def read_parquet(
     {'age': [30, 41]}
     """
     with open_source(path_or_buffer, limits=limits, owner="read_parquet") as given:
-        source, size = _searchable(given, limits)
-        footer = read_footer(source, size)
-        declared = _declared_schema(source, footer, limits)
-        names = wanted_names(
-            declared.names, source.name, schema=schema, columns=columns, owner="read_parquet"
-        )
-        check_types(declared, names, source.name)
-        plans = plan_columns(source, size, footer, declared, names, limits)
-        reader = _Reader(source, limits, footer.rows, declared)
+        reader = _Reader(given, limits)
+        declared, file = reader.declared, reader.source.name
+        names = wanted_names(declared.names, file, schema=schema, columns=columns, owner="read_parquet")
+        plans = reader.plan(names)
         reader.check_size(plans)
         arrays: dict[str, list[Any]] = {name: [] for name in names}
         for group in _groups(plans):
@@ -174,12 +155,19 @@ def _groups(plans: list[ColumnPlan]) -> Iterator[list[ColumnPlan]]:
 class _Reader:
     """Unpacks columns batch by batch and stops when the table grows over its limit."""
 
-    def __init__(self, source: Source, limits: Limits, rows: int, declared: pa.Schema) -> None:
-        self.source = source
+    def __init__(self, given: Source, limits: Limits) -> None:
         self.limits = limits
-        self.declared = declared
-        self.rows = rows
+        self.source, self._size = _searchable(given, limits)
+        self._footer = read_footer(self.source, self._size)
+        self.declared = _declared_schema(self.source, self._footer, limits)
+        self.rows = self._footer.rows
         self.taken = 0
+        self._rows_read = 0
+
+    def plan(self, names: list[str]) -> list[ColumnPlan]:
+        """Return how these columns are stored; refuse what is not read."""
+        check_types(self.declared, names, self.source.name)
+        return plan_columns(self.source, self._size, self._footer, self.declared, names, self.limits)
 
     def check_size(self, plans: list[ColumnPlan]) -> None:
         """Refuse a table that is too large even if its text is empty."""
@@ -194,35 +182,47 @@ class _Reader:
         names = [plan.name for plan in group]
         text_bytes = sum(plan.unpacked for plan in group) // max(self.rows, 1)
         step = _BATCH_BYTES // max(row_bytes(self.declared, names) + text_bytes, 1)
-        listed = [plan.name for plan in group if plan.has_dictionary and _is_text(self._type(plan.name))]
-        rows = 0
+        for batch in self._unpack(names, self._listed(group), max(1, min(step, 1 << 16))):
+            for name, array in zip(names, batch, strict=True):
+                arrays[name].append(array)
+
+    def _unpack(self, names: list[str], listed: list[str], step: int) -> Iterator[list[Any]]:
+        """Yield the columns of at most `step` rows at a time; refuse a file that is not what it declares."""
+        self._rows_read = 0
         try:
             file = _open(self.source, read_dictionary=listed)
-            for batch in file.iter_batches(max(1, min(step, 1 << 16)), columns=names, use_threads=False):
-                rows += batch.num_rows
-                for name in names:
-                    arrays[name].append(self._checked(batch.column(name), self._type(name)))
+            for batch in file.iter_batches(step, columns=names, use_threads=False):
+                checked = [self._checked(batch.column(name), name) for name in names]
+                self._rows_read += batch.num_rows
+                yield checked
         except EvenhandError:
             raise
         except _ARROW_FAILURES:
             refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
-        if rows != self.rows:
+        if self._rows_read != self.rows:
             refuse(self.source.name, "it is damaged: it does not hold the rows it declares.")
+
+    def _listed(self, plans: list[ColumnPlan]) -> list[str]:
+        """Return the columns of text that are stored as a list of values and places in it."""
+        return [plan.name for plan in plans if plan.has_dictionary and _is_text(self._type(plan.name))]
 
     def _type(self, name: str) -> Any:
         return self.declared.field(name).type
 
-    def _checked(self, array: Any, wanted: Any) -> Any:
-        array.validate(full=True)
-        if pa.types.is_dictionary(array.type) and _is_text(array.type.value_type):
-            lengths = self._checked_lengths(array.dictionary)
-            if array.type != wanted:  # only now is it known how long the text is
-                self._take(int(lengths.take(array.indices.drop_null()).sum(dtype=np.int64)))
-                array = array.dictionary_decode().cast(wanted)
-        elif _is_text(array.type):
-            self._checked_lengths(array)
+    def _checked(self, array: Any, name: str) -> Any:
+        """Return a part of a column in its declared type, counted into what the table takes."""
+        lengths, wanted = self._text_lengths(array), self._type(name)
+        if lengths is not None and pa.types.is_dictionary(array.type) and array.type != wanted:
+            self._take(int(lengths.take(array.indices.drop_null()).sum(dtype=np.int64)))  # known only now
+            array = array.dictionary_decode().cast(wanted)
         self._take(array.nbytes)
         return array
+
+    def _text_lengths(self, array: Any) -> Any:
+        """Check an array, and return the lengths of its texts or of those it lists; None if it has none."""
+        array.validate(full=True)
+        text = array.dictionary if pa.types.is_dictionary(array.type) else array
+        return self._checked_lengths(text) if _is_text(text.type) else None
 
     def _checked_lengths(self, text: Any) -> Any:
         if pa.types.is_string_view(text.type) or pa.types.is_binary_view(text.type):
@@ -289,103 +289,40 @@ class ParquetBatches(_Reader):
         batch_rows: int,
         owner: str,
     ) -> None:
-        source, size = _searchable(given, limits)
-        footer = read_footer(source, size)
-        declared = _declared_schema(source, footer, limits)
-        names = wanted_names(declared.names, source.name, schema=None, columns=columns, owner=owner)
-        if schema is not None:
-            wanted_names(names, source.name, schema=schema, columns=None, owner=owner)
-        check_types(declared, names, source.name)
-        plans = plan_columns(source, size, footer, declared, names, limits)
+        super().__init__(given, limits)
+        names = batch_names(
+            self.declared.names, self.source.name, schema=schema, columns=columns, owner=owner
+        )
+        plans = self.plan(names)
         if sum(plan.largest_page for plan in plans) > _MOST_PAGE_BYTES:
             why = f"its pages take more than {_MOST_PAGE_BYTES:,} bytes side by side."
-            refuse(source.name, f"{why} Hint: read fewer columns, or write it with smaller pages.")
-        super().__init__(source, limits, footer.rows, declared)
-        places = leaf_places(declared, footer, source)
-        chunks = {
-            name: [(group.chunks[places[name]], group.rows) for group in footer.groups] for name in names
-        }
-        self._listed = [
-            plan.name for plan in plans if plan.has_dictionary and _is_text(self._type(plan.name))
-        ]
-        longest = fixed_bytes(declared, names) + sum(self._longest(plan, size, chunks) for plan in plans)
+            refuse(self.source.name, f"{why} Hint: read fewer columns, or write it with smaller pages.")
+        self._with_list = self._listed(plans)
+        text = sum(plan.longest_row for plan in plans if _is_text(self._type(plan.name)))
+        longest = row_bytes(self.declared, names) + text
         self._step = max(1, min(batch_rows, int(_STREAM_BYTES / max(longest, 1))))
         self.schema = pa.schema([pa.field(name, self._read_type(name)) for name in names])
-        self._read = 0
 
     @classmethod
     def names_in(cls, given: Source, limits: Limits) -> tuple[str, ...]:
         """Return the names of all columns of an open file."""
-        source, size = _searchable(given, limits)
-        return tuple(_declared_schema(source, read_footer(source, size), limits).names)
+        return tuple(_Reader(given, limits).declared.names)
 
     @property
     def share_read(self) -> float:
         """How much of the file was read, from 0 to 1."""
-        return self._read / self.rows if self.rows else 1.0
+        return self._rows_read / self.rows if self.rows else 1.0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        names = self.schema.names
-        batches = self._opened(names)
-        while True:
-            try:
-                batch = next(batches, None)
-                if batch is None:
-                    break
-                checked = [self._checked_array(batch.column(field.name), field.type) for field in self.schema]
-            except EvenhandError:
-                raise
-            except _ARROW_FAILURES:
-                refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
-            self._read += batch.num_rows
-            yield pa.RecordBatch.from_arrays(checked, schema=self.schema)
-        if self._read != self.rows:
-            refuse(self.source.name, "it is damaged: it does not hold the rows it declares.")
-
-    def _opened(self, names: list[str]) -> Iterator[Any]:
-        try:
-            file = _open(self.source, read_dictionary=self._listed)
-            found: Iterator[Any] = file.iter_batches(self._step, columns=names, use_threads=False)
-        except _ARROW_FAILURES:
-            refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
-        return found
+        for columns in self._unpack(self.schema.names, self._with_list, self._step):
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _read_type(self, name: str) -> Any:
         """Return the type in which a column comes: text that is stored with a list of values keeps it."""
         declared = self._type(name)
-        return pa.dictionary(pa.int32(), declared) if name in self._listed else declared
+        return pa.dictionary(pa.int32(), declared) if name in self._with_list else declared
 
-    def _longest(
-        self, plan: ColumnPlan, size: int, chunks: dict[str, list[tuple[ColumnChunk, int]]]
-    ) -> float:
-        """Return how many bytes a row of a column of text takes in the page where rows are longest."""
-        if not _is_text(self._type(plan.name)):
-            return 0.0
-        return max(
-            (
-                unpacked / values
-                for chunk, rows in chunks[plan.name]
-                for values, unpacked in self._pages(chunk, rows, size)
-            ),
-            default=0.0,
-        )
-
-    def _pages(self, chunk: ColumnChunk, rows: int, size: int) -> Iterator[tuple[int, int]]:
-        """Yield values and unpacked bytes of the data pages; :func:`plan_columns` found them in order."""
-        place, seen = chunk.start, 0
-        while seen < rows:
-            header, header_size = page_header(self.source, size, place)
-            kind, unpacked, packed = (number_of(header, field, I32) or 0 for field in (1, 2, 3))
-            place += header_size + packed
-            values = number_of(next(iter(structures_of(header, DETAILS.get(kind, 0))), {}), 1, I32) or 0
-            if kind != DICTIONARY_PAGE and values:
-                seen += values
-                yield values, unpacked
-
-    def _checked_array(self, array: Any, wanted: Any) -> Any:
-        array.validate(full=True)
-        if pa.types.is_dictionary(array.type) and _is_text(array.type.value_type):
-            self._checked_lengths(array.dictionary)
-        elif _is_text(array.type):
-            self._checked_lengths(array)
+    def _checked(self, array: Any, name: str) -> Any:
+        self._text_lengths(array)
+        wanted = self.schema.field(name).type
         return array if array.type == wanted else array.cast(wanted)

@@ -115,6 +115,7 @@ def test_the_answer_for_machines(call, file, schema):
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
         "inferred": [],
+        "rarely_true": {},
         "left_out": ["id", "age"],
         "order": "shuffled",
         "follow_order": [],

@@ -12,7 +12,6 @@ import pytest
 
 from evenhand.collect import GRR, OUE, RAPPOR, SS
 from evenhand.collect.estimates.group_moments import GroupMoments
-from evenhand.collect.estimates.outcome_counts import OutcomeCounts
 from evenhand.collect.estimates.ratio_limits import is_separated, rate_variance
 from evenhand.collect.protocols.channel import Channel, MatrixChannel
 
@@ -30,7 +29,7 @@ def _moments(people, channel):
     for outcome, support in people:
         together[outcome] += np.outer(support, support)
     counted = np.array([sum(outcome == y for outcome, _ in people) for y in (0, 1)])
-    return GroupMoments.of(OutcomeCounts(counted, together), channel)
+    return GroupMoments(counted, together, channel)
 
 
 def _scores(support, p=P, q=Q):

@@ -40,7 +40,8 @@ def test_the_true_rates_come_back_from_expected_counts():
 def test_every_protocol_gives_the_true_rates_back(name):
     protocol = PROTOCOLS[name](k=3, epsilon=1)
     shares, rates = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.4, 0.2])
-    moments = GroupMoments.of(expected_counts(protocol, shares, rates), channel_of(protocol))
+    counts = expected_counts(protocol, shares, rates)
+    moments = GroupMoments(counts.people, counts.together, channel_of(protocol))
 
     assert moments.rates == pytest.approx(rates, abs=1e-9)
     assert moments.denominators == pytest.approx(shares, abs=1e-9)
@@ -74,13 +75,13 @@ def test_counts_give_what_scores_give(name):
 )
 def test_blocks_count_as_the_whole_does(protocol, monkeypatch):
     monkeypatch.setattr("evenhand.collect.estimates.outcome_counts._CELLS_AT_ONCE", 35)
-    monkeypatch.setattr("evenhand.collect.estimates.covariance._CELLS_AT_ONCE", 15)
+    monkeypatch.setattr("evenhand.collect.estimates.frequencies._CELLS_AT_ONCE", 15)
     outcome = np.arange(100) % 3 == 0
     reports = protocol.privatize(np.arange(100) % 5, rng=2)
     bits = protocol.indicators(reports).astype(np.int64)
     slow = np.stack([bits[~outcome].T @ bits[~outcome], bits[outcome].T @ bits[outcome]])
     counts = count_outcomes(outcome.astype(np.uint8), reports, protocol)
-    again = OutcomeCounts.of_indicators(outcome.astype(np.uint8), protocol.indicators(reports))
+    again = OutcomeCounts.of_chunks(outcome.astype(np.uint8), [protocol.indicators(reports)], protocol.k)
 
     assert counts.together.tolist() == slow.tolist() == again.together.tolist()
     assert counts.people.tolist() == again.people.tolist() == [66, 34]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.collect.fairest.frontier import error_range, frontier
-from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.optimum import error_range, fairest_channel, frontier
 from evenhand.errors import InvalidParameterError
 
 THREE = ([0.5, 0.3, 0.2], [0.7, 0.4, 0.2], 1)

@@ -8,11 +8,10 @@ import pytest
 
 from evenhand.collect.fairest import highs as channel_highs
 from evenhand.collect.fairest import optimum as channel_fairest
-from evenhand.collect.fairest.frontier import error_range
-from evenhand.collect.fairest.optimum import Recent, clear_channels, fairest_channel
-from evenhand.collect.fairest.population import channel_unfairness, grr_matrix, population, printed_channel
+from evenhand.collect.fairest.optimum import Recent, clear_channels, error_range, fairest_channel
+from evenhand.collect.fairest.population import channel_unfairness, population, printed_channel
 from evenhand.errors import InvalidParameterError
-from property._channel_instances import is_channel, slow_error, slow_unfairness
+from property._channel_instances import grr_matrix, is_channel, slow_error, slow_unfairness
 
 THREE = ([0.5, 0.3, 0.2], [0.7, 0.4, 0.2], 1)
 TWO = ([0.7, 0.3], [0.2, 0.6], 1)

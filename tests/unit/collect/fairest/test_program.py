@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import linprog
 
 from evenhand.collect.fairest.highs import Solver
-from evenhand.collect.fairest.optimum import choose
 from evenhand.collect.fairest.population import population
 from evenhand.collect.fairest.program import (
     ChannelProgram,
@@ -17,6 +16,7 @@ from evenhand.collect.fairest.program import (
     stacked,
     sums_by_place,
 )
+from evenhand.collect.fairest.search import choose
 from property._channel_instances import groups, random_channel, slow_error
 
 

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 
 from evenhand.collect.fairest.optimum import fairest_channel
-from evenhand.collect.fairest.population import channel_unfairness, grr_matrix, population, printed_channel
-from evenhand.collect.fairest.rounding import (
+from evenhand.collect.fairest.population import (
     _is_private,
     average_twins,
+    channel_unfairness,
     dyadic_channel,
+    population,
+    printed_channel,
     repair,
-    require_private_channel,
 )
+from evenhand.collect.protocols.optimal_inputs import check_law
 from evenhand.errors import GuaranteeError, InvalidParameterError
-from property._channel_instances import GRID, is_channel, keeps_privacy
+from property._channel_instances import GRID, grr_matrix, is_channel, keeps_privacy
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.5, 1, 3, 10, 20, 36, 60])
@@ -28,7 +30,7 @@ def test_randomized_response_at_its_limit_stays_private(k, epsilon):
 
     assert keeps_privacy(rows, epsilon)
     assert np.abs(np.array(rows) / GRID - matrix).max() < 1e-12
-    assert require_private_channel(rows, epsilon, owner="test").tolist() == rows
+    assert np.array_equal(check_law(rows, k, Fraction(str(epsilon))), rows)
 
 
 @pytest.mark.parametrize("weights", [[0.5, 0.5], [0.7, 0.3], [0.1, 0.9]])
@@ -107,16 +109,17 @@ def test_a_matrix_that_is_no_channel_is_refused(matrix):
 )
 def test_rows_that_are_no_law_are_refused(rows):
     """A record that was tampered with must not become a protocol."""
-    with pytest.raises(InvalidParameterError, match="'rows' parameter of test"):
-        require_private_channel(rows, 1, owner="test")
+    k = len(rows) if isinstance(rows, list) else 2
+    with pytest.raises(InvalidParameterError, match="'law' parameter of Optimal"):
+        check_law(rows, k, Fraction(1))
 
 
 def test_rows_that_break_epsilon_are_refused():
     """The tie of two groups as it was once programmed has the ratio 2 e^eps - 1."""
     small = round(np.exp(-1) / 2 * GRID)
     rows = [[GRID - small, small], [small, GRID - small]]
-    with pytest.raises(GuaranteeError, match="of test do not keep epsilon = 1"):
-        require_private_channel(rows, 1, owner="test")
+    with pytest.raises(InvalidParameterError, match="keep the epsilon that is stated"):
+        check_law(rows, 2, Fraction(1))
 
 
 def test_privacy_is_decided_by_columns_entry_by_entry():

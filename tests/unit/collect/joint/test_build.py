@@ -9,8 +9,7 @@ import pytest
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import optimal_strategy, strategy_for
 from evenhand.collect.joint.combined import Combined, CombinedOptimal, check_product
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
 from evenhand.collect.protocols.grr import GRR
@@ -36,8 +35,15 @@ def test_a_split_becomes_protocols(split, protocol):
     assert made.epsilon <= 1
 
 
-def test_uniform_grr_is_the_default():
+def test_the_least_variance_and_the_optimal_split_are_the_default():
     made = strategy_for(ADULT, epsilon="1/10")
+
+    assert made == strategy_for(ADULT, epsilon="1/10", protocol="auto", split="optimal")
+    assert made.guarantee.epsilon == Fraction(1, 10)
+
+
+def test_uniform_grr_is_there_by_name():
+    made = strategy_for(ADULT, epsilon="1/10", protocol="grr", split="uniform")
 
     assert made == Independent({column: GRR(k, Fraction(1, 40)) for column, k in ADULT.items()})
     assert made.guarantee.epsilon == Fraction(1, 10)
@@ -62,14 +68,14 @@ def test_own_epsilons_are_kept():
 
 
 def test_the_best_protocol_is_chosen_at_the_columns_own_epsilon():
-    made = strategy_for({"a": 2, "b": 100}, epsilon=2, protocol="best", split="optimal")
+    made = strategy_for({"a": 2, "b": 100}, epsilon=2, protocol="auto", split="optimal")
 
     assert [type(way) for way in made.protocols.values()] == [GRR, SS]
 
 
 def test_protocols_by_column_may_differ():
     made = strategy_for(
-        {"a": 2, "b": 50, "c": 9}, epsilon=1, protocol={"a": "grr", "c": "best", "b": OUE}, split="optimal"
+        {"a": 2, "b": 50, "c": 9}, epsilon=1, protocol={"a": "grr", "c": "auto", "b": OUE}, split="optimal"
     )
 
     assert [way.name for way in made.protocols.values()] == ["grr", "oue", "ss"]
@@ -85,7 +91,7 @@ def test_a_protocol_that_is_made_keeps_its_epsilon_and_the_rest_is_split():
         weights={"a": 1, "b": 1, "c": 1},
         split="optimal",
     )
-    rest = split_budget("1/2", {"a": 2, "c": 9}, how="optimal", weights={"a": 1, "c": 1}, exact=True)
+    rest = split_budget("1/2", {"a": 2, "c": 9}, protocol="grr", weights={"a": 1, "c": 1}, exact=True)
 
     assert made.protocols["b"] is own
     assert {column: made.epsilon_within_report(column) for column in "ac"} == rest
@@ -108,11 +114,11 @@ def test_made_protocols_must_fit_the_whole():
 
 
 def test_sampling_asks_one_column_with_the_whole_epsilon():
-    made = strategy_for(ADULT, epsilon=1, protocol="best", split="sample")
+    made = strategy_for(ADULT, epsilon=1, protocol="auto", split="sample")
 
     assert isinstance(made, Sampled)
     assert all(way.epsilon == 1 for way in made.protocols.values())
-    assert made.probabilities == split_budget(1, ADULT, how="sample", protocol="best", exact=True)
+    assert made.probabilities == split_budget(1, ADULT, how="sample", protocol="auto", exact=True)
     assert made.epsilon == 1
 
 
@@ -131,7 +137,7 @@ def test_combined_and_single():
 
     assert single == Single("race", SS(5, 1), in_clear=["gender", "native-country", "age"])
     assert strategy_for({"race": 5}, epsilon=1, strategy="single").columns == ("race",)
-    mixed = strategy_for(ADULT, epsilon=1, strategy="single", protected="age", protocol={"age": "best"})
+    mixed = strategy_for(ADULT, epsilon=1, strategy="single", protected="age", protocol={"age": "auto"})
     assert mixed.protocols == {"age": SS(74, 1)}
 
 
@@ -144,7 +150,7 @@ def test_nothing_is_split_where_there_is_one_report(strategy, split):
 
 @pytest.mark.parametrize("protocol", ["ss", OUE, GRR(2, 1), {"gender": "grr"}, 7])
 def test_combinations_are_reported_by_grr_alone(protocol):
-    with pytest.raises(InvalidParameterError, match="'grr' for the strategy 'combined'"):
+    with pytest.raises(InvalidParameterError, match="'grr' or 'auto' for the strategy 'combined'"):
         strategy_for(ADULT, epsilon=1, strategy="combined", protocol=protocol)
 
 
@@ -328,6 +334,12 @@ def test_what_does_not_fit_is_refused():
         CombinedOptimal(SIZES, CENSUS.optimal(1))
     with pytest.raises(InvalidParameterError, match="an Optimal of 6 groups"):
         CombinedOptimal(SIZES, GRR(6, 1))
+
+
+@pytest.mark.parametrize(("sizes", "got"), [({}, "'none'"), (6, "a int")])
+def test_sizes_of_combinations_are_a_mapping(sizes, got):
+    with pytest.raises(InvalidParameterError, match=f"'sizes' parameter of CombinedOptimal .* Got {got}"):
+        CombinedOptimal(sizes, CELLS.optimal(2))
 
 
 def test_a_target_that_the_channel_misses_is_refused():

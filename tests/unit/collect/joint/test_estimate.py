@@ -143,13 +143,13 @@ def test_too_many_combinations_are_refused_with_the_numbers():
 def test_a_product_of_any_size_has_a_message():
     sizes = {f"column {i}": 2**31 - 1 for i in range(600)}
     with pytest.raises(LimitExceededError, match=r"x 580 more has about 10\*\*5599 combinations"):
-        check_cells(sizes, 1000, what="A joint estimate")
+        check_cells(sizes, 1000, subject="A joint estimate")
 
 
 @pytest.mark.parametrize(("columns", "end"), [(20, r"c19 \(2\) has"), (21, r"c19 \(2\) x 1 more has")])
 def test_twenty_columns_are_named_and_the_others_are_counted(columns, end):
     with pytest.raises(LimitExceededError, match=end):
-        check_cells({f"c{i}": 2 for i in range(columns)}, 1000, what="A joint estimate")
+        check_cells({f"c{i}": 2 for i in range(columns)}, 1000, subject="A joint estimate")
 
 
 def test_a_limit_of_one_combination_is_a_limit_and_none_is_a_mistake():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Sampled
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.subset import SS

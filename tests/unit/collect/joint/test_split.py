@@ -26,8 +26,8 @@ TABLE = [  # sizes, epsilon, protocol, weights, cost of uniform, k-based and opt
     (ADULT, 1, "grr", None, "87996", "37224", "24684"),
     (ADULT, 1, "grr", ONES, "1476.8", "6389.7", "788.05"),
     (ADULT, 1, "oue", None, "7767.5", "43892", "4745.9"),
-    (ADULT, 1, "best", None, "7300", "17425", "3750"),
-    (ACS, 1, "best", None, "4522.5", "7455.4", "2041"),
+    (ADULT, 1, "auto", None, "7300", "17425", "3750"),
+    (ACS, 1, "auto", None, "4522.5", "7455.4", "2041"),
     (LSAC, 1, "grr", None, "361.0", "250.1", "242.3"),
     ((2, 2, 74), 4, "grr", None, "720.6", "384.5", "34.35"),
 ]
@@ -57,9 +57,9 @@ def test_the_optimal_split_of_oue_to_ten_digits():
 
 
 def test_asking_one_attribute_of_each_person_costs_less_still():
-    asked = split_budget(1, ADULT, how="sample", protocol="best")
-    cost = sampling_cost(asked, 1, ADULT, protocol="best")
-    roots = sum((k * split_cost([1], [k], protocol="best", weights=[1])) ** 0.5 for k in ADULT)
+    asked = split_budget(1, ADULT, how="sample", protocol="auto")
+    cost = sampling_cost(asked, 1, ADULT, protocol="auto")
+    roots = sum((k * split_cost([1], [k], protocol="auto", weights=[1])) ** 0.5 for k in ADULT)
 
     assert f"{cost:.1f}" == "1062.7"
     assert cost == pytest.approx(roots**2, rel=1e-12)
@@ -124,7 +124,7 @@ def test_mappings_are_read_by_name_not_by_order():
 
 
 def test_equal_attributes_get_exactly_equal_parts():
-    assert split_budget(1, (4, 4, 4), how="optimal", exact=True) == (Fraction(1, 3),) * 3
+    assert split_budget(1, (4, 4, 4), how="optimal", protocol="grr", exact=True) == (Fraction(1, 3),) * 3
     assert split_budget("1/7", [9], how="optimal", protocol="ss", exact=True) == (Fraction(1, 7),)
 
 
@@ -140,7 +140,7 @@ def test_own_numbers_are_kept_as_they_are_given():
         ([0.5], "a sequence of 2"),
         ([0.5, 0], "'how' parameter .* a number > 0"),
         ({"a": 0.1, "b": 0.1}, "a sequence of 2"),
-        ("best", "one of 'uniform', 'k-based', 'optimal', 'sample'"),
+        ("auto", "one of 'uniform', 'k-based', 'optimal', 'sample'"),
         (7, "a sequence of 2"),
     ],
 )
@@ -182,7 +182,7 @@ def test_where_the_formulas_lose_digits_no_variances_are_compared(how, epsilon):
 
 
 @pytest.mark.parametrize("wrong", ["1e400", 1e308, "1e-101"])
-@pytest.mark.parametrize("protocol", ["grr", "best"])
+@pytest.mark.parametrize("protocol", ["grr", "auto"])
 def test_weights_whose_costs_are_no_floats_are_refused(wrong, protocol):
     """The search would compare infinities, and with kinks in the variance never end."""
     with pytest.raises(InvalidParameterError, match="numbers from 1e-100 to 1e100"):

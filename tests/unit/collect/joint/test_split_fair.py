@@ -97,7 +97,7 @@ def test_a_limit_holds_and_the_rest_goes_to_the_others():
 
 def test_a_limit_that_is_not_reached_changes_nothing():
     assert split_budget(1, (2, 5), how="optimal", limits=(1, None)) == split_budget(1, (2, 5), how="optimal")
-    assert split_budget(1, (2, 5), limits=(None, None)) == (0.5, 0.5)
+    assert split_budget(1, (2, 5), how="uniform", limits=(None, None)) == (0.5, 0.5)
 
 
 def test_one_limit_can_push_another_attribute_over_its_own():

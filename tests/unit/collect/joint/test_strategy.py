@@ -8,8 +8,7 @@ import pytest
 
 from evenhand.collect.joint import strategy as strategy_module
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.strategy import check_column_names, streams
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.subset import SS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.collect.kernels import bits as _kernels_bits
-from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.unary import OUE, RAPPOR, _column_sums, _draw_bits, _words_for
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource

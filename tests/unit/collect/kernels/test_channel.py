@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from evenhand.collect.kernels import channel as _kernels_channel
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource
 from unit._plain_kernels import compiled_or_plain, plain_copy

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from evenhand.collect.kernels import response as _kernels_response
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import GRR, _thresholds, respond
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.errors import RandomSourceError
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource

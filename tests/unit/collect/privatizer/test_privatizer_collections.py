@@ -159,7 +159,7 @@ def test_protocols_can_be_made_before(frame):
 
     assert dict(privatizer.strategy_.protocols) == protocols
     assert made(protocol={"gender": "grr", "race": OUE}).fit(frame).strategy_.epsilon <= 2
-    assert made(protocol="best", columns="race").fit(frame).strategy_.epsilon == 2
+    assert made(protocol="auto", columns="race").fit(frame).strategy_.epsilon == 2
 
 
 def test_a_sensitive_target_is_not_looked_for_among_the_features(frame):

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from evenhand.collect import GRR
-from evenhand.collect.protocols.formulas import response_log_gain
 from evenhand.collect.protocols.grr import Naming, flip_probability, respond
+from evenhand.collect.protocols.probabilities import response_log_gain
 
 
 @dataclass(frozen=True, init=False, repr=False)

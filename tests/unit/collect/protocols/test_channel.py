@@ -106,7 +106,10 @@ def test_moments_of_groups_are_those_of_one_p_and_one_q(k):
     plain, whole = _pair(k, 1)
     shares, rates = np.arange(1, k + 1) / (k * (k + 1) / 2), np.linspace(0.2, 0.7, k)
     counts = expected_counts(plain, shares, rates, n=1e6)
-    one, other = (GroupMoments.of(counts, Channel.of(each, owner="test")) for each in (plain, whole))
+    one, other = (
+        GroupMoments(counts.people, counts.together, Channel.of(protocol, owner="test"))
+        for protocol in (plain, whole)
+    )
     pairs = np.array([(0, 1)])
 
     assert other.rates == pytest.approx(one.rates, abs=1e-9)

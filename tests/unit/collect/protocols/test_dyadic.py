@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from evenhand.collect.protocols.dyadic import (
+from evenhand.collect.protocols.probabilities import (
     GRID,
     exp_above,
     exp_below,

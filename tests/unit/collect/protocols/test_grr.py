@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evenhand.collect.protocols import grr as module
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import GRR, flip_probability, respond
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWarning
 from evenhand.privacy.randomness import SeededSource
 from unit.privacy._slow_sampling import ScriptedSource

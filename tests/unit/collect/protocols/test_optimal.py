@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from evenhand.collect.fairest.optimum import clear_channels
-from evenhand.collect.protocols.dyadic import GRID
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Certificate, Optimal, Unfairness
 from evenhand.collect.protocols.optimal_inputs import ORIGINS
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.registry import protocol_from
 from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterError, LimitExceededError
 

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from evenhand.collect.joint.build import strategy_for
-from evenhand.collect.joint.independent import Independent
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.collect.protocols.grr import GRR

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand.collect.kernels import subset as _kernels_subset
-from evenhand.collect.protocols import subset
+from evenhand.collect.protocols import grr, subset
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError
@@ -290,7 +290,7 @@ def test_reports_do_not_depend_on_how_the_work_is_cut(kernels, protocol, monkeyp
     codes = _codes(protocol, n)
     whole = protocol.privatize(codes, rng=7).values
     counts = protocol.counts(whole)
-    monkeypatch.setattr(subset, "_BLOCK", 7)
+    monkeypatch.setattr(grr, "_BLOCK", 7)
     monkeypatch.setattr(feeding, "MOST_WORDS", 1)
     monkeypatch.setattr(feeding, "FEWEST_WORDS", 1)
 

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.thresholded import THE
 from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import InvalidParameterError, PrivacyWarning

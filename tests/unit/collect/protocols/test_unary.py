@@ -11,7 +11,7 @@ import pytest
 
 from evenhand.collect.kernels import bits as _kernels_bits
 from evenhand.collect.protocols import unary as module
-from evenhand.collect.protocols.dyadic import GRID
+from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.protocols.thresholded import THE
 from evenhand.collect.protocols.unary import OUE, RAPPOR
 from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWarning

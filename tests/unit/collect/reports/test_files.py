@@ -24,7 +24,7 @@ from evenhand.errors import (
     UnwritableFileError,
 )
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.table.source import Limits
+from evenhand.table.limits import Limits
 
 FIVE = GRR(k=5, epsilon=1)
 

@@ -9,7 +9,7 @@ from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.hashing import OLH
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError, UnreadableFileError
-from evenhand.table.source import Limits
+from evenhand.table.limits import Limits
 
 FIVE = GRR(k=5, epsilon=1)
 

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from evenhand.datasets.download.parsing import (
     as_it_stands,
-    github,
-    github_page,
     keep_rows,
     line_feeds,
     parse_csv,
@@ -60,11 +58,5 @@ def test_lines_end_by_a_line_feed(raw, expected):
     assert line_feeds(raw) == expected
 
 
-def test_addresses_are_quoted_and_fixed():
-    assert github("o/r", "abc", "a b/c.csv") == "https://raw.githubusercontent.com/o/r/abc/a%20b/c.csv"
-    assert (
-        github("o/r", "main", "c.csv", large=True)
-        == "https://media.githubusercontent.com/media/o/r/main/c.csv"
-    )
-    assert github_page("o/r") == "https://github.com/o/r"
+def test_a_file_is_taken_as_it_is_published():
     assert as_it_stands(b"x") == b"x"

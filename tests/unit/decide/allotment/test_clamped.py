@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment import clamped as allotment_clamped
+from evenhand.decide.allotment import moments
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.allotment.clamped import sampling_reason
-from evenhand.decide.allotment.moments import allotment_bias, allotment_variance
+from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, sampling_reason
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, SumTo
@@ -55,7 +54,7 @@ class TestWholeNoise:
 
     def test_tables_that_take_too_long_say_so(self, monkeypatch):
         """Then the caller samples."""
-        monkeypatch.setattr(allotment_clamped, "_MOST_WORK", 10)
+        monkeypatch.setattr(moments, "_MOST_WORK", 10)
         shares, post = Allotment(WEIGHTS), [Nonnegative()]
 
         assert "not certified" in allotment_bias(shares, [3, 0, 8], DiscreteLaplace(2), post=post).method
@@ -82,10 +81,10 @@ class TestRealNoise:
         """Two derivations of the same means."""
         shares, counts = Allotment(WEIGHTS), [40_000, 25, 90_000]
         found = allotment_bias(shares, counts, law, post=post)
-        noisy = allotment_clamped.build_noisy_shares(shares, counts, law)
-        step = allotment_clamped._one_step(tuple(post), noisy)
-        about = allotment_clamped._ClampedSeries(noisy, allotment_clamped.count_cumulants(noisy, step))
-        ((mean, error),) = allotment_clamped._by_transforms(noisy, step, about, (1,))
+        noisy = moments.build_noisy_shares(shares, counts, law)
+        step = moments._one_step(tuple(post), noisy)
+        about = moments._ClampedSeries(noisy, moments.count_cumulants(noisy, step))
+        ((mean, error),) = moments._by_transforms(noisy, step, about, (1,))
 
         assert "certified" in found.method
         assert mean - noisy.shares == pytest.approx(found.values, abs=1e-11)
@@ -99,7 +98,7 @@ class TestRealNoise:
             allotment_bias(shares, counts, law, post=post),
             allotment_variance(shares, counts, law, post=post),
         )
-        monkeypatch.setattr(allotment_clamped, "_FALLEN", 0.0)
+        monkeypatch.setattr(moments, "_FALLEN", 0.0)
         whole = (
             allotment_bias(shares, counts, law, post=post),
             allotment_variance(shares, counts, law, post=post),

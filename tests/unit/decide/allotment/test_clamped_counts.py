@@ -97,7 +97,7 @@ def test_moments_under_real_noise_are_the_integrals(law, temperature):
         mean = count + found.bias[place]
 
         def integrand(z, order, mean=mean, count=count):
-            return (z - float(step.taken(np.array(z))) - mean) ** order * float(law.pdf(z - count))
+            return (z - float(step.lowered_by(np.array(z))) - mean) ** order * float(law.pdf(z - count))
 
         low = max(step.start, count - 500)
         cuts = sorted({low, max(low, count), *(max(low, count + 10 * k) for k in (-10, -3, 3, 10, 50))})

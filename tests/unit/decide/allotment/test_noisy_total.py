@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import build_noisy_shares, chernoff, outside_event
-from evenhand.decide.exact.linear_law import linear_law
+from evenhand.decide.exact.noise_laws import linear_law
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
 LAWS = [Laplace(10), DiscreteLaplace(10), Gaussian(400), DiscreteGaussian(400)]

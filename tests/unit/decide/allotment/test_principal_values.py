@@ -9,7 +9,7 @@ from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.decide.allotment.principal_values import lattice_bias, principal_value
 from evenhand.decide.allotment.series import bias_series
-from evenhand.decide.exact.linear_law import linear_law
+from evenhand.decide.exact.noise_laws import linear_law
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from unit.decide._slow_shares import by_enumeration
 from unit.decide._slow_shares import principal_value as slow_value

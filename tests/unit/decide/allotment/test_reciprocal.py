@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.decide.allotment import reciprocal
-from evenhand.decide.allotment.reciprocal import reciprocal_mean
+from evenhand.decide.allotment import principal_values
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.principal_values import reciprocal_mean
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
@@ -38,9 +39,9 @@ class TestMethods:
     @pytest.mark.parametrize("total", [30, 45, 60, 90])
     def test_the_closed_form_agrees_with_the_series_where_they_meet(self, total):
         """Also across the place where exponential integrals become asymptotic."""
-        closed = reciprocal._closed_form(total, Laplace(1)) - 1
-        excess, _, error = reciprocal._series(
-            reciprocal.build_noisy_shares(reciprocal._One(), [total], Laplace(1), owner="test")
+        closed = principal_values._closed_form(total, Laplace(1)) - 1
+        excess, _, error = principal_values._reciprocal_series(
+            principal_values.build_noisy_shares(Allotment([1]), [total], Laplace(1), owner="test")
         )
 
         assert abs(closed - excess) <= error + 1e-14

@@ -8,7 +8,7 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
 from evenhand.decide.allotment.noisy_total import build_noisy_shares, whole_weights
 from evenhand.decide.allotment.series import bias_series, variance_series
-from evenhand.decide.exact.cumulants import even_moments
+from evenhand.decide.exact.noise_laws import even_moments
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace

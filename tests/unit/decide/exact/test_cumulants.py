@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.decide.exact.cumulants import (
+from evenhand.decide.exact.noise_laws import (
     even_moments,
     log_mgf,
     mean_size_tilted,

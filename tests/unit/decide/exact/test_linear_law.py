@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from evenhand.decide.exact.linear_law import (
+from evenhand.decide.exact.noise_laws import (
     cached_law,
     exact_reach,
     laplace_sum_tail,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.decide.allotment.allotment import Allotment, Formula
-from evenhand.decide.exact.cumulants import standard_cumulants
+from evenhand.decide.exact.noise_laws import standard_cumulants
 from evenhand.decide.exact.second_order import _signs, second_order
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError

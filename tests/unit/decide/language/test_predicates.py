@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.decide.language import predicates
-from evenhand.decide.language.predicates import Predicate, exceeds
+from evenhand.decide.language import rule as rules
+from evenhand.decide.language.rule import Predicate, exceeds
 from evenhand.decide.language.terms import count, ratio
 
 
@@ -133,16 +133,16 @@ def test_long_floats_are_read_as_doubles():
 def test_equal_rows_are_computed_once(monkeypatch):
     """Clamped counts are 0 in many draws, and as rationals each of them would take 30 microseconds."""
     asked = []
-    slow = predicates._exact_sign
+    slow = rules._exact_sign
 
     def counted(terms, bound, values):
         asked.append(values)
         return slow(terms, bound, values)
 
-    monkeypatch.setattr(predicates, "_exact_sign", counted)
+    monkeypatch.setattr(rules, "_exact_sign", counted)
     terms = (("x", Fraction(1)), ("y", Fraction(-1, 20)))
     columns = {"x": np.array([0.0, 0, 0, 1, 0.05]), "y": np.array([0.0, 0, 0, 20, 1])}
-    found = predicates.exceeds(terms, Fraction(0), columns, strict=False)
+    found = rules.exceeds(terms, Fraction(0), columns, strict=False)
 
     assert found.tolist() == [True] * 5
     assert sorted(asked) == [(0.0, 0.0), (0.05, 1.0), (1.0, 20.0)]

@@ -9,7 +9,7 @@ import pytest
 from evenhand.decide import mitigate
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias
-from evenhand.decide.allotment.reciprocal import reciprocal_mean
+from evenhand.decide.allotment.principal_values import reciprocal_mean
 from evenhand.decide.language.terms import threshold
 from evenhand.decide.mitigate import (
     compare,

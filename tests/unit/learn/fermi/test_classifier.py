@@ -12,12 +12,12 @@ from sklearn.exceptions import NotFittedError
 
 from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.learn.fermi.classifier import DPFermi
-from evenhand.learn.fermi.inputs import noisy_shares
 from evenhand.learn.fermi.printed import published_noise
-from evenhand.learn.fermi.steps import dependence
-from evenhand.learn.parity.rows import trained_on
+from evenhand.learn.fermi.training import noisy_shares
+from evenhand.learn.training.fits import trained_on
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.randomness import SeededSource
+from unit.learn._fermi_penalty import dependence
 
 ROWS = 2_000
 _draws = np.random.default_rng(11)

@@ -8,16 +8,14 @@ from hypothesis import strategies as st
 from evenhand.learn.fermi import kernels as _fermi_kernels
 from evenhand.learn.fermi.steps import (
     Clipped,
-    best_matrix,
-    dependence,
-    penalty,
     project_to_ball,
-    rows_of,
+    sparse_rows,
     start_matrix,
     train,
 )
 from evenhand.learn.training.descent import Schedule
 from unit._plain_kernels import compiled_or_plain, plain_copy
+from unit.learn._fermi_penalty import best_matrix, dependence, penalty
 
 POSITIVE = np.array([0.9, 0.6, 0.3, 0.2, 0.7, 0.1])
 CHANCES = np.column_stack([1 - POSITIVE, POSITIVE])
@@ -107,7 +105,7 @@ def test_matrices_are_pulled_back_to_the_radius_each_for_itself():
 
 def test_the_gradients_are_those_worked_out_by_hand(kernels):
     shares, reach = HALVES[None], float(FINE)
-    rows = rows_of(INPUTS, LABELS, GROUPS)
+    rows = sparse_rows(INPUTS, LABELS, GROUPS)
     wide = {"strength": 2, "clips": (100, 100), "reaches": (reach, reach)}
     first, second = sums(rows, WEIGHTS, OTHER[None], shares, **wide)
     each = [sums(rows, WEIGHTS, OTHER[None], shares, batch=np.array([row]), **wide) for row in range(4)]
@@ -126,7 +124,7 @@ def test_ten_clipped_steps_without_noise_end_where_they_should(kernels):
     made = Clipped(3, 5.0, (1.0, 4.0), (FINE, FINE), (0.5, 0.5), 4, 5.0, average=False)
     everybody = [np.arange(4)] * 10
     weights, matrices = train(
-        rows_of(INPUTS, LABELS, GROUPS), HALVES[None], everybody, _nothing(10), made, schedule=_steps(10)
+        sparse_rows(INPUTS, LABELS, GROUPS), HALVES[None], everybody, _nothing(10), made, schedule=_steps(10)
     )
 
     assert weights == close([-0.408354070927, 0.521226591020, -0.005953148380])
@@ -134,7 +132,7 @@ def test_ten_clipped_steps_without_noise_end_where_they_should(kernels):
 
 
 def test_the_mean_is_taken_over_the_last_half_of_the_steps():
-    rows, everybody = rows_of(INPUTS, LABELS, GROUPS), [np.arange(4)] * 10
+    rows, everybody = sparse_rows(INPUTS, LABELS, GROUPS), [np.arange(4)] * 10
     last = Clipped(3, 5.0, (1.0, 4.0), (FINE, FINE), (0.5, 0.5), 4, 5.0, average=False)
     mean = Clipped(3, 5.0, (1.0, 4.0), (FINE, FINE), (0.5, 0.5), 4, 5.0, average=True)
     path = [
@@ -184,7 +182,7 @@ def test_sums_of_three_groups_are_those_of_the_slow_version(kernels, odds):
     kinds = 1 + odds
     shares, matrices = draws.dirichlet([3] * 3, kinds), draws.normal(0, 1, (kinds, 3, 2))
     weights, public = draws.normal(0, 1, 6), {"strength": 3.0, "clips": (1.0, 2.0), "reaches": (64.0, 32.0)}
-    first, second = sums(rows_of(inputs, labels, groups, odds=odds), weights, matrices, shares, **public)
+    first, second = sums(sparse_rows(inputs, labels, groups, odds=odds), weights, matrices, shares, **public)
     slow_first, slow_second = np.zeros(6), np.zeros((kinds, 3, 2))
     for row, label, own in zip(inputs, labels, groups, strict=True):
         kind = label if odds else 0
@@ -206,7 +204,7 @@ def test_sums_of_three_groups_are_those_of_the_slow_version(kernels, odds):
 )
 def test_no_row_adds_more_than_the_clip_in_whole_numbers(row, weights, matrix, share, reach):
     """If this is false the noise is too small and the model is not private."""
-    rows = rows_of(np.array([row]), np.array([1]), np.array([0]))
+    rows = sparse_rows(np.array([row]), np.array([1]), np.array([0]))
     first, second = sums(
         rows, np.array(weights), np.array(matrix).reshape(1, 2, 2), np.array([[share, 1 - share]]),
         strength=50.0, clips=(0.7, 3.0), reaches=(reach, reach),
@@ -220,7 +218,7 @@ def test_no_row_adds_more_than_the_clip_in_whole_numbers(row, weights, matrix, s
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_a_row_that_is_no_number_adds_nothing(kernels, bad):
     """Inputs are checked before; this holds even if one came through."""
-    rows = rows_of(np.array([[bad, 1.0]]), np.array([1]), np.array([0]))
+    rows = sparse_rows(np.array([[bad, 1.0]]), np.array([1]), np.array([0]))
     weights, matrix = np.ones(2), np.full((1, 2, 2), np.nan)
     wide = {"strength": 1, "clips": (1, 1), "reaches": (64, 64)}
     first, second = sums(rows, weights, matrix, HALVES[None], **wide)
@@ -231,7 +229,7 @@ def test_a_row_that_is_no_number_adds_nothing(kernels, bad):
 
 def test_rounding_that_would_pass_the_clip_goes_toward_zero(kernels):
     """A row of (1.5, 1.5) steps within a reach of 2.13 rounds to (2, 2), which is too long; (1, 1) is not."""
-    rows = rows_of(np.array([[1.0, 1.0]]), np.array([1]), np.array([0]))
+    rows = sparse_rows(np.array([[1.0, 1.0]]), np.array([1]), np.array([0]))
     matrix = np.array([[[0.5, 0.5], [0.5, 0.5]]])
     first, second = sums(
         rows, np.zeros(2), matrix, HALVES[None], strength=0, clips=(1e-3, 1e-3), reaches=(2.13, 1.9)
@@ -242,7 +240,7 @@ def test_rounding_that_would_pass_the_clip_goes_toward_zero(kernels):
 
 
 def test_a_row_of_zeros_adds_nothing_to_the_weights():
-    rows = rows_of(np.zeros((1, 3)), np.array([1]), np.array([0]))
+    rows = sparse_rows(np.zeros((1, 3)), np.array([1]), np.array([0]))
     first, _ = sums(
         rows, np.ones(3), start_matrix(HALVES[None]), HALVES[None], strength=1, clips=(1, 1), reaches=(8, 8)
     )

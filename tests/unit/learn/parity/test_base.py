@@ -5,7 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.parity.base import Base, rows_of
+from evenhand.learn.parity.base import Base, take_rows
 from evenhand.privacy.randomness import SeededSource, source_from
 from unit.learn._parity_cases import GROUP, Column, GroupAware, X, Y
 
@@ -111,4 +111,4 @@ def test_classes_must_be_two_and_the_same():
 
 
 def test_rows_are_taken_from_lists_too():
-    assert rows_of([[1], [2], [3]], np.array([2, 0])) == [[3], [1]]
+    assert take_rows([[1], [2], [3]], np.array([2, 0])) == [[3], [1]]

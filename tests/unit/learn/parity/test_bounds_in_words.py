@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.learn.parity.bounds import Bounds, GapBound
-from evenhand.learn.parity.fitting import Changes
+from evenhand.learn.parity.table import Changes
 
 
 def bounds(sizes="noisy", measured=None):

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from evenhand.errors import InvalidParameterError, PrivacyWarning
+from evenhand.learn.parity.closest import closest_rates
 from evenhand.learn.parity.post_processor import ParityPostProcessor
-from evenhand.learn.parity.rates import closest_rates
 from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from unit.learn._parity_cases import GROUP, TRAINED, Column, GroupAware, X, Y, fitted, rows

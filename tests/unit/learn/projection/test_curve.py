@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.projection.curve import Curve, Decided, Judge, tolerance_that_meets
-from evenhand.learn.projection.problem import KINDS, Rows
+from evenhand.learn.projection.problem import KINDS, ScoredRows
 from evenhand.measure import group_report
 from unit.learn._projection_cases import random_case
 
@@ -15,7 +15,7 @@ NOTHING = np.zeros((3, 2))
 
 def judged(kind, *, n=200, n_classes=2, k=3, shared=False, seed=1, labelled=True):
     scores, groups, labels = random_case(seed, n=n, n_classes=n_classes, k=k, shared=shared)
-    judge = Judge(Rows(scores, groups, k, kind), labels if labelled else None, groups, kind)
+    judge = Judge(ScoredRows(scores, groups, k, kind), labels if labelled else None, groups, kind)
     return judge, scores, groups, labels
 
 
@@ -47,7 +47,7 @@ def test_probabilities_of_groups_are_weights(kind):
     one_hot = np.eye(3)[groups]
     wanted = known.judge(NOTHING, "kl")
     for shares in (one_hot, np.broadcast_to(one_hot, (2, *one_hot.shape))):
-        found = Judge(Rows(scores, shares, 3, kind), labels, shares, kind).judge(NOTHING, "kl")
+        found = Judge(ScoredRows(scores, shares, 3, kind), labels, shares, kind).judge(NOTHING, "kl")
 
         assert (found.gap, found.accuracy) == pytest.approx((wanted.gap, wanted.accuracy))
 

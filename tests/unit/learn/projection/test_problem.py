@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.learn.projection import problem as projection_problem
-from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Rows, marginals_of, tilt
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, ScoredRows, marginals_of, tilt
 from unit.learn._projection_cases import (
     GROUPS,
     LABELS,
@@ -104,7 +104,7 @@ def test_the_ridge_is_the_mean_of_squared_prices(kind):
 def test_tilted_scores_keep_the_order_of_the_rows():
     scores, groups, _ = random_case(9)
     prices = np.random.default_rng(10).normal(size=(3, 3))
-    made = Rows(scores, groups, 3, "parity").tilted(prices, "kl")
+    made = ScoredRows(scores, groups, 3, "parity").tilted(prices, "kl")
     slow = [tilt(h[:, None], prices[s][:, None], "kl").q.ravel() for h, s in zip(scores, groups, strict=True)]
 
     assert made == pytest.approx(np.array(slow), abs=1e-15)

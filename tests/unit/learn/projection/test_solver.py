@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.projection import solver as projection_solver
-from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, Rows, divergence_sum
+from evenhand.learn.projection.problem import DIVERGENCES, KINDS, Problem, ScoredRows, divergence_sum
 from evenhand.learn.projection.solver import solve
 from unit.learn._projection_cases import (
     GROUPS,
@@ -176,7 +176,7 @@ def test_a_tolerance_too_small_to_tell_from_nothing_is_nothing():
 def contradicted():
     """One group of two has twice the rows of either class, say the labels, and half of all, say the rows."""
     shares = np.array([[1, 2], [1, 2]]) / 6
-    rows = Rows(np.full((20, 2), 0.5), np.repeat([0, 1], 10), 2, "odds")
+    rows = ScoredRows(np.full((20, 2), 0.5), np.repeat([0, 1], 10), 2, "odds")
     return {divergence: Problem.of(rows, divergence, marginals=shares) for divergence in DIVERGENCES}
 
 

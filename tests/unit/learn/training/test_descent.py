@@ -10,7 +10,16 @@ from scipy.stats import binom
 from evenhand.errors import InvalidParameterError
 from evenhand.learn.training import descent
 from evenhand.learn.training import descent_kernels as _descent_kernels
-from evenhand.learn.training.descent import Rows, Schedule, Steps, TailMean, batches, descend, noises, plan
+from evenhand.learn.training.descent import (
+    Schedule,
+    Steps,
+    TailMean,
+    TrainingRows,
+    batches,
+    descend,
+    noises,
+    plan,
+)
 from evenhand.privacy.randomness import SecureSource, SeededSource, Source
 from statistical._exact import ALPHA, exact_events_pvalue
 from unit._plain_kernels import plain_copy
@@ -33,7 +42,7 @@ def kernels(request, plain):
 
 
 def without_noise(start, steps, *, rate=0.5, average=False, clip=1.0, rows=None):
-    rows = rows or Rows.of(X, Y, constant=True)
+    rows = rows or TrainingRows.of(X, Y, constant=True)
     everybody = [np.arange(len(rows.features))] * steps
     silence = [np.zeros(start.shape, dtype=np.int64) for _ in range(steps)]
     return descend(
@@ -82,7 +91,7 @@ def slowly_summed(rows, weights, batch, *, clip=1.0, reach=2**14):
 
 
 def test_residuals_and_clipped_coefficients_are_those_published(kernels):
-    rows, out = Rows.of(X, Y, constant=True), np.empty(1)
+    rows, out = TrainingRows.of(X, Y, constant=True), np.empty(1)
     lengths = [kernels.residuals(X, row, Y[row], START, out) * rows.lengths[row] for row in range(4)]
     errors = [kernels.residuals(X, row, Y[row], START, out) * np.sign(out[0]) for row in range(4)]
     coefficients = [error * min(1, 1 / length) for error, length in zip(errors, lengths, strict=True)]
@@ -123,7 +132,7 @@ def test_two_classes_of_a_softmax_move_as_the_logistic_function_does():
 def test_sums_are_those_of_the_definition(kernels, classes, constant):
     generator = SeededSource(classes).generator()
     features = generator.normal(size=(25, 7)) * generator.uniform(0.01, 3, size=(25, 1))
-    rows = Rows.of(features, generator.integers(0, classes, 25), constant=constant)
+    rows = TrainingRows.of(features, generator.integers(0, classes, 25), constant=constant)
     weights = generator.normal(size=(1 if classes == 2 else classes, 7 + constant))
     batch = np.flatnonzero(generator.random(25) < 0.6)
 
@@ -133,7 +142,7 @@ def test_sums_are_those_of_the_definition(kernels, classes, constant):
 def test_a_row_that_rounding_lengthened_is_rounded_toward_zero(kernels):
     """Forty entries of 2.53 steps would all become 3, which is longer than the clip."""
     features = np.full((1, 40), 1.0)
-    rows = Rows.of(features, np.array([0]), constant=False)
+    rows = TrainingRows.of(features, np.array([0]), constant=False)
     total = summed(kernels, rows, np.zeros((1, 40)), [0], clip=0.1, reach=16)  # 16 / sqrt(40) = 2.53
 
     assert set(total.ravel().tolist()) == {2}
@@ -142,14 +151,14 @@ def test_a_row_that_rounding_lengthened_is_rounded_toward_zero(kernels):
 
 def test_a_row_whose_length_is_said_wrongly_adds_nothing(kernels):
     """What is added is checked in whole numbers, whatever the floats before were."""
-    rows = Rows(np.full((1, 4), 1.0), np.array([0]), np.array([0.5]))
+    rows = TrainingRows(np.full((1, 4), 1.0), np.array([0]), np.array([0.5]))
 
     assert not summed(kernels, rows, np.zeros((1, 4)), [0], clip=0.25, reach=64).any()
 
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_no_numbers_add_nothing(plain, weight):
-    rows = Rows.of(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([0, 1]), constant=True)
+    rows = TrainingRows.of(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([0, 1]), constant=True)
     for kernels in (_descent_kernels, plain):
         with np.errstate(invalid="ignore"):
             total = summed(kernels, rows, np.full((1, 3), weight), [0, 1])
@@ -159,7 +168,7 @@ def test_weights_that_are_no_numbers_add_nothing(plain, weight):
 
 def test_the_order_of_rows_changes_nothing(kernels):
     generator = SeededSource(3).generator()
-    rows = Rows.of(generator.normal(size=(20, 3)), generator.integers(0, 2, 20), constant=True)
+    rows = TrainingRows.of(generator.normal(size=(20, 3)), generator.integers(0, 2, 20), constant=True)
     weights = generator.normal(size=(1, 4))
     orders = [generator.permutation(20) for _ in range(10)]
     sums = [summed(kernels, rows, weights, order).tolist() for order in orders]
@@ -178,7 +187,7 @@ def test_asking_for_a_row_early_changes_nothing():
 
 def test_a_step_on_an_empty_batch_is_noise_alone_and_the_divisor_is_constant():
     """A step left out, or a sum divided by the true size of its batch, would tell who is in it."""
-    rows, nobody = Rows.of(X, Y, constant=True), np.empty(0, dtype=np.int64)
+    rows, nobody = TrainingRows.of(X, Y, constant=True), np.empty(0, dtype=np.int64)
     noise = [np.array([[64, -128, 0]]), np.array([[64, 0, 0]])]
     settings, schedule = Steps(2.0, 256, 0.5, average=False), Schedule(100, 10, 2)
     moved = descend(rows, np.zeros((1, 3)), [nobody, nobody], noise, settings, schedule=schedule)
@@ -196,7 +205,7 @@ def test_the_mean_is_that_of_the_last_half():
 def test_batches_and_noise_must_be_equally_many():
     with pytest.raises(ValueError, match="zip"):
         descend(
-            Rows.of(X, Y, constant=True),
+            TrainingRows.of(X, Y, constant=True),
             START,
             [np.arange(4)],
             [],

@@ -8,17 +8,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evenhand.papers.arcolezi2023 import PAPER, build_tables, checks, draw_figures, load_published
-from evenhand.papers.arcolezi2023.claims import CLAIMS, PRINTED
+from evenhand.papers.arcolezi2023 import PAPER, build_tables, comparisons, draw_figures, load_published
+from evenhand.papers.arcolezi2023.checks import PRINTED
 from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, PROTOCOLS, draw_subset, plan_for, studies
 from evenhand.papers.claims import Evidence
+from evenhand.papers.comparisons import values
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.published import Published
+from evenhand.papers.stored import fill
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.shared.protection import strategy_of
 from unit.papers._made_up import FEW, facts, made, setting
 
+CLAIMS = PAPER.claims
+UTILITY = ("acc", "f1", "balanced_accuracy", "recall")
 GOOD = {"acc": 0.9, "f1": 0.9, "recall": 0.9, "balanced_accuracy": 0.9, "auc": 0.9, "di": 0.5, "oad": -0.2}
 ADULT = facts(45_849, gender=2, race=5, **{"native-country": 41, "age": 74})
 ACS = facts(98_739, DIS=2, AGEP=50, SEX=2, SCHL=24)
@@ -201,7 +205,7 @@ def as_in_the_paper(name):
             return {"di": 0.44, "spd": 0.37, "oad": -0.17}.get(measure, GOOD.get(measure, 0.2))
         low = float(each.epsilon) >= 20
         gone = low and (each.option("split") == "uniform" or name == "lsac")
-        if measure in checks.UTILITY:
+        if measure in UTILITY:
             loss = {"grr": 0.004, "ss": 0.004, "blh": 0.019}.get(each.mechanism, 0.010)
             better = {"adult": "k-based", "acs_coverage": "uniform", "lsac": ""}[name]
             return GOOD[measure] - loss - (0.004 if better and each.option("split") != better else 0)
@@ -237,7 +241,7 @@ def mirrored(value):
         if not each.is_protected:
             return value(each, measure) + 0.05 * (measure in {"di", "spd", "oad"})
         base = value(Setting(), measure)
-        return base - 4 * (value(each, measure) - base) - (0.1 if measure in checks.UTILITY else 0)
+        return base - 4 * (value(each, measure) - base) - (0.1 if measure in UTILITY else 0)
 
     return turned
 
@@ -246,7 +250,7 @@ def flat_but_for_the_splits(each, measure):
     """Return a world without any change, but for BLH, which is fairer, and the splits, which are apart."""
     value = as_in_the_paper("lsac")(Setting(), measure)
     apart = 0.05 if each.option("split") == "k-based" and each.epsilon < 20 else 0
-    if not each.is_protected or measure in checks.UTILITY:
+    if not each.is_protected or measure in UTILITY:
         return value - apart * each.is_protected
     if measure == "oad":
         return value + apart
@@ -353,7 +357,7 @@ def test_nothing_dominates_where_nothing_differs():
     """Equal protocols have no best."""
     results = made(lambda each, measure: 0.5, noise=0.0)
 
-    assert set(checks.dominations(results).values()) == {0}
+    assert set(comparisons.dominations(results).values()) == {0}
     assert judged(Evidence({"lsac": results}))["rq3-best-lsac"] == "cannot be checked"
 
 
@@ -362,7 +366,7 @@ def test_the_published_table_decides_on_adult(shift, verdict):
     """The baseline to three decimals, the protocols in at least 95 of 100 means."""
     results = made(as_in_the_paper("adult"), name="adult", about=ADULT)
     runs = {
-        ("adult", each.id, measure): checks.values(results, each, measure) + shift
+        ("adult", each.id, measure): values(results, each, measure) + shift
         for each in results.settings
         for measure in PRINTED
     }
@@ -377,12 +381,14 @@ def test_the_spread_of_a_mean_over_protocols_is_that_of_the_published_runs():
     runs = {("adult", base.id, "di"): np.array([0.1, 0.3]), ("adult", some.id, "di"): np.array([0.2, 0.6])}
     known = Published(runs, same_seeds=True, source="made up")
 
-    assert checks.average_spread(known, "adult", [some], "di") == pytest.approx(np.std([0.2, 0.6], ddof=1))
-    assert checks.average_spread(known, "adult", [some], "di", loss=True) == pytest.approx(
+    assert comparisons.average_spread(known, "adult", [some], "di") == pytest.approx(
+        np.std([0.2, 0.6], ddof=1)
+    )
+    assert comparisons.average_spread(known, "adult", [some], "di", loss=True) == pytest.approx(
         np.std([0.1, 0.3], ddof=1)
     )
-    assert checks.average_spread(known, "adult", [some, setting("oue")], "di") is None
-    assert checks.average_spread(None, "adult", [some], "di") is None
+    assert comparisons.average_spread(known, "adult", [some, setting("oue")], "di") is None
+    assert comparisons.average_spread(None, "adult", [some], "di") is None
 
 
 # --- tables and figures ---------------------------------------------------------------------------
@@ -392,7 +398,7 @@ def test_every_study_has_a_table_and_two_figures(monkeypatch):
     """What was run must be in the documentation, under the paper's numbers."""
     monkeypatch.setattr(
         "evenhand.papers.arcolezi2023.measures_figure",
-        lambda results, measures, **words: (len(measures), words["name"], words["caption"]),
+        lambda _, words, name, **values: (len(words["measures"]), name, fill(words["caption"], **values)),
     )
     small = made(as_in_the_paper("lsac"), epsilons=("0.25", "4"), seeds=2)
     part = Results(small.plan, small.facts, small.outcomes[:30])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evenhand.papers.arcolezi2023 import load_published
-from evenhand.papers.arcolezi2023.claims import PRINTED
+from evenhand.papers.arcolezi2023.checks import PRINTED
 from evenhand.papers.arcolezi2023.plans import plan_for
 from evenhand.papers.reproduction import reproduce
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 
 pytestmark = pytest.mark.slow

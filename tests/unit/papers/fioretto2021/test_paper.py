@@ -8,20 +8,22 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from evenhand.papers import panels
 from evenhand.papers.claims import Evidence, judge_claims
 from evenhand.papers.fioretto2021 import PAPER
-from evenhand.papers.fioretto2021 import panels as fioretto2021_panels
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, STRENGTHS
-from evenhand.papers.fioretto2021.checks import by_truth, check_amount, check_number, margins
-from evenhand.papers.fioretto2021.draws import CLAMP, PLAIN, PROXY
-from evenhand.papers.fioretto2021.language import INDEPENDENT, PARTS, WHOLE
-from evenhand.papers.fioretto2021.printed import (
+from evenhand.papers.fioretto2021.data import (
     AVERAGE,
     BOUNDS,
+    CLAMP,
     COUNTIES,
     EPSILONS,
     LANGUAGE_EPSILONS,
+    PLAIN,
+    PROXY,
 )
+from evenhand.papers.fioretto2021.language import INDEPENDENT, PARTS, WHOLE
+from evenhand.papers.fioretto2021.records import by_truth, check_amount, check_number, margins
 from evenhand.papers.fioretto2021.tables import build_tables
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import build_reproduction
@@ -480,7 +482,7 @@ def test_everything_is_written(tmp_path):
 
 def test_every_figure_of_the_paper_is_drawn(monkeypatch):
     """Figure 1 is an illustration; what was not run is not drawn."""
-    monkeypatch.setattr(fioretto2021_panels, "_picture", lambda *_: "<svg/>")
+    monkeypatch.setattr(panels, "_picture", lambda *_: "<svg/>")
     quick = {name: as_found().trials[name] for name in ("allotment", "language")}
     one = {"language": {0: as_found().trials["language"][0]}}
 

@@ -13,7 +13,7 @@ from evenhand.decide.allotment.moments import allotment_bias
 from evenhand.decide.mitigate.linear import linear_proxy
 from evenhand.decide.mitigate.output import share_sensitivity_here
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.fioretto2021 import allotment, data, draws, language
+from evenhand.papers.fioretto2021 import allotment, data, language, trials
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.steps import Nonnegative, Shrink
@@ -43,7 +43,7 @@ def test_moments_of_processed_counts_are_integrals(count, temperature):
     b = 4.0
     noise = np.linspace(-160, 160, 400_001)
     mass = np.exp(-np.abs(noise) / b) / (2 * b) * (noise[1] - noise[0])
-    values = draws.shrink_counts(count + noise, temperature)
+    values = trials.shrink_counts(count + noise, temperature)
     mean, variance = allotment.mean_and_variance(np.array([count]), Fraction(4), temperature)
     expected = float((values * mass).sum())
 
@@ -54,12 +54,12 @@ def test_moments_of_processed_counts_are_integrals(count, temperature):
 def test_drawn_allotments_tend_to_their_exact_bias():
     """At a small epsilon, where biases are large; a draw of another scale is seen."""
     epsilon, number = Fraction(1, 1000), 400
-    drawn = draws.draw_allotments(TABLE, epsilon, {"T": 3e5}, number, SeededSource(3))
+    drawn = trials.draw_allotments(TABLE, epsilon, {"T": 3e5}, number, SeededSource(3))
     exact = {
-        draws.PLAIN: allotment.exact_bias(TABLE, epsilon)[0],
-        draws.CLAMP: allotment.released_bias(TABLE, 1 / epsilon),
+        data.PLAIN: allotment.exact_bias(TABLE, epsilon)[0],
+        data.CLAMP: allotment.released_bias(TABLE, 1 / epsilon),
         "T": allotment.released_bias(TABLE, 1 / epsilon, 3e5),
-        draws.PROXY: allotment.proxy_bias(TABLE, epsilon),
+        data.PROXY: allotment.proxy_bias(TABLE, epsilon),
     }
     for way, bias in exact.items():
         off, size = drawn[way]
@@ -67,7 +67,7 @@ def test_drawn_allotments_tend_to_their_exact_bias():
 
         assert (np.abs(off - bias) <= 6 * error).all()
     wrong = allotment.released_bias(TABLE, 3 / epsilon)
-    assert (np.abs(drawn[draws.CLAMP][0] - wrong) > 12 * drawn[draws.CLAMP][1] / number**0.5).any()
+    assert (np.abs(drawn[data.CLAMP][0] - wrong) > 12 * drawn[data.CLAMP][1] / number**0.5).any()
 
 
 def test_the_proxy_of_a_noisy_sum_has_the_known_bias():
@@ -143,17 +143,17 @@ def test_drawn_errors_of_the_rule_tend_to_the_exact_ones(monkeypatch):
     table, number = made_up_areas("determined"), 20_000
     exact = language.part_errors("determined", "0.1")[language.WHOLE]
     language.part_errors.cache_clear()
-    wrong = draws.draw_rule_errors(table, Fraction(1, 10), number, SeededSource(4)) / number
+    wrong = trials.draw_rule_errors(table, Fraction(1, 10), number, SeededSource(4)) / number
     error = np.sqrt(np.maximum(exact * (1 - exact), 1e-3) / number)
 
     assert (np.abs(wrong - exact) <= 6 * error).all()
-    other = draws.draw_rule_errors(table, Fraction(1, 30), 4_000, SeededSource(4)) / 4_000
+    other = trials.draw_rule_errors(table, Fraction(1, 30), 4_000, SeededSource(4)) / 4_000
     assert (np.abs(other - exact) > 12 * error).any()
 
 
 def test_noisy_ratios_have_the_mean_of_their_principal_value():
     """With little noise, where the two are the same to three digits."""
-    mean, variance = draws.draw_counties([(30, 600), (160, 3305)], Fraction(1), 40_000, SeededSource(5))
+    mean, variance = trials.draw_counties([(30, 600), (160, 3305)], Fraction(1), 40_000, SeededSource(5))
 
     assert mean == pytest.approx([0.05, 160 / 3305], abs=1e-4)
     assert variance[0] == pytest.approx(2 / 600**2, rel=0.1)

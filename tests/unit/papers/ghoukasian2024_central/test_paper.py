@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.papers.claims import Checked, Evidence, judge_claims
-from evenhand.papers.ghoukasian2024_central import PAPER, SIZES, checks
+from evenhand.papers.ghoukasian2024_central import PAPER
+from evenhand.papers.ghoukasian2024_central import readings as readings_of
 from evenhand.papers.ghoukasian2024_central.accounting import (
     ACCOUNTING,
     AS_PRINTED,
@@ -14,15 +15,14 @@ from evenhand.papers.ghoukasian2024_central.accounting import (
     TWICE,
     readings,
 )
-from evenhand.papers.ghoukasian2024_central.claims import SECTION
-from evenhand.papers.ghoukasian2024_central.data import FILES, FIRST
-from evenhand.papers.ghoukasian2024_central.printed import TABLES
-from evenhand.papers.ghoukasian2024_central.training import RANDOM, ZERO, training_name
+from evenhand.papers.ghoukasian2024_central.settings import TABLES
+from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, ZERO, training_name
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import build_reproduction
 from evenhand.papers.tables import COLUMNS
 
-READING = checks.Reading("adult", "men")
+SECTION = PAPER.claims[16:]  # after those of sections 3.2 to 3.4
+READING = readings_of.Reading("adult", "men")
 
 
 def runs(file, number=5, change=lambda *_: (0.0, 0.0), longest=9.0):
@@ -117,7 +117,7 @@ def test_designs_have_the_trials_that_they_say(design):
 
     assert f"{sum(each.number for each in trials)} trials" in PAPER.designs[design]
     assert PAPER.studies(design) == ()
-    assert SIZES["full"][0] == 10
+    assert max(each.number for each in PAPER.trials("full")) == 10
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_where_readings_disagree_it_cannot_be_decided_without_the_file():
     rows = {row.id: row for row in judge_claims(SECTION, evidence(change=change))}
 
     assert rows["table-3.1-acc"].verdict == rows["table-3.1-fermi-gap"].verdict == "cannot be checked"
-    assert rows["table-3.1-acc"].why.startswith(checks.UNDECIDED)
+    assert rows["table-3.1-acc"].why.startswith(readings_of.UNDECIDED)
     assert "60,324 rows, men first: agrees." in rows["table-3.1-acc"].why
     assert rows["table-3.3-acc"].verdict == "agrees"
 
@@ -244,21 +244,21 @@ def test_one_reading_decides_alone():
     """There is nothing to weigh."""
     alone = Checked("differs", "Off by 1.")
 
-    assert checks.combine_readings({READING: alone}) is alone
+    assert readings_of.combine_readings({READING: alone}) is alone
 
 
 def test_readings_are_those_that_were_run():
     """The quick design leaves the second file out."""
     table = TABLES["table-3.1"]
 
-    assert len(checks.readings(evidence(), table)) == 4
-    assert len(checks.readings(evidence(files=("adult",)), table)) == 2
-    assert checks.needed_trials(table) == ("runs-adult",)
+    assert len(readings_of.list_readings(evidence(), table)) == 4
+    assert len(readings_of.list_readings(evidence(files=("adult",)), table)) == 2
+    assert {claim.needs for claim in SECTION if claim.id.startswith("table-3.1-fermi")} == {("runs-adult",)}
 
 
 def test_chance_alone_makes_a_gap():
     """Half a point on test rows of this size: a gap below it is no evidence of anything."""
-    found = checks.by_chance(evidence(), "table-3.1", READING)
+    found = readings_of.by_chance(evidence(), "table-3.1", READING)
     draw = np.random.default_rng(1)
     rate = (0.1 * 7_600 + 0.2 * 3_700) / 11_300
     drawn = [draw.binomial(size, rate, 20_000) / size for size in (7_600, 3_700)]
@@ -268,8 +268,8 @@ def test_chance_alone_makes_a_gap():
 
 def test_readings_without_a_verdict_are_not_counted_for_either_side():
     """The file is not to blame where the intervals are too wide."""
-    other = checks.Reading("adult-twice", "men")
-    found = checks.combine_readings(
+    other = readings_of.Reading("adult-twice", "men")
+    found = readings_of.combine_readings(
         {READING: Checked("agrees", "So."), other: Checked("cannot be checked", "Wide.")}
     )
 
@@ -314,10 +314,10 @@ def test_nothing_run_means_nothing_shown():
 def test_a_run_s_numbers_are_read_by_method_and_stage():
     """A value of the wrong line would be judged as if it were right."""
     found = evidence()
-    after = checks.runs_of(found, "table-3.1", READING, "", "acc")
-    before = checks.runs_of(found, "table-3.1", READING, "", "acc", stage="before")
-    other = checks.runs_of(found, "table-3.1", READING, "", "acc", start=ZERO)
+    after = readings_of.runs_of(found, "table-3.1", READING, "", "acc")
+    before = readings_of.runs_of(found, "table-3.1", READING, "", "acc", stage="before")
+    other = readings_of.runs_of(found, "table-3.1", READING, "", "acc", start=ZERO)
 
     assert np.allclose(before - after, 0.03)
     assert np.allclose(other, before)
-    assert checks.runs_of(found, "table-3.1", READING, "2.5", "gap").mean() == pytest.approx(0.0099)
+    assert readings_of.runs_of(found, "table-3.1", READING, "2.5", "gap").mean() == pytest.approx(0.0099)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.ghoukasian2024_central import accounting, data, training
+from evenhand.papers.ghoukasian2024_central import accounting, training
 from evenhand.papers.ghoukasian2024_central.bounds import OWN
-from evenhand.papers.ghoukasian2024_central.printed import DELTA, TABLES
+from evenhand.papers.ghoukasian2024_central.settings import DELTA, TABLES
 from evenhand.privacy import accounting as product
 from evenhand.privacy.randomness import SeededSource
 
@@ -23,15 +23,14 @@ def _made_up(number=3_000):
     like = np.where(draw.random(number) < 0.9, group, 1 - group)
     features = np.column_stack([draw.normal(size=number), like])
     labels = (features[:, 0] - group + draw.normal(size=number) > 0).astype(np.int64)
-    return data.Rows(features, labels, group)
+    return training.Rows(features, labels, group)
 
 
 @pytest.fixture(name="people")
 def _people(monkeypatch):
     """Stand in for both files."""
     made = _made_up()
-    for module in (data, training):
-        monkeypatch.setattr(module, "load_rows", lambda _: made)
+    monkeypatch.setattr(training, "load_rows", lambda _: made)
     return made
 
 
@@ -46,14 +45,14 @@ def _people(monkeypatch):
 def test_files_have_the_inputs_of_the_thesis(name, number):
     """102 and 85 without the group: another coding would be another classifier."""
     try:
-        found, divided = data.load_rows(name), data.split_rows(name)
+        found, divided = training.load_rows(name), training.split_rows(name)
     except DataSetNotFoundError:
         pytest.skip("the data set is not on this machine")
     finally:
-        data.load_rows.cache_clear()
+        training.load_rows.cache_clear()
     sizes = tuple(np.bincount(found.group[divided.rates]).tolist())
 
-    assert found.features.shape == (number, data.FILES[name].inputs)
+    assert found.features.shape == (number, training.FILES[name].inputs)
     assert np.abs(found.features.mean(axis=0)[found.features.min(axis=0) < 0]).max() < 1e-9
     assert 0.3 < found.group.mean() < 0.61
     assert len(divided.fitting) == accounting._FITTING[f"{number:,} rows"]
@@ -63,16 +62,16 @@ def test_files_have_the_inputs_of_the_thesis(name, number):
 def test_a_column_is_scaled_or_one_hot():
     """Only values that occur have a column, as when vocabularies are taken from the rows."""
     codes = np.array([4, 0, 4, 1])
-    scaled = data._columns(codes, scaled=True)
+    scaled = training._columns(codes, scaled=True)
 
-    assert data._columns(codes, scaled=False).tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    assert training._columns(codes, scaled=False).tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]]
     assert scaled.mean() == pytest.approx(0)
     assert scaled.std() == pytest.approx(1)
 
 
 def test_parts_are_half_a_quarter_and_a_quarter(people):
     """Nobody is in two of them, and the same rows are drawn every time."""
-    found, again = data.split_rows("adult"), data.split_rows("adult")
+    found, again = training.split_rows("adult"), training.split_rows("adult")
     sizes = [len(each) for each in (found.training, found.fitting, found.rates, found.test)]
 
     assert sizes == [2_250, 1_500, 750, 750]
@@ -87,7 +86,7 @@ def test_the_training_part_is_what_pandas_would_sample(people):
 
     expected = pd.Series(range(3_000)).sample(frac=0.75, random_state=100)
 
-    assert data.split_rows("adult").training.tolist() == expected.tolist()
+    assert training.split_rows("adult").training.tolist() == expected.tolist()
 
 
 def test_codes_name_the_first_group():
@@ -189,7 +188,7 @@ def test_a_run_has_both_methods_in_every_table(people, short):
     assert found != other
     assert found["inputs"] == 2
     assert sum(found["test"]) == 750
-    assert found["majority"] == 1 - people.labels[data.split_rows("adult").test].mean()
+    assert found["majority"] == 1 - people.labels[training.split_rows("adult").test].mean()
 
 
 @pytest.mark.parametrize("start", training.STARTS)
@@ -197,7 +196,7 @@ def test_algorithm_2_closes_the_gap_of_dp_sgd(people, short, start):
     """Before it the group tells; after it rates are alike but for chance."""
     table = replace(short["table-3.1"], epochs=40, rate_epsilon="2")
     found = training.run_parity(
-        people, data.split_rows("adult"), table, SeededSource(1), first="men", start=start
+        people, training.split_rows("adult"), table, SeededSource(1), first="men", start=start
     )
 
     assert found["before"]["gap"] > 0.2
@@ -226,7 +225,7 @@ def test_starting_at_random_is_the_same_training_from_elsewhere(people, short):
 def test_lengths_are_those_of_the_rows_gradients(people, short):
     """They are compared with the bound that the noise assumes."""
     table = short["table-3.1"]
-    trained, _ = training._train_fermi(people, data.split_rows("adult"), table, SeededSource(2), "women")
+    trained, _ = training._train_fermi(people, training.split_rows("adult"), table, SeededSource(2), "women")
     found = trained.lengths()
     row, place = 7, 1
     x, w = trained.inputs[row], trained.single[place]
@@ -236,17 +235,17 @@ def test_lengths_are_those_of_the_rows_gradients(people, short):
 
     assert found.shape == (2_250, 2)
     assert found[row, place] == pytest.approx(np.linalg.norm(slope * x), rel=1e-12)
-    assert (trained.first == (people.group[data.split_rows("adult").training] == 1)).all()
+    assert (trained.first == (people.group[training.split_rows("adult").training] == 1)).all()
 
 
 def test_the_penalised_group_is_the_first(people, short):
     """What DP-FERMI does to the rates depends on the coding that the file decides."""
     table = replace(short["table-3.1"], epsilon="900000", epochs=60)
     by = {
-        first: training.run_fermi(people, data.split_rows("adult"), table, SeededSource(4), first=first)
-        for first in data.FIRST
+        first: training.run_fermi(people, training.split_rows("adult"), table, SeededSource(4), first=first)
+        for first in training.FIRST
     }
-    men, women = (by[first]["lambdas"]["1"] for first in data.FIRST)
+    men, women = (by[first]["lambdas"]["1"] for first in training.FIRST)
 
     assert men["men"] < women["men"]
     assert women["women"] < men["women"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.ghoukasian2024_local import projection
-from evenhand.papers.ghoukasian2024_local.against import AGAINST, ahead, ratios
+from evenhand.papers.ghoukasian2024_local import PAPER, projection
+from evenhand.papers.ghoukasian2024_local.checks import ahead, ratios
 from evenhand.papers.ghoukasian2024_local.projection import (
     DIVERGENCES,
     EPSILONS,
@@ -20,6 +20,8 @@ from evenhand.papers.ghoukasian2024_local.projection import (
 from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
 from evenhand.papers.trials import estimate_mean
 from unit.papers._made_up_local import PRINTED, WRONG, projection_records
+
+AGAINST = [claim for claim in PAPER.claims if set(claim.needs) & set(SETS)]
 
 COMPAS, ADULT = SETS
 

@@ -11,19 +11,21 @@ import pyarrow as pa
 import pytest
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.ghoukasian2024_local import PAPER, checks
-from evenhand.papers.ghoukasian2024_local.checks import correlation, predictions
-from evenhand.papers.ghoukasian2024_local.claims import FIGURE_CLAIMS
-from evenhand.papers.ghoukasian2024_local.data import BOTH, DATA, load_experiment, population
+from evenhand.papers.ghoukasian2024_local import PAPER, comparisons
+from evenhand.papers.ghoukasian2024_local.comparisons import correlation, predictions
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import (
+    BOTH,
     BUDGETED,
+    DATA,
     EPSILONS,
     GRR,
     OPT,
     SS,
     complete_plan,
+    load_experiment,
     plan_for,
+    population,
     setting_of,
     studies,
     way_of,
@@ -44,6 +46,8 @@ from unit.papers._made_up_local import (
     same_use,
     the_other_way,
 )
+
+FIGURE_CLAIMS = [claim for claim in PAPER.claims if set(claim.needs) & set(DATA)]
 
 # --- plans ----------------------------------------------------------------------------------------
 
@@ -219,11 +223,11 @@ def test_the_opportunity_gap_is_the_largest_difference_of_true_positive_rates():
     slow = max(
         abs(one["tpr"] - two["tpr"]) for one in outcome.groups.values() for two in outcome.groups.values()
     )
-    first = checks.values(results, setting, checks.EO)[outcome.cell.repeat]
+    first = comparisons.values(results, setting, comparisons.EO)[outcome.cell.repeat]
 
     assert first == pytest.approx(slow, abs=1e-12)
-    assert checks.at(results, checks.NONE, None) == Setting()
-    assert checks.epsilons(results, least=Fraction(4)) == (4, 20)
+    assert comparisons.at(results, comparisons.NONE, None) == Setting()
+    assert comparisons.epsilons(results, least=Fraction(4)) == (4, 20)
 
 
 # --- prediction -----------------------------------------------------------------------------------

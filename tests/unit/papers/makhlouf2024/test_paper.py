@@ -10,8 +10,7 @@ import pytest
 
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Evidence
-from evenhand.papers.makhlouf2024 import PAPER, checks
-from evenhand.papers.makhlouf2024.claims import CLAIMS
+from evenhand.papers.makhlouf2024 import PAPER, comparisons
 from evenhand.papers.makhlouf2024.plans import (
     ADULT,
     COMPAS,
@@ -25,6 +24,8 @@ from evenhand.papers.paper import DESIGNS
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.shared.protection import strategy_of
 from unit.papers._made_up_groups import LAST, facts, kind_of, made, world
+
+CLAIMS = PAPER.claims
 
 # --- plans ----------------------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ def test_budgets_are_split_by_domain_size():
         COMPAS[0]: {"race": (2, 7), "sex": (2, 7), "age_cat": (3, 7)},
         ADULT[0]: dict.fromkeys(("gender", "age", "race", "marital-status", "native-country"), (1, 5)),
     }.items():
-        found = strategy_of(checks.setting_of("independent", 1), facts(name).schema).protocols
+        found = strategy_of(comparisons.setting_of("independent", 1), facts(name).schema).protocols
 
         assert {column: each.epsilon for column, each in found.items()} == {
             column: Fraction(*each) for column, each in shares.items()
@@ -114,8 +115,10 @@ def test_only_the_protected_attribute_is_hidden_by_sldp():
     for name in (SYNTHETIC[0], COMPAS[0], ADULT[0]):
         schema = facts(name).schema
 
-        assert tuple(strategy_of(checks.setting_of("single", 1), schema).columns) == (schema.protected,)
-        assert set(strategy_of(checks.setting_of("combined", 1), schema).columns) == set(schema.sensitive)
+        assert tuple(strategy_of(comparisons.setting_of("single", 1), schema).columns) == (schema.protected,)
+        assert set(strategy_of(comparisons.setting_of("combined", 1), schema).columns) == set(
+            schema.sensitive
+        )
 
 
 # --- worlds ---------------------------------------------------------------------------------------
@@ -287,10 +290,10 @@ def test_the_mediator_is_read_from_the_rows(monkeypatch, first, verdict):
 @pytest.mark.parametrize(("adult", "verdict"), [(0.3, "agrees"), (0.05, "differs")])
 def test_dependence_is_read_from_the_rows(monkeypatch, adult, verdict):
     """Which of the two data sets has the more dependent attributes is a matter of its rows."""
-    monkeypatch.setattr("evenhand.papers.makhlouf2024.claims.prepare", lambda plan: plan.name)
+    monkeypatch.setattr("evenhand.papers.makhlouf2024.checks.prepare", lambda plan: plan.name)
     strength = {"makhlouf2024 compas-3": 0.1, "makhlouf2024 adult-27260": adult}
     monkeypatch.setattr(
-        "evenhand.papers.makhlouf2024.claims.profile",
+        "evenhand.papers.makhlouf2024.checks.profile",
         lambda name: SimpleNamespace(
             among_sensitive=(SimpleNamespace(v=SimpleNamespace(value=strength[name])),)
         ),
@@ -305,21 +308,21 @@ def test_dependence_is_read_from_the_rows(monkeypatch, adult, verdict):
 
 def test_the_favoured_group_is_the_one_with_more_positive_labels():
     """On Compas it is group 0, which reverses what the paper's statements expect."""
-    assert checks.favoured(made(COMPAS[0], as_in_the_paper, repeats=2)) == 0
-    assert checks.favoured(made(ADULT[0], as_in_the_paper, repeats=2)) == 1
+    assert comparisons.favoured(made(COMPAS[0], as_in_the_paper, repeats=2)) == 0
+    assert comparisons.favoured(made(ADULT[0], as_in_the_paper, repeats=2)) == 1
 
 
 def test_changes_are_those_of_the_group():
     """A slow copy: one loop per repeat, for a setting and a rate."""
     results = made(SYNTHETIC[0], as_in_the_paper)
-    setting = checks.setting_of("combined", 2)
+    setting = comparisons.setting_of("combined", 2)
     cells = {(each.cell.setting.id, each.cell.repeat): each.groups for each in results.outcomes}
     slow = [
         cells[setting.id, repeat]["0"]["tpr"] - cells[Setting().id, repeat]["0"]["tpr"]
         - abs(cells[setting.id, repeat]["1"]["tpr"] - cells[Setting().id, repeat]["1"]["tpr"])
         for repeat in range(5)
     ]  # fmt: skip
-    (found,) = checks.rises_or_falls(results, [setting], ["tpr"], group=0, rises=True)
+    (found,) = comparisons.rises_or_falls(results, [setting], ["tpr"])
 
     assert found.value == pytest.approx(np.mean(slow), abs=1e-12)
     assert found.runs == 5
@@ -333,10 +336,10 @@ def test_undefined_rates_are_no_comparison():
         return {**told, "precision": np.nan} if setting.is_protected else told
 
     results = made(COMPAS[2], undefined, repeats=3)
-    settings = checks.chosen(results, ["single"], most=2)
+    settings = comparisons.chosen(results, ["single"])
 
-    assert all(each.runs == 0 for each in checks.one_sided(results, settings, ["precision"]))
-    assert all(each.runs == 0 for each in checks.worst_drops(results, settings, ["precision"]))
+    assert all(each.runs == 0 for each in comparisons.one_sided(results, settings, ["precision"]))
+    assert all(each.runs == 0 for each in comparisons.worst_drops(results, settings, ["precision"]))
 
 
 def test_epsilons_are_those_of_the_figures():

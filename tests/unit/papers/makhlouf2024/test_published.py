@@ -5,10 +5,9 @@ import pytest
 
 from evenhand.papers.claims import Evidence
 from evenhand.papers.makhlouf2024 import PAPER
-from evenhand.papers.makhlouf2024.checks import setting_of
-from evenhand.papers.makhlouf2024.claims import CLAIMS, FIGURE_4
-from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, plan_for
-from evenhand.papers.makhlouf2024.published import NAMES, PRECISION, load_published, means
+from evenhand.papers.makhlouf2024.comparisons import setting_of
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, FIGURE_4, plan_for
+from evenhand.papers.makhlouf2024.published import NAMES, PRECISION, build_tables, load_published
 from evenhand.papers.published import Published
 from evenhand.papers.tables import COLUMNS
 from evenhand.study.plan.cells import Setting
@@ -94,6 +93,11 @@ def test_without_the_file_nothing_is_published(monkeypatch, tmp_path):
 # --- verdicts and tables --------------------------------------------------------------------------
 
 
+def tabled(results, name, known):
+    """Return the table of one study."""
+    return build_tables(Evidence({name: results}, known))[name]
+
+
 def as_published(results, name, *, shift=0.0, precision=0.0):
     """Return our own runs as if they were the authors', moved by so much."""
     runs = {}
@@ -114,7 +118,7 @@ def test_the_published_table_decides_on_compas(shift, precision):
     """At least 95 of 100 means, those of precision apart from the others."""
     results = made(COMPAS[1], rates)
     known = as_published(results, COMPAS[1], shift=shift, precision=precision)
-    found = {claim.id: claim.judge(Evidence({COMPAS[1]: results}, known)).verdict for claim in CLAIMS}
+    found = {claim.id: claim.judge(Evidence({COMPAS[1]: results}, known)).verdict for claim in PAPER.claims}
 
     assert found["published-compas-3"] == ("differs" if shift else "agrees")
     assert found["published-precision-compas-3"] == ("differs" if precision else "agrees")
@@ -123,7 +127,7 @@ def test_the_published_table_decides_on_compas(shift, precision):
 def test_the_table_has_every_setting_measure_and_group_rate():
     """One row each, ours beside the published mean, with the columns that all papers share."""
     results = made(COMPAS[1], rates, repeats=3, epsilons=("4",))
-    table = means(results, COMPAS[1], as_published(results, COMPAS[1], shift=0.2))
+    table = tabled(results, COMPAS[1], as_published(results, COMPAS[1], shift=0.2))
     rows = {
         (table["strategy"][row], table["measure"][row]): (table["ours"][row], table["paper"][row])
         for row in range(len(table["table"]))
@@ -146,7 +150,7 @@ def test_what_is_undefined_or_not_published_has_no_verdict():
     def undefined(name, setting, group):
         return {**rates(name, setting, group), "precision": np.nan}
 
-    table = means(made(ADULT[0], undefined, repeats=2, epsilons=("4",)), ADULT[0], None)
+    table = tabled(made(ADULT[0], undefined, repeats=2, epsilons=("4",)), ADULT[0], None)
 
     assert not set(PRECISION) & set(table["measure"])
     assert set(table["verdict"]) == {"cannot be checked"}
@@ -164,7 +168,7 @@ def test_every_study_has_a_table_and_its_figures(monkeypatch):
         told = {key: words[key] for key in ("name", "alt", "caption")}
         return Chart(wide="", narrow="", data={}, **told)
 
-    monkeypatch.setattr("evenhand.papers.makhlouf2024.figures.measures_chart", chart)
+    monkeypatch.setattr("evenhand.papers.figures.measures_chart", chart)
     evidence = Evidence(
         {name: made(name, rates, repeats=2, epsilons=("4", "1")) for name in (COMPAS[0], COMPAS[1], ADULT[1])}
     )

@@ -6,17 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from evenhand.papers import panels
 from evenhand.papers.claims import Evidence, judge_claims
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import build_reproduction
 from evenhand.papers.zhu2023 import PAPER
 from evenhand.papers.zhu2023 import figures as zhu2023_figures
-from evenhand.papers.zhu2023.checks import number_of, printed_number
-from evenhand.papers.zhu2023.data import DATA
-from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
-from evenhand.papers.zhu2023.figures import curves_figure
-from evenhand.papers.zhu2023.printed import (
+from evenhand.papers.zhu2023.data import (
     ANONYMITY,
+    DATA,
     EPSILONS,
     GAUSSIAN,
     LAPLACE,
@@ -24,6 +22,9 @@ from evenhand.papers.zhu2023.printed import (
     PRINTED,
     SWAPPING,
 )
+from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
+from evenhand.papers.zhu2023.figures import curves_figure
+from evenhand.papers.zhu2023.records import number_of, printed_number
 from evenhand.papers.zhu2023.tables import build_tables, side_by_side
 from unit.papers._made_up_tables import EXPERIMENTS, evidence, table_record
 
@@ -312,8 +313,8 @@ def test_everything_is_written(tmp_path):
 
 def test_every_figure_of_the_paper_is_drawn(monkeypatch):
     """Two for each data set and the accuracies of each; figure 1 is an illustration."""
-    for name in ("_curves", "_accuracies"):
-        monkeypatch.setattr(zhu2023_figures, name, lambda *_: "<svg/>")
+    monkeypatch.setattr(panels, "_picture", lambda *_: "<svg/>")
+    monkeypatch.setattr(zhu2023_figures, "_accuracies", lambda *_: "<svg/>")
 
     assert [chart.name for chart in PAPER.figures(evidence())] == [
         "fig2", "fig3", "fig4", "fig5-left", "fig5-right", "fig6", "fig7", "fig8", "fig9",

@@ -9,9 +9,9 @@ import pytest
 
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Evidence
-from evenhand.papers.zhu2023 import classification, data, draws, exact, experiments
-from evenhand.papers.zhu2023.checks import exact_record
-from evenhand.papers.zhu2023.printed import EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, SUPPRESSION
+from evenhand.papers.zhu2023 import classification, data, exact, experiments
+from evenhand.papers.zhu2023.data import EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, SUPPRESSION
+from evenhand.papers.zhu2023.records import exact_record
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
@@ -44,7 +44,7 @@ def _people(monkeypatch):
 
 def test_what_is_reported_of_errors_is_what_the_paper_reports():
     """The bias is that of the average, so opposite errors cancel; the error is not."""
-    found = draws.summary(np.array([[2.0, 0.0, -1.0], [-2.0, 0.0, -1.0]]))
+    found = experiments.summarise_errors(np.array([[2.0, 0.0, -1.0], [-2.0, 0.0, -1.0]]))
 
     assert found == {"l1": 1.0, "alpha": 1.0, "error": 3.0}
 
@@ -55,9 +55,9 @@ def test_average_errors_tend_to_the_exact_bias(text):
     counts, epsilon, number = np.array([0, 2, 6, 30]), Fraction(text), 30_000
     source = SeededSource(5)
     found = {
-        LAPLACE: draws.laplace_errors(counts, epsilon, number, source),
-        GAUSSIAN: draws.gaussian_errors(counts, exact.variance(epsilon), number, source),
-        SUPPRESSION: draws.suppression_errors(counts, epsilon, 6, number, source),
+        LAPLACE: experiments.laplace_errors(counts, epsilon, number, source),
+        GAUSSIAN: experiments.gaussian_errors(counts, exact.variance(epsilon), number, source),
+        SUPPRESSION: experiments.suppression_errors(counts, epsilon, 6, number, source),
     }
     expected = {
         LAPLACE: exact.rounded_bias(counts, epsilon),
@@ -76,7 +76,7 @@ def test_average_errors_tend_to_the_exact_bias(text):
 def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
     """That is what tells Algorithm 2 from equation (2)."""
     counts = np.array([1, 5, 9])
-    errors = draws.threshold_errors(counts, Fraction(1), 6, 500, SeededSource(2))
+    errors = experiments.threshold_errors(counts, Fraction(1), 6, 500, SeededSource(2))
     hidden = counts + errors != counts
 
     assert (hidden[:, 0] >= hidden[:, 2]).all()
@@ -89,8 +89,8 @@ def test_a_sample_is_compared_with_itself_and_with_everybody(people):
     from evenhand.release.kanonymity.mechanisms import KAnonymity
 
     table = data.count_people("ma", data.COLUMNS, data.COLUMNS)
-    inside, outside = draws.anonymity_errors(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))
-    whole, same = draws.anonymity_errors(KAnonymity(k=2), table, None, 2, SeededSource(3))
+    inside, outside = experiments.anonymity_errors(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))
+    whole, same = experiments.anonymity_errors(KAnonymity(k=2), table, None, 2, SeededSource(3))
 
     assert (inside.sum(axis=1) == 0).all()
     assert (outside.sum(axis=1) < -0.4 * len(people)).all()

@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.zhu2023 import enumerated as listed
-from evenhand.papers.zhu2023 import exact, fairness, theory
-from evenhand.papers.zhu2023.enumerated import hockey_stick, sampling_law, suppression_law, worst
+from evenhand.papers.zhu2023 import PAPER, exact
+from evenhand.papers.zhu2023 import theory_checks as listed
+from evenhand.papers.zhu2023.data import EPSILONS
 from evenhand.papers.zhu2023.exact import compare_bounds
-from evenhand.papers.zhu2023.printed import EPSILONS
+from evenhand.papers.zhu2023.theory_checks import (
+    hockey_stick,
+    sampling_law,
+    suppression_law,
+    worst_delta,
+)
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Laplace
 
 HOLD = {
@@ -24,7 +29,7 @@ FAIL = {
     "theorem-3-generality", "theorem-7-tight", "theorems-8-9-norm", "theorem-10-suppression",
     "theorem-10-swapping",
 }  # fmt: skip
-STATED = {claim.id: claim for claim in (*theory.PRIVACY, *fairness.FAIRNESS) if not claim.needs}
+STATED = {claim.id: claim for claim in PAPER.claims if not claim.needs and claim.id != "repetitions"}
 
 
 def judged(name):
@@ -178,5 +183,5 @@ def test_the_listing_sees_both_directions():
     """Adding a person may tell more than removing one."""
     law = {(0,): {"a": 1.0}, (1,): {"a": 0.5, "b": 0.5}}.get
 
-    assert worst(law, [((0,), (1,))], 0.0) == worst(law, [((1,), (0,))], 0.0) == 0.5
-    assert worst(law, [((0,), (1,))], math.log(2)) == 0.5
+    assert worst_delta(law, [((0,), (1,))], 0.0) == worst_delta(law, [((1,), (0,))], 0.0) == 0.5
+    assert worst_delta(law, [((0,), (1,))], math.log(2)) == 0.5

@@ -6,8 +6,8 @@ import pytest
 from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.protocols.hashing import OLH
 from evenhand.privacy.audit.draws import output_columns, support_columns
+from evenhand.privacy.audit.events import Bins, OutputChunk, Together, Values, views_of
 from evenhand.privacy.audit.measured import audit
-from evenhand.privacy.audit.views import Bins, OutputChunk, Together, Values, views_of
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 

@@ -84,7 +84,7 @@ def test_parts_of_unknown_size_still_warn_of_a_delta_that_is_large_for_those_kno
 
 def test_no_sentence_is_made_for_a_guarantee_that_nobody_reads(monkeypatch):
     """Sentences cost far more than sums; a thousand sums would wait for a thousand sentences."""
-    monkeypatch.setattr(_wording, "_upward", None)
+    monkeypatch.setattr(_wording, "round_decimal", None)
     monkeypatch.setattr(_wording, "exp_bounds", None)
 
     total = sum([Guarantee(epsilon="1/7", delta="1/50", people=3, **CENTRAL)] * 9)

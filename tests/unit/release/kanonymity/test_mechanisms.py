@@ -12,8 +12,9 @@ from evenhand.privacy.guarantees.units import Trust
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
 from evenhand.release.kanonymity.generalized import generalize
-from evenhand.release.kanonymity.mechanisms import GRID, KAnonymity, SampledKAnonymity, sampled_counts
+from evenhand.release.kanonymity.mechanisms import GRID, KAnonymity, SampledKAnonymity
 from evenhand.release.kanonymity.reconstruct import expected_counts
+from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 from evenhand.release.mechanisms.registry import mechanism_from
 from evenhand.release.table.histogram import Histogram
@@ -257,8 +258,8 @@ def test_chunks_of_people_belong_to_their_cells(monkeypatch):
     monkeypatch.setattr("evenhand.release.mechanisms.generalized_sampling._CHUNK", 7)
     counts = np.array([[3, 0], [20, 1], [0, 0]])
 
-    assert (sampled_counts(counts, Fraction(1), source=SeededSource(1)) == counts).all()
-    assert (sampled_counts(counts, Fraction(0), source=SeededSource(1)) == 0).all()
+    assert (draw_sample(counts, Fraction(1), source=SeededSource(1)) == counts).all()
+    assert (draw_sample(counts, Fraction(0), source=SeededSource(1)) == 0).all()
 
 
 # --- errors ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.kanonymity import mondrian_kernels as _kernels_mondrian
-from evenhand.release.kanonymity.mondrian import MOST_PEOPLE, distinct_tuples, mondrian, rank_codes
+from evenhand.release.kanonymity.mondrian import MOST_PEOPLE, mondrian, rank_codes
 from property._slow_mondrian import slow_mondrian
 from unit._plain_kernels import compiled_or_plain, plain_copy
 
@@ -183,11 +183,3 @@ def test_ranks_are_places_among_the_different_values(values):
 
     assert found.tolist() == sorted(set(values))
     assert found[ranks].tolist() == values
-
-
-def test_distinct_tuples_of_nothing_are_none():
-    """An empty table is a table."""
-    tuples, counts = distinct_tuples(np.empty((0, 2), np.int64), (2, 2))
-
-    assert tuples.shape == (0, 2)
-    assert counts.size == 0

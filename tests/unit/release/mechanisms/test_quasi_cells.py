@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.release.mechanisms import quasi_cells
-from evenhand.release.mechanisms.quasi_cells import (
+from evenhand.release.mechanisms import quasi_response
+from evenhand.release.mechanisms.quasi_response import (
     QuasiCells,
     Tally,
-    filled_cells,
     require_people,
     require_quasi,
 )
@@ -30,7 +29,7 @@ def _wide(cells, filled, quasi="a"):
 @pytest.fixture(params=["table", "arithmetic"])
 def both_ways(request, monkeypatch):
     if request.param == "arithmetic":
-        monkeypatch.setattr(quasi_cells, "_MOST_TABLED", 0)
+        monkeypatch.setattr(quasi_response, "_MOST_TABLED", 0)
 
 
 @pytest.mark.usefixtures("both_ways")
@@ -74,8 +73,8 @@ def test_a_sparse_tally_forgets_cells_that_were_filled_once():
 
 
 def test_filled_cells_of_either_kind():
-    assert [each.tolist() for each in filled_cells(small_table([[3, 0], [1, 4]]))] == [[0, 2, 3], [3, 1, 4]]
-    assert [each.tolist() for each in filled_cells(_wide([5, 7], [1, 0]))] == [[5], [1]]
+    assert [each.tolist() for each in small_table([[3, 0], [1, 4]]).filled_cells()] == [[0, 2, 3], [3, 1, 4]]
+    assert [each.tolist() for each in _wide([5, 7], [1, 0]).filled_cells()] == [[5], [1]]
 
 
 @pytest.mark.parametrize("table", [small_table([[1, 2]], quasi=0), small_table([[1, 2]], quasi=1)])

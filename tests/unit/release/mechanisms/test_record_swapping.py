@@ -8,9 +8,9 @@ import pytest
 from evenhand.errors import InvalidParameterError, LimitExceededError, PrivacyWarning
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
 from evenhand.privacy.rational import exp_bounds
-from evenhand.release.mechanisms import record_swapping
+from evenhand.release.mechanisms import random_swapping
 from evenhand.release.mechanisms.quasi_response import ResponseLaw
-from evenhand.release.mechanisms.record_swapping import RecordSwapping, SwapEstimate
+from evenhand.release.mechanisms.random_swapping import RecordSwapping, SwapEstimate
 from evenhand.release.postprocess.steps import Integral, Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
@@ -208,7 +208,7 @@ def test_estimates_are_for_releases_of_this_mechanism_as_drawn():
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
 def test_people_move_one_by_one_and_the_other_columns_stay(chunk, monkeypatch):
-    monkeypatch.setattr(record_swapping, "_CHUNK", chunk)
+    monkeypatch.setattr(random_swapping, "_CHUNK", chunk)
     counts = np.array([[9, 0, 1], [0, 3, 2]])
     for seed in range(10):
         made = RecordSwapping("1/2").release(small_table(counts), rng=seed).histogram.counts
@@ -220,8 +220,8 @@ def test_people_move_one_by_one_and_the_other_columns_stay(chunk, monkeypatch):
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 100])
 def test_every_person_is_drawn_for_once_whatever_the_chunks(chunk, monkeypatch):
     """A person left out would be published as they are."""
-    monkeypatch.setattr(record_swapping, "_CHUNK", chunk)
-    parts = list(record_swapping._people(np.array([1, 4, 2, 3])))
+    monkeypatch.setattr(random_swapping, "_CHUNK", chunk)
+    parts = list(random_swapping._people(np.array([1, 4, 2, 3])))
 
     assert np.concatenate(parts).tolist() == [0, 1, 1, 1, 1, 2, 2, 3, 3, 3]
     assert max(map(len, parts)) <= chunk

@@ -316,6 +316,8 @@ def test_a_record_is_read_back(mechanism):
 
 
 def test_what_cannot_be_is_refused():
+    with pytest.raises(InvalidParameterError, match="from 0 to 1000000"):
+        Suppression(1_000_001)
     with pytest.raises(InvalidParameterError, match="'threshold' parameter of Suppression"):
         Suppression(-1)
     with pytest.raises(InvalidParameterError, match="'threshold' parameter of NoisySuppression"):

@@ -10,8 +10,8 @@ import pytest
 from evenhand.errors import RandomSourceError
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource, Source
-from evenhand.release.mechanisms import survivors as module
-from evenhand.release.mechanisms.survivors import geometric, survival_bounds, survivors
+from evenhand.release.mechanisms import thresholded as module
+from evenhand.release.mechanisms.thresholded import geometric, survival_bounds, survivors
 from statistical._exact import ALPHA, exact_events_pvalue
 
 pytestmark = pytest.mark.statistical

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from evenhand.privacy import laws
-from evenhand.release.mechanisms import survivors as module
 from evenhand.release.mechanisms import thresholded
-from evenhand.release.mechanisms.survivors import geometric, survivors
-from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
+from evenhand.release.mechanisms import thresholded as module
+from evenhand.release.mechanisms.thresholded import ThresholdedLaplace, geometric, survivors
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from unit.collect._scripted_words import Scripts, halves

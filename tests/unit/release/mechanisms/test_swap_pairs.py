@@ -10,8 +10,8 @@ from evenhand.errors import LimitExceededError
 from evenhand.privacy import feeding
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.mechanisms import swap_kernels as _kernels_swapping
-from evenhand.release.mechanisms import swap_pairs
-from evenhand.release.mechanisms.swap_pairs import SwapDistance, discrepancy_pairs, nearest_pairs
+from evenhand.release.mechanisms import swapping
+from evenhand.release.mechanisms.swapping import discrepancy_pairs, nearest_pairs, swap_costs
 from evenhand.schema import Column, Domain, Schema
 from unit._plain_kernels import compiled_or_plain, plain_copy
 from unit.privacy._slow_sampling import ScriptedSource
@@ -56,13 +56,13 @@ def _distance(one, two):
 
 
 def _nearest(codes, people, pairs, source):
-    parts = nearest_pairs(codes, people, SHAPE, SwapDistance.of(SCHEMA), pairs=pairs, source=source)
+    parts = nearest_pairs(codes, people, SHAPE, swap_costs(SCHEMA), pairs=pairs, source=source)
     return np.concatenate(list(parts)) if pairs else np.empty((0, 2), int)
 
 
 def _apart(codes, people, pairs, source):
     return np.concatenate(
-        list(discrepancy_pairs(codes, people, SwapDistance.of(SCHEMA), pairs=pairs, source=source))
+        list(discrepancy_pairs(codes, people, swap_costs(SCHEMA), pairs=pairs, source=source))
     )
 
 
@@ -71,13 +71,13 @@ def _apart(codes, people, pairs, source):
 
 def test_whole_number_distances_are_those_of_the_paper(plain):
     """Ties and nearest records depend on exact equality."""
-    distance = SwapDistance.of(SCHEMA)
-    assert distance.whole == 4
+    costs = swap_costs(SCHEMA)
+    assert (costs[:, 2] == 4).all()
     for seed in range(40):
         (one, two), _ = _records(seed, 2, 1)
         found = sum(
-            int(plain._cost(*map(np.int64, (a, b, *costs))))
-            for a, b, costs in zip(one, two, distance.costs, strict=True)
+            int(plain._cost(*map(np.int64, (a, b, *cost))))
+            for a, b, cost in zip(one, two, costs, strict=True)
         )
 
         assert found == 4 * _distance(one, two)
@@ -86,20 +86,20 @@ def test_whole_number_distances_are_those_of_the_paper(plain):
 def test_ranges_are_brought_to_one_denominator():
     columns = [Column(str(top), Domain.integers(0, top)) for top in (4, 6, 10)]
 
-    assert SwapDistance.of(Schema(columns)).costs.tolist() == [[15, -1, 60], [10, -1, 60], [6, -1, 60]]
+    assert swap_costs(Schema(columns)).tolist() == [[15, -1, 60], [10, -1, 60], [6, -1, 60]]
 
 
 def test_a_range_of_one_number_has_no_distances():
     columns = [Column("a", Domain.integers(3, 3), outside="other"), Column("b", Domain.categorical(["x"]))]
 
-    assert SwapDistance.of(Schema(columns)).costs.tolist() == [[0, 1, 1], [0, -1, 1]]
+    assert swap_costs(Schema(columns)).tolist() == [[0, 1, 1], [0, -1, 1]]
 
 
 def test_ranges_without_a_common_denominator_are_refused():
     """Sums that wrap would make far records near."""
     columns = [Column(str(top), Domain.integers(0, top)) for top in (2**31 - 1, 2**30 - 1, 2**29 - 3)]
     with pytest.raises(LimitExceededError, match="common multiple"):
-        SwapDistance.of(Schema(columns))
+        swap_costs(Schema(columns))
 
 
 # --- the nearest ----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_ranges_without_a_common_denominator_are_refused():
 )
 def test_every_partner_is_one_of_the_nearest_left(seed, size, most, monkeypatch):
     """The definition, step by step, against a search that compares with everybody."""
-    monkeypatch.setattr(swap_pairs, "_FEWEST", 16)  # so that the tree is made anew several times
+    monkeypatch.setattr(swapping, "_FEWEST", 16)  # so that the tree is made anew several times
     codes, people = _records(seed, size, most)
     live = people.copy()
     for one, two in _nearest(codes, people, int(people.sum()) // 2, SeededSource(seed)):
@@ -135,8 +135,8 @@ def test_a_search_finds_all_who_are_as_near_as_the_nearest(size, few, plain, mon
     order = np.lexsort(codes.T[::-1])
     codes, people = codes[order], people[order]
     people[size // 3] = 0  # nobody is left here
-    costs = SwapDistance.of(SCHEMA).costs
-    tree = swap_pairs._Tree.of(np.ravel_multi_index(tuple(codes.T), SHAPE), SHAPE, people)
+    costs = swap_costs(SCHEMA)
+    tree = swapping._Tree.of(np.ravel_multi_index(tuple(codes.T), SHAPE), SHAPE, people)
     levels = np.empty((4, 4), np.int64)
     for own in range(0, size, 7):
         ties = np.full(size, -1)
@@ -172,12 +172,8 @@ def test_nobody_is_in_two_pairs_when_half_of_them_are_swapped():
 def test_no_pairs_are_drawn_where_none_are_asked_for():
     codes, people = _records(7, 10, 1)
 
-    assert not list(
-        nearest_pairs(codes, people, SHAPE, SwapDistance.of(SCHEMA), pairs=0, source=SeededSource(1))
-    )
-    assert not list(
-        discrepancy_pairs(codes, people, SwapDistance.of(SCHEMA), pairs=0, source=SeededSource(1))
-    )
+    assert not list(nearest_pairs(codes, people, SHAPE, swap_costs(SCHEMA), pairs=0, source=SeededSource(1)))
+    assert not list(discrepancy_pairs(codes, people, swap_costs(SCHEMA), pairs=0, source=SeededSource(1)))
 
 
 @pytest.mark.usefixtures("kernels")
@@ -209,7 +205,7 @@ def test_a_number_that_is_too_large_is_drawn_again():
 @pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize(("seed", "size", "most"), [(1, 30, 1), (2, 20, 4), (3, 2, 1)])
 def test_pairs_by_discrepancy_are_never_alike_and_nobody_is_in_two(seed, size, most, monkeypatch):
-    monkeypatch.setattr(swap_pairs, "_FEWEST", 8)
+    monkeypatch.setattr(swapping, "_FEWEST", 8)
     codes, people = _records(seed, size, most)
     pairs = _apart(codes, people, int(people.sum()) // 2, SeededSource(seed))
     used = np.bincount(pairs.reshape(-1), minlength=size)
@@ -238,17 +234,17 @@ def test_a_person_far_from_a_crowd_is_found_in_the_end():
 
 def test_the_bound_of_the_distances_is_never_passed():
     """A distance above the bound would be kept less often than it should."""
-    distance = SwapDistance.of(SCHEMA)
+    costs = swap_costs(SCHEMA)
     for seed, size in itertools.product(range(30), (1, 2, 5)):
         codes, _ = _records(seed, size, 1)
         largest = max((_distance(a, b) for a, b in itertools.combinations(codes, 2)), default=0)
 
-        assert 4 * largest <= swap_pairs._farthest(codes, distance) <= 16
+        assert 4 * largest <= swapping._farthest(codes, costs) <= 16
 
 
 def test_ranks_are_sums_of_runs():
     values = np.arange(1, 12)
-    ranks = swap_pairs._ranks(values)
+    ranks = swapping._ranks(values)
 
     for i in range(1, 12):
         assert ranks[i] == values[i - (i & -i) : i].sum()
@@ -258,7 +254,7 @@ def test_the_tree_has_every_prefix_once_in_order():
     codes, people = _records(3, 50, 4)
     numbers = np.ravel_multi_index(tuple(codes.T), SHAPE)
     order = np.argsort(numbers)
-    tree = swap_pairs._Tree.of(numbers[order], SHAPE, people[order])
+    tree = swapping._Tree.of(numbers[order], SHAPE, people[order])
     code, parent, live, starts, many = tree.nodes
     prefixes = [sorted({tuple(row[:depth]) for row in codes.tolist()}) for depth in range(5)]
     expected = list(itertools.chain(*prefixes))

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantees.units import Trust, Unit
-from evenhand.release.mechanisms import swap_pairs
+from evenhand.release.mechanisms import swapping
 from evenhand.release.mechanisms.swapping import Swapping
 from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
@@ -26,14 +26,14 @@ def _people(table):
 def test_pairs_exchange_their_quasi_identifiers_and_nothing_else(pairing, quasi, monkeypatch):
     """The published table is the one that the pairs make, person by person."""
     name = f"{pairing}_pairs"
-    seen, original = [], getattr(swap_pairs, name)
+    seen, original = [], getattr(swapping, name)
 
     def watched(codes, *arguments, **options):
         for pairs in original(codes, *arguments, **options):
             seen.extend((tuple(codes[one]), tuple(codes[two])) for one, two in pairs)
             yield pairs
 
-    monkeypatch.setattr(swap_pairs, name, watched)
+    monkeypatch.setattr(swapping, name, watched)
     counts = np.random.default_rng(1).integers(0, 4, (3, 2, 4))
     table = small_table(counts, quasi, ordered=(2,))
     made = Swapping("9/10", pairing).release(table, rng=5).histogram

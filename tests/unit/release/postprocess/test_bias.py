@@ -22,7 +22,7 @@ from evenhand.release.postprocess import (
     optimal_temperature,
     shrink_bias,
 )
-from evenhand.release.postprocess.temperature import worst_alpha, worst_bias
+from evenhand.release.postprocess.noise_bias import extreme_biases
 
 REAL = [Laplace(2), Laplace("1/3"), Laplace(40), Gaussian(4), Gaussian("1/9"), Gaussian(900)]
 WHOLE = [
@@ -32,6 +32,16 @@ WHOLE = [
     DiscreteGaussian(4),
     DiscreteGaussian(90),
 ]
+
+
+def worst_bias(law, temperature):
+    up, down = extreme_biases(law, temperature)
+    return max(up, -down)
+
+
+def worst_alpha(law, temperature):
+    up, down = extreme_biases(law, temperature)
+    return up - down
 
 
 def density(law):

@@ -16,7 +16,8 @@ from evenhand.errors import (
     OutsideDomainError,
 )
 from evenhand.release.table import counting as histogram_counting
-from evenhand.release.table.histogram import MOST_CELLS, Histogram
+from evenhand.release.table.counting import MOST_CELLS
+from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table
 

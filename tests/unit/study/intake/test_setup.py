@@ -1,13 +1,14 @@
 """From opened data and a few words to a schema and a plan."""
 
 import csv
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError, UnreadableFileError
 from evenhand.schema import Domain, Schema
-from evenhand.study.intake.opening import Opened, open_data, room
+from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import (
     RoleOptions,
     Setup,
@@ -34,7 +35,7 @@ def test_a_schema_is_drafted_with_its_roles():
 
     assert made.inferred
     assert made.schema.roles.sensitive == ("sex", "age")
-    assert made.schema["age"].domain == Domain.integers(20, 79)
+    assert made.schema["age"].domain == Domain.binned(range(20, 81, 10))
     assert made.left_out == {}
 
 
@@ -66,7 +67,7 @@ def test_a_column_that_cannot_be_a_feature_is_left_out_with_its_reason(values, w
 @pytest.mark.parametrize(
     ("values", "part", "domain"),
     [
-        ([0.0, 1.0] * 60, "clear", Domain.categorical([0.0, 1.0], ordered=True)),
+        ([0.0, 1.0] * 60, "clear", Domain.categorical([0, 1], ordered=True)),
         ([1, 2, 3] * 40, "clear", Domain.categorical([1, 2, 3], ordered=True)),
         (list(range(0, 1_200_000, 10_000)), "clear", Domain.integers(0, 1_190_000)),
         ([True, None] * 60, "clear", Domain.categorical([False, True])),
@@ -95,8 +96,8 @@ def test_a_library_that_cannot_compare_leaves_the_column_out(monkeypatch):
     def fail(*_):
         raise RuntimeError("private 4711")
 
-    monkeypatch.setattr("evenhand.study.intake.draft.round_edges", fail)
-    made = set_up(opened(more=[row / 7 for row in range(120)]), ALL)
+    monkeypatch.setattr("evenhand.schema.infer.round_edges", fail)
+    made = set_up(opened(more=[row / 7 for row in range(120)]), replace(ALL, sensitive=("sex",)))
 
     assert dict(made.left_out) == {"more": "holds values that cannot be compared"}
 
@@ -122,6 +123,7 @@ def test_missing_values_have_a_rule_that_is_said():
     assert made.notes == (
         "Missing values of 'note' and 'number' count as a value of their own, 'other'.",
         "People whose 'ok' is missing are left out.",
+        "Numbers of 'age' are put into bins.",
     )
     assert prepare(plan_for(people, made.schema), frame=people.frame).facts.rows == 80
 
@@ -233,9 +235,9 @@ def test_a_plan_has_good_defaults():
     schema = set_up(opened(), ALL).schema
     plan = plan_for(opened(), schema)
 
-    assert [each.name for each in plan.task.protocols] == ["grr", "oue"]
+    assert [each.name for each in plan.task.protocols] == ["auto", "grr", "oue"]
     assert [float(each) for each in plan.task.epsilons] == [0.5, 1, 2, 4]
-    assert plan.task.splits == ("uniform",)
+    assert plan.task.splits == ("optimal",)
     assert plan_for(opened(), schema, rows=7, task=CollectTask(model="logistic")).data.rows == 7
 
 
@@ -267,20 +269,6 @@ def test_what_is_neither_is_refused(tmp_path):
         open_data("adlt")
     with pytest.raises(UnreadableFileError, match="there is no such file"):
         open_data(tmp_path / "adlt.csv")
-
-
-def test_the_room_for_a_file_is_never_less_than_the_default(monkeypatch):
-    monkeypatch.setattr("os.sysconf", lambda _: -1)
-    assert room().bytes == 200_000_000
-
-    monkeypatch.setattr("os.sysconf", lambda _: 2**20)
-    assert room().bytes == 8_000_000_000
-
-    def unknown(_):
-        raise ValueError
-
-    monkeypatch.setattr("os.sysconf", unknown)
-    assert room().bytes == 200_000_000
 
 
 def test_a_file_read_with_its_drafted_schema_gives_the_same_codes(tmp_path):

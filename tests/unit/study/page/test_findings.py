@@ -288,7 +288,7 @@ def test_one_setting_is_named_and_said_to_be_the_only_one():
 def test_a_single_repeat_claims_nothing():
     """Without an interval any difference may be chance, however large it is."""
     first, second, third = answers(
-        made(against(BEFORE, two(0.5, 0.2)), repeats=1, collect=CollectTask("grr", [1, 2]))
+        made(against(BEFORE, two(0.5, 0.2)), repeats=1, collect=CollectTask("grr", [1, 2], splits="uniform"))
     )
 
     assert first.finding == "One repeat cannot say who pays."
@@ -327,7 +327,7 @@ def test_a_study_in_which_everything_failed_still_has_three_sentences():
 
 
 def test_too_few_results_beside_the_chosen_one_are_nothing_to_compare_with():
-    collect = CollectTask("grr", [1, 2])
+    collect = CollectTask("grr", [1, 2], splits="uniform")
     results = made(
         against(BEFORE, BEFORE), collect=collect, failed={(setting(epsilon=2), place) for place in range(5)}
     )
@@ -384,7 +384,7 @@ def test_small_but_clear_changes_do_not_look_like_none():
 def test_the_page_is_about_the_epsilon_nearest_to_one():
     epsilons = {(0.25, 0.5, 8): "0.5", (0.5, 2): "0.5", (0.1, 3): "3", (16, 4): "4"}
     for tested, expected in epsilons.items():
-        results = made(against(BEFORE, BEFORE), collect=CollectTask("grr", list(tested)))
+        results = made(against(BEFORE, BEFORE), collect=CollectTask("grr", list(tested), splits="uniform"))
 
         assert f"{float(CollectReading.of(results).chosen.epsilon):g}" == expected
 
@@ -393,7 +393,7 @@ def test_an_epsilon_without_results_is_passed_over():
     grr = setting()
     results = made(
         against(BEFORE, BEFORE),
-        collect=CollectTask("grr", [1, 4]),
+        collect=CollectTask("grr", [1, 4], splits="uniform"),
         failed={(grr, place) for place in range(5)},
     )
 

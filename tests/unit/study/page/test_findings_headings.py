@@ -137,13 +137,13 @@ def test_the_table_is_headed_by_what_it_shows(gap, words):
     [(0.2, "narrows the gap"), (0.4, "widens the gap"), (0.3003, "does not clearly change the gap")],
 )
 def test_the_table_of_one_setting_is_headed_by_it(gap, words):
-    reading = CollectReading.of(along(gap=lambda where: gap, collect=CollectTask("grr", 1)))
+    reading = CollectReading.of(along(gap=lambda where: gap, collect=CollectTask("grr", 1, splits="uniform")))
 
     assert table_heading(reading) == f"All numbers: the setting tested {words}"
 
 
 def test_one_setting_that_costs_nothing_is_not_spoken_of_as_many():
-    reading = CollectReading.of(along(lambda where: 0.825, collect=CollectTask("grr", 1)))
+    reading = CollectReading.of(along(lambda where: 0.825, collect=CollectTask("grr", 1, splits="uniform")))
 
     assert frontier_heading(reading) == "The setting tested does not clearly cost accuracy"
     assert table_heading(CollectReading.of(along(repeats=1))) == "All numbers, without intervals"
@@ -186,8 +186,10 @@ def test_the_gap_follows_epsilon_only_where_its_slope_is_clear(gap, words):
 
 
 def test_one_way_needs_no_name():
-    grows = along(gap=rising, collect=CollectTask("grr", EPSILONS))
-    combined = along(gap=rising, collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"]))
+    grows = along(gap=rising, collect=CollectTask("grr", EPSILONS, splits="uniform"))
+    combined = along(
+        gap=rising, collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"], splits="uniform")
+    )
 
     assert measures_heading(CollectReading.of(grows)) == "The gap grows as ε grows"
     assert measures_heading(CollectReading.of(combined)).startswith("The gap grows as ε grows, however")
@@ -196,7 +198,7 @@ def test_one_way_needs_no_name():
 def test_strategies_are_named_in_quotes():
     results = along(
         gap=lambda where: rising(where) if where.option("strategy") == "combined" else 0.3,
-        collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"]),
+        collect=CollectTask("grr", EPSILONS, strategies=["combined", "single"], splits="uniform"),
     )
 
     assert (
@@ -206,7 +208,7 @@ def test_strategies_are_named_in_quotes():
 
 
 def test_one_epsilon_or_one_repeat_has_no_trend():
-    one = CollectReading.of(along(collect=CollectTask(["grr", "oue"], 1)))
+    one = CollectReading.of(along(collect=CollectTask(["grr", "oue"], 1, splits="uniform")))
 
     assert measures_heading(one) == "One ε was tested, so nothing is known of another"
     assert trend_words(one) == ""
@@ -357,7 +359,10 @@ def test_the_furthest_protocol_is_named_with_what_its_interval_says():
     near = CollectReading.of(made(by_setting({}), collect=FULL))
     far = CollectReading.of(made(by_setting({("oue", "k-based", 1): (0.35, 0.8)}), collect=FULL))
     two_only = CollectReading.of(
-        made(by_setting({("oue", None, 1): (0.35, 0.8)}), collect=CollectTask(["grr", "oue"], 1))
+        made(
+            by_setting({("oue", None, 1): (0.35, 0.8)}),
+            collect=CollectTask(["grr", "oue"], 1, splits="uniform"),
+        )
     )
 
     assert widest_rival(near).endswith(", which includes no difference.")

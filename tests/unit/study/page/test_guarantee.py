@@ -52,7 +52,9 @@ def test_each_column_has_its_share_of_epsilon_and_the_chance_of_the_truth(full):
     ],
 )
 def test_strategies_spend_epsilon_their_own_way(drawn, strategy, shares, words):
-    page = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("grr", 1, strategies=strategy)))
+    page = page_of(
+        made(against(BEFORE, BEFORE), collect=CollectTask("grr", 1, strategies=strategy, splits="uniform"))
+    )
     part = section(page, "guarantee")
 
     assert [row[2] for row in part.tables[0].rows] == shares
@@ -66,9 +68,15 @@ def test_strategies_spend_epsilon_their_own_way(drawn, strategy, shares, words):
 
 def test_a_share_close_to_chance_is_warned_of(drawn):
     """A guarantee that leaves nothing to learn from explains results that do not follow epsilon."""
-    small = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("oue", 0.1)))
-    single = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("grr", 0.05, strategies="single")))
-    tiny = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("grr", 0.0005, strategies="single")))
+    small = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("oue", 0.1, splits="uniform")))
+    single = page_of(
+        made(against(BEFORE, BEFORE), collect=CollectTask("grr", 0.05, strategies="single", splits="uniform"))
+    )
+    tiny = page_of(
+        made(
+            against(BEFORE, BEFORE), collect=CollectTask("grr", 0.0005, strategies="single", splits="uniform")
+        )
+    )
 
     assert (
         section(small, "guarantee")
@@ -84,7 +92,7 @@ def test_a_share_close_to_chance_is_warned_of(drawn):
 
 
 def test_a_large_epsilon_is_cautioned_where_it_is_promised(drawn):
-    page = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("grr", 30)))
+    page = page_of(made(against(BEFORE, BEFORE), collect=CollectTask("grr", 30, splits="uniform")))
     part = section(page, "guarantee")
 
     assert part.heading == "Seeing somebody's report changes the odds by a factor of e^30 at most"

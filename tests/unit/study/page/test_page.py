@@ -71,7 +71,7 @@ def test_notes_say_what_would_be_misjudged(drawn):
     results = made(
         against(BEFORE, BEFORE),
         repeats=1,
-        collect=CollectTask("grr", [1, 16]),
+        collect=CollectTask("grr", [1, 16], splits="uniform"),
         failed={(setting(epsilon=16), 0)},
         notes=(Note("privacy", leak), "The study uses 500 of the rows."),
     )
@@ -188,7 +188,7 @@ def test_the_line_of_the_best_leaves_out_what_another_beats():
         ("oue", "uniform", 1): (0.20, 0.81),
         ("ss", "uniform", 1): (0.24, 0.80),
     }
-    results = made(by_setting(table), collect=CollectTask(["grr", "oue", "ss"], 1))
+    results = made(by_setting(table), collect=CollectTask(["grr", "oue", "ss"], 1, splits="uniform"))
     for each in results.outcomes:
         if each.cell.setting.mechanism == "oue":
             each.measures["sp_gap"] += (0.3, -0.3, 0.2, -0.2, 0.0)[each.cell.repeat]
@@ -355,7 +355,7 @@ def test_a_single_repeat_has_no_words_on_intervals_it_does_not_have(drawn):
 
 
 def test_parameters_of_the_model_are_told(drawn):
-    task = CollectTask(model="gradient-boosting", parameters={"max_iter": 20})
+    task = CollectTask("grr", model="gradient-boosting", parameters={"max_iter": 20}, splits="uniform")
     page = page_of(made(against(BEFORE, BEFORE), plan={"task": task}))
 
     assert any("(gradient-boosting, max_iter = 20)" in line for line in page.method)
@@ -391,7 +391,11 @@ def test_groups_of_few_people_are_warned_of_where_they_are_drawn(drawn):
 def test_strategies_are_not_called_splits(drawn):
     both = CollectTask("grr", 1, splits=["uniform"], strategies=["independent", "combined"])
     mixed = page_of(made(by_setting({}), collect=both))
-    only = page_of(made(by_setting({}), collect=CollectTask("grr", 1, strategies=["combined", "single"])))
+    only = page_of(
+        made(
+            by_setting({}), collect=CollectTask("grr", 1, strategies=["combined", "single"], splits="uniform")
+        )
+    )
 
     assert section(mixed, "numbers").tables[0].header[1] == "Split or strategy"
     assert "one protocol, split or strategy and ε" in section(mixed, "frontier").lead
@@ -424,7 +428,7 @@ def test_a_command_is_given_only_where_its_plan_lies(tmp_path):
 
 def test_a_whole_report_is_written_with_its_pictures_and_figures(tmp_path):
     """Everything together: charts, template, files."""
-    results = made(against(BEFORE, two(0.33, 0.57)), collect=CollectTask(["grr", "oue"], 1))
+    results = made(against(BEFORE, two(0.33, 0.57)), collect=CollectTask(["grr", "oue"], 1, splits="uniform"))
     path = results.report(tmp_path / "report.html")
     text = path.read_text(encoding="utf-8")
 

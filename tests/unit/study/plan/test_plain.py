@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.schema.plain import plain_mapping
+from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism

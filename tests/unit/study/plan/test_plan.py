@@ -66,14 +66,14 @@ def test_cells_are_distinct_and_come_repeat_by_repeat(plan):
 
 
 def test_each_repeat_has_one_unprotected_cell_to_compare_with():
-    cells = Plan(task=CollectTask(["grr", "oue"], [1, 2]), repeats=3).cells()
+    cells = Plan(task=CollectTask(["grr", "oue"], [1, 2], splits="uniform"), repeats=3).cells()
 
     assert [cell.repeat for cell in cells if not cell.setting.is_protected] == [0, 1, 2]
 
 
 def test_a_larger_grid_keeps_every_earlier_cell():
     """Otherwise adding an epsilon would throw finished work away."""
-    small = Plan(task=CollectTask(["grr"], [1]), repeats=2)
+    small = Plan(task=CollectTask(["grr"], [1], splits="uniform"), repeats=2)
     large = Plan(task=CollectTask(["oue", "grr"], [2, 1], splits=["k-based", "uniform"]), repeats=4)
 
     assert {cell.id for cell in small.cells()} < {cell.id for cell in large.cells()}

@@ -5,8 +5,8 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 
 import evenhand
-from evenhand.study.plan import versions as module
-from evenhand.study.plan.versions import versions
+from evenhand.study.plan import facts as module
+from evenhand.study.plan.facts import versions
 
 
 def test_the_versions_are_those_that_run():
@@ -24,11 +24,11 @@ def test_a_package_that_is_not_there_is_left_out(monkeypatch):
         return "1"
 
     monkeypatch.setattr(module, "version", missing)
-    module._found.cache_clear()
+    module._installed.cache_clear()
     try:
         found = versions()
     finally:
-        module._found.cache_clear()
+        module._installed.cache_clear()
 
     assert "lightgbm" not in found
     assert found["scikit-learn"] == "1"

@@ -9,15 +9,12 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.study.results.estimates import (
     Estimated,
-    data_change,
-    data_estimate,
     estimate,
     group_change,
     group_estimate,
     paired_change,
 )
-from evenhand.study.results.intervals import means
-from evenhand.study.results.spreads import NO_INTERVAL
+from evenhand.study.results.intervals import NO_INTERVAL, means
 from evenhand.study.tasks.learn.names import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 
@@ -109,9 +106,12 @@ def test_rates_of_a_group_are_found_by_label(results):
 
 
 def test_the_disparity_of_labels_before_and_after(results):
-    assert data_estimate(results, grr(1), "true").value == pytest.approx(0.2)
-    assert data_change(results, grr(1)).value == pytest.approx(-0.1)
-    assert data_change(results, NOTHING).value == 0
+    rows = results.data("pyarrow").to_pylist()
+    reported = [row for row in rows if row["mechanism"] == "grr"]
+
+    assert [row["true"] for row in reported] == pytest.approx([0.2] * 4)
+    assert [row["reported"] - row["true"] for row in reported] == pytest.approx([-0.1] * 4)
+    assert all(row["reported"] == row["true"] for row in rows if row["mechanism"] == "none")
 
 
 def test_limits_are_cut_to_what_is_possible():
@@ -202,7 +202,6 @@ def test_the_corrected_interval_says_so(results):
         (lambda r: estimate(r, grr(7), "acc"), "setting"),
         (lambda r: group_estimate(r, grr(1), "children", "tpr"), "group"),
         (lambda r: group_estimate(r, grr(1), "men", "acc"), "rate"),
-        (lambda r: data_estimate(r, grr(1), "false"), "name"),
     ],
 )
 def test_what_does_not_exist_is_refused_by_name(results, call, parameter):

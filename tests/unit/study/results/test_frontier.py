@@ -160,7 +160,7 @@ def test_a_clear_winner_is_named_before_one_that_is_not():
     chance = {"acc": [0.70, 0.80, 0.93], "sp_gap": [0.1, 0.1, 0.1]}
     judged = {"acc": [0.72, 0.78, 0.90], "sp_gap": [0.1, 0.1, 0.1]}
     surer = {"acc": [0.76, 0.82, 0.9401], "sp_gap": [0.1, 0.1, 0.1]}
-    plan = Plan(task=CollectTask(["grr", "oue", "ss"], 1), repeats=3)
+    plan = Plan(task=CollectTask(["grr", "oue", "ss"], 1, splits="uniform"), repeats=3)
     values = dict(zip(plan.settings(), (runs(0.1, 0.9), chance, judged, surer), strict=True))
     outcomes = [
         outcome(Cell(setting, repeat), **{name: each[repeat] for name, each in measures.items()})

@@ -10,8 +10,15 @@ import pytest
 from scipy import stats
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.results.intervals import check_kind, kind_words, means, means_of
-from evenhand.study.results.spreads import _TABLE, FEWEST_REPEATS, why_no_interval
+from evenhand.study.results.intervals import (
+    _TABLE,
+    FEWEST_REPEATS,
+    check_kind,
+    kind_words,
+    means,
+    means_of,
+    why_no_interval,
+)
 from evenhand.study.tasks.collect.task import CollectTask
 
 RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
@@ -91,7 +98,7 @@ def test_seeds_are_not_corrected():
     """Of the three kinds one alone is about people who are not in the data."""
     kinds = ("student", "seeds", "corrected")
     errors = [
-        float(means_of(np.array(RUNS), task=CollectTask(), kind=kind, level=0.9).standard_error)
+        float(means_of(np.array(RUNS), overlap=CollectTask().overlap, kind=kind, level=0.9).standard_error)
         for kind in kinds
     ]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.results.measure_names import measure_named
+from evenhand.study.results.lookup import measure_named
 
 
 def test_other_names_are_listed_when_a_name_is_refused():

@@ -23,7 +23,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 @pytest.fixture(name="results", scope="module")
 def _results():
-    plan = Plan(task=CollectTask(["grr"], ["1/2", 1]), repeats=3)
+    plan = Plan(task=CollectTask(["grr"], ["1/2", 1], splits="uniform"), repeats=3)
     outcomes = [outcome(cell, acc=0.5 + 0.01 * at) for at, cell in enumerate(plan.cells()[:-1])]
     outcomes[4] = failed(outcomes[4].cell)
     return Results(plan, facts(), outcomes[::-1])
@@ -90,7 +90,9 @@ def test_no_table_needs_pandas(results, monkeypatch):
 
 
 def test_each_option_is_a_column_under_its_name():
-    plan = Plan(task=CollectTask(["olh", {"name": "olh", "as_printed": True}], 1), repeats=1)
+    plan = Plan(
+        task=CollectTask(["olh", {"name": "olh", "as_printed": True}], 1, splits="uniform"), repeats=1
+    )
     results = Results(plan, facts(), [outcome(cell, acc=0.5) for cell in plan.cells()])
     frame = results.frame(backend="pyarrow")
 
@@ -193,7 +195,7 @@ def _render(page):
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
 
-    def read(_task, results, *, chosen, language):
+    def read(_task, results, *, chosen, language="en"):
         return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
 
     monkeypatch.setattr(type(results.plan.task), "read", read)

@@ -30,7 +30,7 @@ def test_each_setting_is_a_line_with_its_interval():
 
 
 def test_a_long_study_is_cut_and_says_so():
-    plan = Plan(task=CollectTask(["grr"], list(range(1, 41))), repeats=1, measures=("f1",))
+    plan = Plan(task=CollectTask(["grr"], list(range(1, 41)), splits="uniform"), repeats=1, measures=("f1",))
     results = Results(plan, facts(), [outcome(cell, f1=0.5) for cell in plan.cells()])
 
     assert "and 29 more settings; summary() has them all" in repr(results)

@@ -14,7 +14,7 @@ from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect import execute as executing
 from evenhand.study.tasks.collect.execute import STEPS
@@ -40,7 +40,11 @@ SMALL = {
 def recorded(cell, study, prepared):
     """Run a cell with a classifier that remembers; return its memory and the outcome."""
     model = Recorder()
-    study = study.with_(task=CollectTask(model=model, encoder=study.task.encoder, folds=study.task.folds))
+    study = study.with_(
+        task=CollectTask(
+            "grr", model=model, encoder=study.task.encoder, folds=study.task.folds, splits="uniform"
+        )
+    )
     outcome = execute(cell, plan=study, prepared=prepared)
     return model.memory, outcome
 
@@ -81,7 +85,7 @@ def assert_trained_on_reports_and_asked_clean(cell, study, prepared):
 @pytest.mark.parametrize("encoder", ["narrow", "one-hot"])
 def test_a_model_is_trained_on_reports_and_asked_about_clean_rows(setting, encoder):
     """The other way round a study would measure something that nobody does."""
-    study = plan(task=CollectTask(encoder=encoder))
+    study = plan(task=CollectTask("grr", encoder=encoder, splits="uniform"))
 
     assert_trained_on_reports_and_asked_clean(Cell(setting, 1), study, prepare(study, frame=people()))
 
@@ -152,7 +156,7 @@ def test_columns_in_the_clear_are_the_same_with_and_without_protection():
 
 
 def test_single_leaves_the_other_sensitive_columns_in_the_clear():
-    grid = CollectTask("grr", 1, strategies="single")
+    grid = CollectTask("grr", 1, strategies="single", splits="uniform")
     study = plan(collect=grid)
     prepared = prepare(study, frame=people())
     plain, single = (
@@ -169,7 +173,7 @@ def test_single_leaves_the_other_sensitive_columns_in_the_clear():
 
 def test_settings_of_a_repeat_share_the_split_and_repeats_do_not():
     """Paired comparisons need it."""
-    study = plan(collect=CollectTask(["grr", "oue"], [1, 4]), repeats=2)
+    study = plan(collect=CollectTask(["grr", "oue"], [1, 4], splits="uniform"), repeats=2)
     prepared = prepare(study, frame=people())
     seen = {cell: recorded(cell, study, prepared)[0] for cell in study.cells() if cell.setting.epsilon != 4}
     tests = {
@@ -227,7 +231,7 @@ def test_one_stream_for_two_cells_is_caught(monkeypatch, other):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_cell_gives_the_same_outcome_whatever_ran_before(model):
-    study = plan(task=CollectTask(model=model, parameters=SMALL[model]))
+    study = plan(task=CollectTask("grr", model=model, parameters=SMALL[model], splits="uniform"))
     prepared = prepare(study, frame=people())
     first = execute(Cell(GRR, 0), plan=study, prepared=prepared)
     for cell in (Cell(Setting(), 1), Cell(OUE, 0)):
@@ -255,7 +259,7 @@ def test_a_cell_runs_on_one_thread():
             seen.extend(each["num_threads"] for each in threadpool_info())
             return super().fit(features, target)
 
-    study = plan(task=CollectTask(model=Watching()))
+    study = plan(task=CollectTask("grr", model=Watching(), splits="uniform"))
     execute(Cell(Setting(), 0), plan=study, prepared=prepare(study, frame=people()))
 
     assert set(seen) == {1}
@@ -266,7 +270,9 @@ def test_a_cell_runs_on_one_thread():
 
 def test_an_outcome_is_the_group_report_of_the_test_rows():
     """The measures of a study are those of group_report, computed from what the model says."""
-    study = plan(task=CollectTask(model="gradient-boosting", parameters={"max_iter": 20}))
+    study = plan(
+        task=CollectTask("grr", model="gradient-boosting", parameters={"max_iter": 20}, splits="uniform")
+    )
     prepared = prepare(study, frame=people())
     outcome = execute(Cell(GRR, 0), plan=study, prepared=prepared)
     with threadpool_limits(1):
@@ -352,7 +358,7 @@ def test_every_model_learns_with_every_encoder(model, encoder):
     """Without protection each must do clearly better than a coin."""
     study = Plan(
         data=DataSource(dataset="causal", options={"n": 1000}),
-        task=CollectTask(model=model, encoder=encoder, parameters=SMALL[model]),
+        task=CollectTask("grr", model=model, encoder=encoder, parameters=SMALL[model], splits="uniform"),
     )
     prepared = prepare(study)
     for setting in (Setting(), report_setting("grr", Fraction(8), "none", "combined")):
@@ -371,7 +377,7 @@ def test_every_protocol_runs(protocol):
 
 
 def test_codes_of_protocols_without_codes_are_refused():
-    study = plan(task=CollectTask(model="logistic", encoder="codes"))
+    study = plan(task=CollectTask("grr", model="logistic", encoder="codes", splits="uniform"))
     prepared = prepare(study, frame=people())
 
     with pytest.raises(InvalidParameterError, match="only GRR"):
@@ -408,7 +414,7 @@ def test_a_classifier_without_scores_has_no_auc():
 
 
 def test_folds_have_their_own_draws_and_ask_about_everybody_once():
-    study = plan(task=CollectTask(model="logistic", folds=4))
+    study = plan(task=CollectTask("grr", model="logistic", folds=4, splits="uniform"))
     prepared = prepare(study, frame=people())
     memory, outcome = recorded(Cell(GRR, 0), study, prepared)
     folds = StratifiedKFold(4, shuffle=True, random_state=study.seed)
@@ -428,7 +434,7 @@ def test_folds_have_their_own_draws_and_ask_about_everybody_once():
 
 def test_measures_are_means_over_the_folds_in_which_they_are_defined(monkeypatch):
     """A fold in which nobody is predicted positive has no precision; the others still have."""
-    study = plan(task=CollectTask(model="logistic", folds=4))
+    study = plan(task=CollectTask("grr", model="logistic", folds=4, splits="uniform"))
     prepared = prepare(study, frame=people())
     reports = []
     real = executing.group_report
@@ -453,7 +459,7 @@ def test_a_measure_that_no_fold_defines_is_undefined():
 
 
 def test_more_than_two_groups_are_compared_with_the_privileged_one():
-    study = plan(task=CollectTask(model="logistic", test=0.5))
+    study = plan(task=CollectTask("grr", model="logistic", test=0.5, splits="uniform"))
     outcome = execute(Cell(Setting(), 0), plan=study, prepared=prepare(study, frame=people(1500)))
     selection = {label: rates["selection"] for label, rates in outcome.groups.items()}
     sizes = {label: rates["people"] for label, rates in outcome.groups.items()}

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand import _shared_folders
 from evenhand.errors import StudyStoreError
-from evenhand.study.run.sharing import Shared, open_arrays
+from evenhand.study.run.workers import Shared, open_arrays
 
 
 @dataclass(frozen=True)

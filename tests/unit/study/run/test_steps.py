@@ -11,7 +11,7 @@ from evenhand.errors import InvalidParameterError, PlanError, StudyStoreError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
-from evenhand.study.run.steps import Runner, follow
+from evenhand.study.run.whole import Runner, follow
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.store.store import Store
@@ -196,7 +196,8 @@ def test_the_plan_stands_beside_the_store(tmp_path):
     _all(out=tmp_path)
 
     assert Plan.load(tmp_path / "plan.toml") == PLAN
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.toml", "study.db", "study.lock"]
+    names = ["plan.toml", "schema.toml", "study.db", "study.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_the_plan_beside_the_store_finds_the_data(tmp_path, monkeypatch):
@@ -220,7 +221,7 @@ def test_the_plan_beside_the_store_finds_the_data(tmp_path, monkeypatch):
 
 
 def test_data_on_another_drive_keep_their_whole_path(tmp_path, monkeypatch):
-    module = import_module("evenhand.study.run.steps")
+    module = import_module("evenhand.study.run.whole")
     monkeypatch.setattr(module.os.path, "relpath", lambda *_: (_ for _ in ()).throw(ValueError))
     plan = PLAN.with_(data=DataSource(path="rows.csv"))
 
@@ -255,7 +256,7 @@ def test_what_is_no_plan_is_refused():
 
 
 def test_by_default_there_are_as_many_workers_as_cores(monkeypatch):
-    module = import_module("evenhand.study.run.steps")
+    module = import_module("evenhand.study.run.whole")
     counts = []
 
     def results(job, *, count, stop):
@@ -272,7 +273,7 @@ def test_by_default_there_are_as_many_workers_as_cores(monkeypatch):
 
 
 def test_the_number_of_cores_is_that_of_this_process():
-    from evenhand.study.run.steps import _cores
+    from evenhand.study.run.whole import _cores
 
     assert _cores() >= 1
 

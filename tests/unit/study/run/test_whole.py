@@ -10,12 +10,12 @@ from evenhand.study.run.whole import run
 from evenhand.study.store.store import Store
 
 PLAN = small_plan()
-FOLLOW = import_module("evenhand.study.run.steps")  # the package has a function of this name
+FOLLOW = import_module("evenhand.study.run.whole")  # the package has a function of this name
 
 
 @pytest.fixture(autouse=True)
 def _cheap_cells(monkeypatch):
-    monkeypatch.setattr(FOLLOW, "_execute", lambda: cheap)
+    monkeypatch.setattr(FOLLOW, "execute", cheap)
 
 
 def test_the_results_are_those_of_every_cell(tmp_path):
@@ -67,7 +67,7 @@ def test_ctrl_c_in_a_cell_stops_the_study(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return cheap(cell, plan=plan, prepared=prepared)
 
-    monkeypatch.setattr(FOLLOW, "_execute", lambda: pressed)
+    monkeypatch.setattr(FOLLOW, "execute", pressed)
     with pytest.raises(KeyboardInterrupt, match="2 of 6 cells"):
         run(PLAN, out=tmp_path, workers=1, progress=False)
 

@@ -13,14 +13,13 @@ from attacks._study_cells import LightRunner, Stubborn, cheap, light_rows, small
 from evenhand.study.run import workers
 from evenhand.study.run.attempt import as_texts, from_texts
 from evenhand.study.run.events import CellDone
-from evenhand.study.run.sharing import Shared
-from evenhand.study.run.workers import Died, Job, Pool, _Worker, serve
+from evenhand.study.run.workers import Died, Job, Pool, Shared, _Worker, serve
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask
 
 PLAN = small_plan()
 CELLS = PLAN.cells()
-FOLLOW = import_module("evenhand.study.run.steps")  # the package has a function of this name
+FOLLOW = import_module("evenhand.study.run.whole")  # the package has a function of this name
 
 
 class _Process:

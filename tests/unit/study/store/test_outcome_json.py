@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.store.outcome_json import (
+from evenhand.study.store.canonical import (
     canonical,
     numbers_from,
     numbers_text,
     outcome_from,
     result_text,
 )
+from evenhand.study.store.outcome import Failure, Outcome
 
 CELL = Cell(Setting(), 0)
 NUMBERS = st.dictionaries(st.text(max_size=5), st.floats(allow_nan=True, allow_infinity=True), max_size=4)

@@ -8,7 +8,7 @@ import pytest
 from attacks._study_cells import cheap, small_plan
 from evenhand.errors import StudyStoreError
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.plan.versions import versions
+from evenhand.study.plan.facts import versions
 from evenhand.study.run.prepare import prepare
 from evenhand.study.store import file as store_file
 from evenhand.study.store.canonical import canonical_table
@@ -224,8 +224,8 @@ def test_a_store_without_cells_may_be_begun_with_another_plan(tmp_path, prepared
     ("changes", "told"),
     [
         ({"seed": 8}, "differs in the seed."),
-        ({"task": CollectTask()}, "differs in the task."),
-        ({"seed": 8, "task": CollectTask()}, "differs in the seed and the task."),
+        ({"task": CollectTask("grr", splits="uniform")}, "differs in the task."),
+        ({"seed": 8, "task": CollectTask("grr", splits="uniform")}, "differs in the seed and the task."),
     ],
 )
 def test_another_study_does_not_go_on_in_the_folder(folder, prepared, changes, told):
@@ -304,7 +304,7 @@ def test_a_row_whose_cell_is_damaged_too_is_reported(folder, name):
 
 def test_a_row_whose_text_was_never_a_result_is_reported(folder):
     """The checksum is right, but the row was not written by a store."""
-    from evenhand.study.store.rows import checksum
+    from evenhand.study.store.file import checksum
 
     with Store.open(folder) as store:
         spec = store.spec.hash
@@ -344,7 +344,7 @@ def test_a_store_that_lost_its_plan_or_facts_is_refused(folder, statement):
 
 
 def test_a_plan_that_was_never_one_is_refused(folder):
-    from evenhand.study.store.rows import checksum
+    from evenhand.study.store.file import checksum
 
     _spoil(folder, f"UPDATE meta SET value = 'x', checksum = '{checksum(['plan', 'x'])}' WHERE key = 'plan'")
 
@@ -369,7 +369,7 @@ def test_damage_that_sqlite_cannot_even_tell_is_reported(folder):
     damaged = path.read_bytes().replace(b"tablecellscells", b"tablec\xf4llscells")
     path.write_bytes(damaged.replace(b"CREATE TABLE cells", b"CREATE TABLF cells"))
     with pytest.raises(UnicodeDecodeError):
-        store_file.connected(path, write=False)
+        store_file.connect_store(path, write=False)
 
     _refused(lambda: Store.open(folder), "'study.db' is damaged")
     _refused(lambda: Store.reserve(folder, resume=True), "'study.db' is damaged")
@@ -419,7 +419,7 @@ def test_a_file_that_may_not_be_written_is_told():
         error.sqlite_errorcode = code
 
         def fail(error=error):
-            with store_file.telling(store_file.path_of("x")):
+            with store_file.explain_errors(store_file.path_of("x")):
                 raise error
 
         _refused(fail, "'study.db'", words)

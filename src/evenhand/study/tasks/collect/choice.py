@@ -46,7 +46,8 @@ def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | Non
     """Return which sentence is true, its slots, and the setting it recommends."""
     if reading.usefulness(BASELINE) == "useless":
         return "no_model", {}, None
-    if not (reading.is_useful(BASELINE) and reading.has_intervals):
+    unproved = "unproved" in {reading.usefulness(BASELINE), reading.usefulness()}
+    if unproved or not reading.has_intervals:
         return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
     if not reading.is_useful():
         return _works_from(reading)

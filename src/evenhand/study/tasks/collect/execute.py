@@ -93,7 +93,7 @@ def _part(
     seconds: dict[str, float],
 ) -> _Found:
     """Train on what people report and predict for rows as they are."""
-    train, test = rows
+    train, test = rows[0], prepared.stated(rows[1])
     facts, target = prepared.facts, prepared.target[train]
     with timed(seconds, "protect"):
         true = {name: codes[train] for name, codes in prepared.codes.items()}
@@ -127,6 +127,7 @@ def _part(
             prepared.group[train],
             privileged=facts.privileged,
             reported=reported.get(str(facts.schema.protected)),
+            groups=facts.compared,
         )
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None

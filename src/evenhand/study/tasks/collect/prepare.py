@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand._notes import Note
+from evenhand.collect.joint.strategy import refuse_dropping
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import EvenhandError
-from evenhand.schema.text import brief
+from evenhand.schema.text import brief, listed
 from evenhand.study.tasks.base import refuse_field
+from evenhand.study.tasks.collect.leakage import notes_on_leaks
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
-from evenhand.study.tasks.shared.optimal_setting import check_optimal
+from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal
+from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 
 if TYPE_CHECKING:
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.collect.task import CollectTask
 
-__all__ = ["check_schema", "check_size", "check_task", "prepare"]
+__all__ = ["check_schema", "check_size", "check_task", "prepare", "without_twins"]
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 
@@ -32,7 +37,28 @@ def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
     facts = prepared.facts
     check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
-    return prepared
+    notes = (*facts.notes, *notes_on_leaks(prepared), *_notes_on_truth(task, facts.schema))
+    return replace(prepared, facts=replace(facts, notes=notes))
+
+
+def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:
+    """Say for which setting, and of which columns, reports are true the least often, if that is rarely."""
+    found = []
+    for setting in task.settings():
+        if setting.mechanism != NAME:
+            rarely = strategy_of(setting, schema).rarely_true
+            found += [(share, name, str(setting)) for name, share in rarely.items()]
+    if not found:
+        return ()
+    share, name, setting_name = min(found)
+    columns = listed([f"'{brief(column)}'" for column in dict.fromkeys(each[1] for each in found)])
+    return (
+        Note(
+            "limit",
+            f"Less than 5 % of the reports of {columns} are true in some settings: of '{brief(name)}' "
+            f"{100 * share:.2g} % under {setting_name}.",
+        ),
+    )
 
 
 def check_schema(schema: Schema, task: CollectTask) -> None:
@@ -68,6 +94,22 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
             refuse_field("schema.roles.sensitive", why)
     refuse_dropping(schema[name] for name in schema.sensitive)
     check_optimal(schema, task)
+
+
+def without_twins(task: CollectTask, schema: Schema) -> CollectTask:
+    """Return the task without protocols by which ``"auto"`` reports every column at every epsilon already."""
+    asked = {
+        mechanism.name: {
+            setting.epsilon: {
+                name: kind.name for name, kind in strategy_of(setting, schema).protocols.items()
+            }
+            for setting in task.with_(protocols=[mechanism], strategies=("independent",)).settings()
+        }
+        for mechanism in task.protocols
+        if mechanism.name == AUTO or not mechanism.parameters
+    }
+    twins = [name for name, ways in asked.items() if name != AUTO and ways == asked.get(AUTO)]
+    return task.with_(protocols=[kept for kept in task.protocols if kept.name not in twins])
 
 
 def check_task(task: CollectTask) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand._validate import integer, one_of
 from evenhand.collect import PROTOCOLS
 from evenhand.collect.joint.build import STRATEGIES
-from evenhand.collect.protocols.registry import protocol_named
+from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text
-from evenhand.schema.plain import plain_mapping
+from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
+    from evenhand.schema import Schema
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
@@ -41,7 +42,7 @@ ENCODERS = ("narrow", "one-hot", "codes")
 """The ways to make features of columns, by name."""
 
 _OWNER = "CollectTask"
-_COMBINED = ("grr", NAME)
+_COMBINED = ("grr", AUTO, NAME)
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -52,7 +53,8 @@ class Mechanism:
     Parameters
     ----------
     name : str
-        One of :data:`evenhand.collect.PROTOCOLS`.
+        One of :data:`evenhand.collect.PROTOCOLS`, or ``"auto"``: for each column the one of least variance at
+        its size and epsilon.
     parameters : mapping, default {}
         Such as ``{"as_printed": True}``. Those of ``"optimal"`` are in
         :class:`evenhand.study.tasks.shared.optimal_setting.OptimalWay`; defaults are left out.
@@ -67,6 +69,9 @@ class Mechanism:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if isinstance(self.name, str) and self.name.lower() == AUTO and not self.parameters:
+            object.__setattr__(self, "name", AUTO)
+            return
         protocol = protocol_named(self.name)
         object.__setattr__(self, "name", protocol.name)
         parameters = plain_mapping("parameters", self.parameters, owner="Mechanism")
@@ -95,7 +100,9 @@ class Mechanism:
             return cls(given["name"], {key: value for key, value in given.items() if key != "name"})
         if isinstance(given, str):
             return cls(given)
-        must_be = f"names of protocols ({', '.join(PROTOCOLS)}), or mappings with 'name' and parameters"
+        must_be = (
+            f"names of protocols ({', '.join((AUTO, *PROTOCOLS))}), or mappings with 'name' and parameters"
+        )
         raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=given)
 
     @property
@@ -112,16 +119,17 @@ class CollectTask(Task):
     """Train on what people report, predict for clean rows, and compare the groups.
 
     Each protocol is tried with each epsilon, split and strategy, where they go together. Splits go with the
-    strategy ``"independent"`` only, and ``"combined"`` with GRR and optimal only. Under ``"independent"`` the
-    protocol ``"optimal"`` reports the protected column by the optimal channel and the others by GRR;
-    ``"single"`` reports the protected column, and ``"combined"`` all as one value.
+    strategy ``"independent"`` only, and ``"combined"`` with GRR, which ``"auto"`` is there, and optimal.
+    Under ``"independent"`` the protocol ``"optimal"`` reports the protected column by the optimal channel and
+    the others by GRR; ``"single"`` reports the protected column, and ``"combined"`` all as one value.
 
     Parameters
     ----------
-    protocols : name, Mechanism, mapping, or list of them
+    protocols : name, Mechanism, mapping, or list of them, default "auto"
+        As in :func:`evenhand.collect.strategy_for`, whose defaults are the same.
     epsilons : number or list of numbers
         Each the epsilon of a person's whole report.
-    splits : name or list of names, default "uniform"
+    splits : name or list of names, default "optimal"
         Of ``"uniform"``, ``"k-based"``, ``"optimal"`` and ``"sample"``.
     strategies : name or list of names, default "independent"
         ``"independent"``, ``"combined"`` or ``"single"``.
@@ -142,7 +150,9 @@ class CollectTask(Task):
 
     Examples
     --------
-    >>> task = CollectTask(["grr", "oue"], [1, 2], strategies=["independent", "combined"])
+    >>> task = CollectTask(
+    ...     ["grr", "oue"], [1, 2], splits="uniform", strategies=["independent", "combined"]
+    ... )
     >>> for setting in task.settings():
     ...     print(setting)
     GRR, uniform split, ε = 1
@@ -167,15 +177,15 @@ class CollectTask(Task):
 
     kind: ClassVar[str] = "collect"
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
-    audit_mechanisms: ClassVar[tuple[str, ...]] = ("grr", "oue")
+    audit_mechanisms: ClassVar[tuple[str, ...]] = (AUTO, "grr", "oue")
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
 
     def __init__(
         self,
-        protocols: Any = ("grr",),
+        protocols: Any = (AUTO,),
         epsilons: Any = (1,),
         *,
-        splits: Any = ("uniform",),
+        splits: Any = ("optimal",),
         strategies: Any = ("independent",),
         model: Any = "gradient-boosting",
         parameters: Mapping[str, Any] = _NONE,
@@ -199,7 +209,7 @@ class CollectTask(Task):
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if "combined" in self.strategies and not any(each.name in _COMBINED for each in mechanisms):
-            must_be = "a list with 'grr' or 'optimal', by which the strategy 'combined' reports"
+            must_be = "a list with 'grr', 'auto' or 'optimal', by which the strategy 'combined' reports"
             raise InvalidParameterError("protocols", owner=_OWNER, must_be=must_be, got=protocols)
         for mechanism in mechanisms:
             if mechanism.name == NAME:
@@ -214,8 +224,11 @@ class CollectTask(Task):
                 for mechanism in self.protocols:
                     if strategy == "combined" and mechanism.name not in _COMBINED:
                         continue
+                    name = "grr" if strategy == "combined" and mechanism.name == AUTO else mechanism.name
+                    if name != mechanism.name and Mechanism(name) in self.protocols:
+                        continue
                     for epsilon in self.epsilons:
-                        yield report_setting(mechanism.name, epsilon, split, strategy, mechanism.parameters)
+                        yield report_setting(name, epsilon, split, strategy, mechanism.parameters)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -274,6 +287,14 @@ class CollectTask(Task):
     def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
         """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""
         return self
+
+    def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
+        """Return ``evenhand privatize`` as the setting tested it."""
+        from evenhand.study.tasks.collect.release_command import (  # noqa: PLC0415 - only for a report
+            privatize_command,
+        )
+
+        return privatize_command(setting, schema, data=data, file=file)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from evenhand._validate import one_of
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitigation_kind
 from evenhand.errors import InvalidParameterError
 from evenhand.release.postprocess.registry import checked_step, steps_of
-from evenhand.schema.plain import plain_mapping
+from evenhand.schema.values import plain_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

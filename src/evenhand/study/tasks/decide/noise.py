@@ -13,8 +13,8 @@ from evenhand.decide.exact.noise import guarantee_of
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import exact
-from evenhand.release.mechanisms.named import TableMechanism
 from evenhand.release.mechanisms.noise import DiscreteGaussian
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.tasks.decide.methods import noise_parameters
 
 if TYPE_CHECKING:

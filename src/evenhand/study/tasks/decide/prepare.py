@@ -13,8 +13,7 @@ from evenhand.decide.result.entities import Entities, frame_columns, read_entity
 from evenhand.errors import EvenhandError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.text import brief
-from evenhand.study.plan.facts import Facts
-from evenhand.study.plan.versions import versions
+from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.decide.methods import public_columns
 from evenhand.study.tasks.shared.rows import label_of, load_frame

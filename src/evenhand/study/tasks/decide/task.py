@@ -12,7 +12,7 @@ from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Sum
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text
-from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.decide.methods import JOIN, Way, check_needs, checked_post

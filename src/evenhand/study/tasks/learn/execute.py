@@ -78,7 +78,8 @@ def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearnin
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the report says it, once
         with timed(seconds, "split"):
-            [(learn, test)] = parts(prepared.target, test=task.test, seed=own_seed)
+            [parted] = parts(prepared.target, test=task.test, seed=own_seed)
+            learn, test = map(prepared.stated, parted)  # every method but the plain one asks for the group
             tested = _rows(prepared, test)
         learnt = _learnt(cell.setting, task, prepared, learn, source=source, seconds=seconds)
         with timed(seconds, "predict"):
@@ -213,9 +214,10 @@ def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearni
     schema = prepared.facts.schema
     read = [name for name in input_columns(task, schema) if schema[name].inferred]
     stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
-    if not schema.may_drop:
+    leaving_out = [*schema.may_drop, *([str(schema.protected)] if schema.not_stated is not None else [])]
+    if not leaving_out:
         return stated
-    left_in = f"how many rows the rules of {listed(schema.may_drop)} leave in is public"
+    left_in = f"how many rows the rules of {listed(list(dict.fromkeys(leaving_out)))} leave in is public"
     return Guarantee.from_dict(stated.to_dict() | {"assumptions": [*stated.assumptions, left_in]})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.collect.reports.dropping import refuse_dropping
+from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.errors import MissingExtraError
 from evenhand.schema.text import brief
 from evenhand.study.tasks.base import Prepared, refuse_field

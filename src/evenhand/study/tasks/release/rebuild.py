@@ -70,6 +70,7 @@ def learnt_from(
         people of one outcome only.
     """
     facts, schema = prepared.facts, prepared.facts.schema
+    tested = prepared.stated(tested)
     labels, scores = _predictions(published, schema, prepared, tested, seed)
     if labels is None:
         nothing = dict.fromkeys((*RATES, "people"), math.nan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text
-from evenhand.release.mechanisms.named import TableMechanism
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.collect.protocols.grr import Naming
-from evenhand.collect.protocols.registry import protocol_named
+from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def check_encoder(encoder: str, setting: Setting) -> None:
     if setting.option("split") == "sample":
         must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
         raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
-    if not issubclass(protocol_named(setting.mechanism), Naming):
+    if setting.mechanism == AUTO or not issubclass(protocol_named(setting.mechanism), Naming):
         name = setting.mechanism.upper()
         must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
         raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from evenhand.collect.fairest.frontier import error_range
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes, checked_budget
+from evenhand.collect.fairest.optimum import error_range
 from evenhand.collect.joint.build import epsilons_for
 from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS
 from evenhand.collect.protocols.grr import GRR

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import epsilons_for, strategy_for
 from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent, Single
-from evenhand.collect.joint.sampled import Sampled
+from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.protocols.registry import protocol_named
+from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
@@ -59,6 +58,15 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
     sizes = {name: schema[name].size for name in schema.sensitive}
     if setting.mechanism == NAME:
         return _in_place_of_optimal(setting, setting.epsilon, sizes, str(schema.protected))
+    split = "optimal" if setting.option("split") == UNPROTECTED else setting.option("split")
+    if setting.mechanism == AUTO:
+        return strategy_for(
+            sizes,
+            epsilon=setting.epsilon,
+            split=split,
+            strategy=setting.option("strategy"),
+            protected=schema.protected,
+        )
     shares = dict.fromkeys(sizes, setting.epsilon)
     if setting.option("strategy") == "independent" and setting.option("split") != "sample":
         shares = split_budget(
@@ -72,7 +80,7 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
         sizes,
         epsilon=setting.epsilon,
         protocol="grr" if setting.option("strategy") == "combined" else made,
-        split="uniform" if setting.option("split") == UNPROTECTED else setting.option("split"),
+        split=split,
         strategy=setting.option("strategy"),
         protected=schema.protected,
     )

@@ -86,6 +86,7 @@ def label_disparities(
     *,
     privileged: int,
     reported: NDArray[Any] | None,
+    groups: int | None = None,
 ) -> dict[str, float]:
     """Return how much more often the privileged group has the positive label than all others together.
 
@@ -98,6 +99,8 @@ def label_disparities(
     reported : array, optional
         What takes the place of the groups: indicators or codes. A row counts for a group once if the report
         supports the group's value, and for the others as many times as it supports one of their values.
+    groups : int, optional
+        How many groups are compared, where people or reports of a code beyond them are in none.
 
     Returns
     -------
@@ -110,13 +113,15 @@ def label_disparities(
     >>> label_disparities(target, group, privileged=1, reported=np.array([[0, 1], [1, 1], [0, 0], [1, 0]]))
     {'true': 0.5, 'reported': 0.0}
     """
+    known = np.inf if groups is None else groups
     belongs = group == privileged
-    found = {"true": _difference(target, belongs, ~belongs), "reported": math.nan}
+    found = {"true": _difference(target, belongs, ~belongs & (group < known)), "reported": math.nan}
     if reported is not None and reported.ndim == 1:
-        found["reported"] = _difference(target, reported == privileged, reported != privileged)
+        others = (reported != privileged) & (reported < known)
+        found["reported"] = _difference(target, reported == privileged, others)
     elif reported is not None:
         supports = reported[:, privileged].astype(np.int64)
-        others = reported.sum(axis=1, dtype=np.int64) - supports
+        others = reported[:, :groups].sum(axis=1, dtype=np.int64) - supports
         found["reported"] = _difference(target, supports, others)
     return found
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from evenhand import datasets
 from evenhand.privacy.randomness import SeededSource
+from evenhand.schema.levels import unused_label
 from evenhand.schema.text import brief
-from evenhand.study.plan.facts import Facts
-from evenhand.study.plan.versions import versions
+from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.tasks.base import Prepared, refuse_field
-from evenhand.table import Limits, Table, read
+from evenhand.table import Table, read
+from evenhand.table.limits import STUDY_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LoadedRows", "check_parts", "encode_rows", "label_of", "load_frame", "load_rows"]
 
+NOT_STATED = "not stated"
+"""How people are called whose protected value is missing, where they are asked for as a group."""
+
 _UNNAMED = "data frame"
-_LARGEST_FILE = 2_000_000_000  # bytes, uncompressed: it is the user's own file, on the user's machine
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def load_frame(
     if data.dataset is not None:
         dataset = datasets.load(data.dataset, backend="pyarrow", **data.options)
         return dataset.frame, dataset.schema, (dataset.note,) if dataset.note else ()
-    return read(str(data.path), schema=schema, limits=Limits(bytes=_LARGEST_FILE)), None, ()
+    return read(str(data.path), schema=schema, limits=STUDY_LIMITS), None, ()
 
 
 def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
@@ -97,7 +100,7 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     protected = schema[str(schema.protected)]
     group = codes[protected.name]
     sizes = np.bincount(group, minlength=protected.size)
-    groups = _group_labels(protected, sizes)
+    groups = _group_labels(schema, protected, sizes)
     target = _positive_rows(schema, codes)
     facts = Facts(
         label=label_of(plan),
@@ -109,7 +112,7 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         sizes=tuple(int(size) for size in sizes[: len(groups)]),
         fingerprint=_fingerprint(schema, codes),
         versions=versions(plan.task.used_packages),
-        notes=(*plan.notes, *rows.notes, *sampled),
+        notes=(*plan.notes, *rows.notes, *sampled, *_not_stated(schema, sizes)),
     )
     kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
     return Prepared(facts, kept, target, group)
@@ -135,10 +138,25 @@ def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray
     return positive.astype(np.uint8)
 
 
-def _group_labels(protected: Column, sizes: NDArray[Any]) -> tuple[str, ...]:
-    """Return the labels of the groups; "other" is one of them only if somebody is in it."""
+def _group_labels(schema: Schema, protected: Column, sizes: NDArray[Any]) -> tuple[str, ...]:
+    """Return the labels of the groups; "other" is one of them only if somebody is in it.
+
+    People who do not state their group are in none, unless the schema says that they are one.
+    """
     labels = tuple(protected.labels)
-    return labels[:-1] if protected.has_other and not sizes[-1] else labels
+    if schema.not_stated is not None or (protected.has_other and not sizes[-1]):
+        return labels[:-1]
+    only_missing = schema.missing_group and protected.has_other and protected.outside != "other"
+    return (*labels[:-1], unused_label(labels[:-1], NOT_STATED)) if only_missing else labels
+
+
+def _not_stated(schema: Schema, sizes: NDArray[Any]) -> tuple[str, ...]:
+    """Say how many people do not state their group; nothing if all do."""
+    people = 0 if schema.not_stated is None else int(sizes[schema.not_stated])
+    if not people:
+        return ()
+    said = "person does" if people == 1 else "people do"
+    return (f"{people:,} {said} not state '{brief(str(schema.protected))}': listed apart, and in no gap.",)
 
 
 def label_of(plan: StudyPlan) -> str:

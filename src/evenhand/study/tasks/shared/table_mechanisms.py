@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.release.mechanisms.named import TableMechanism
-from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:

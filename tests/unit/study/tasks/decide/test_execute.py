@@ -24,9 +24,9 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.sharing import Shared, open_arrays
 from evenhand.study.run.whole import run
-from evenhand.study.store.outcome_json import outcome_from, result_text
+from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
 from evenhand.study.tasks.decide.table import entity_table, write_entities

@@ -18,11 +18,11 @@ from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.sharing import Shared, open_arrays
 from evenhand.study.run.whole import run
-from evenhand.study.store.outcome_json import outcome_from, result_text
+from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.learn import prepare as learn_prepare
 from evenhand.study.tasks.learn import train as learn_train

@@ -14,10 +14,10 @@ from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.draw_text import draw_text
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.store.outcome_json import result_text
+from evenhand.study.store.canonical import result_text
 from evenhand.study.tasks.release.execute import _lasting, table_counts
 from evenhand.study.tasks.release.execute import execute as execute_release
 from evenhand.study.tasks.release.names import STATED

@@ -6,8 +6,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError, UnknownNameError
 from evenhand.measure import MEASURES
-from evenhand.release.mechanisms.named import TableMechanism
-from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan

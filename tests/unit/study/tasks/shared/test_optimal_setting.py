@@ -55,7 +55,9 @@ def test_tables_are_equal_by_value_and_kept_in_plans():
 
     assert first == second
     assert first != optimal(outcomes=TABLE | {"source": "census"})
-    plan = Plan(task=CollectTask([first, "grr", optimal(outcomes="noisy", budget=0.1)], [1, 2]))
+    plan = Plan(
+        task=CollectTask([first, "grr", optimal(outcomes="noisy", budget=0.1)], [1, 2], splits="uniform")
+    )
     assert Plan.from_toml(plan.to_toml()) == plan
     for cell in plan.cells():
         assert Cell.from_id(cell.id) == cell
@@ -120,12 +122,12 @@ def test_what_cannot_be_is_refused(parameters):
 @pytest.mark.parametrize(
     ("roles", "collect", "field"),
     [
-        ({"sensitive": ["age"]}, CollectTask("optimal"), "schema.roles.sensitive"),
-        ({}, CollectTask("optimal", strategies="combined"), "task.protocols"),  # 3 x 50 combinations
+        ({"sensitive": ["age"]}, CollectTask("optimal", splits="uniform"), "schema.roles.sensitive"),
+        ({}, CollectTask("optimal", strategies="combined", splits="uniform"), "task.protocols"),  # 3 x 50
         ({"protected": "age", "privileged": 18, "sensitive": ["age"]},
-         CollectTask([optimal(outcomes=TABLE)]), "task.protocols.optimal.outcomes"),
-        ({}, CollectTask([optimal(as_printed=True)]), "task.protocols.optimal.as_printed"),
-        ({}, CollectTask([optimal(outcomes=TABLE, target=0.5)], strategies="single"),
+         CollectTask([optimal(outcomes=TABLE)], splits="uniform"), "task.protocols.optimal.outcomes"),
+        ({}, CollectTask([optimal(as_printed=True)], splits="uniform"), "task.protocols.optimal.as_printed"),
+        ({}, CollectTask([optimal(outcomes=TABLE, target=0.5)], strategies="single", splits="uniform"),
          "task.protocols.optimal.target"),
         ({}, CollectTask([optimal(outcomes=TABLE, error=0.421)], [1], splits="uniform"),  # half a column
          "task.protocols.optimal.error"),
@@ -138,15 +140,15 @@ def test_a_mechanism_that_does_not_fit_the_columns_is_refused_before_anything_ru
 
 
 def test_other_mechanisms_need_nothing_of_the_columns():
-    check_optimal(schema(sensitive=["age"]), CollectTask("grr"))
+    check_optimal(schema(sensitive=["age"]), CollectTask("grr", splits="uniform"))
 
 
 def test_combinations_are_reported_by_grr_and_optimal_only():
-    grid = CollectTask(["optimal", "oue"], 1, strategies="combined")
+    grid = CollectTask(["optimal", "oue"], 1, strategies="combined", splits="uniform")
 
     assert [each.mechanism for each in grid.settings()] == ["optimal"]
-    with pytest.raises(InvalidParameterError, match="'grr' or 'optimal'"):
-        CollectTask("oue", 1, strategies="combined")
+    with pytest.raises(InvalidParameterError, match="'grr', 'auto' or 'optimal'"):
+        CollectTask("oue", 1, strategies="combined", splits="uniform")
 
 
 # --- what is promised -----------------------------------------------------------------------------
@@ -198,7 +200,10 @@ def test_a_table_has_a_short_name_that_tells_it_from_others():
 def test_an_error_that_some_channel_has_is_taken(error):
     """Of these three groups the least is 0.4202 at epsilon 1, and GRR has 0.4239."""
     grid = CollectTask(
-        [optimal(outcomes=TABLE, error=error), optimal(error=0.1)], [1, 2], strategies="single"
+        [optimal(outcomes=TABLE, error=error), optimal(error=0.1)],
+        [1, 2],
+        strategies="single",
+        splits="uniform",
     )
 
     check_optimal(schema(), grid)

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.privacy.randomness import SeededSource
-from evenhand.study.run.execute import execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.canonical import table_hash

@@ -6,12 +6,14 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
+from evenhand.collect.protocols.grr import Naming
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.page.wording import counted, listed, percent, plain
-from evenhand.study.tasks.collect.wording import way_name
+from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
@@ -113,7 +115,8 @@ def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
         facts.append(
             Fact(
                 "May reveal it",
-                "columns in the clear that go together with a protected one; this is not measured here",
+                "columns in the clear that go together with a protected one; those from which it was guessed "
+                "clearly better on rows held out stand in the warnings",
             )
         )
     return facts
@@ -121,7 +124,8 @@ def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
 
 def _table(reading: CollectReading, strategy: Strategy) -> Table:
     """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
-    exact = reading.chosen.mechanism in {"grr", NAME}
+    exact = all(isinstance(protocol, Naming) for protocol in strategy.protocols.values())
+    auto = reading.chosen.mechanism == AUTO
     words = ("Report is true", "Report is a given other value") if exact else (
         "Report supports the true value", "Report supports a given other value")  # fmt: skip
     rows, shares, chances = [], [], []
@@ -131,20 +135,22 @@ def _table(reading: CollectReading, strategy: Strategy) -> Table:
         law = _law(reading, strategy, column)
         told = [percent(share) if math.isfinite(share) else _DEPENDS for share in law]
         chances.append(law)
-        rows.append([plain(column), f"{protocol.k:,}", _short(share), *told])
+        named = [protocol.name.upper()] if auto else []
+        rows.append([plain(column), *named, f"{protocol.k:,}", _short(share), *told])
     probabilities = list(strategy.protocols.values())
     return Table(
-        header=["Column", "Values", "ε within the report", *words],
+        header=["Column", *(["Protocol"] if auto else []), "Values", "ε within the report", *words],
         rows=rows,
-        numeric=[False, True, True, True, True],
+        numeric=[False, *([False] if auto else []), True, True, True, True],
         caption=(
             f"**Exact values, no sampling.** How {reading.at} is spent by "
-            f"{reading.chosen.mechanism.upper()}, {way_name(reading.chosen)}, and how often a report is "
+            f"{setting_name(reading.chosen, epsilon=False)}, and how often a report is "
             "right."
         ),
         name="guarantee",
         data={
             "column": list(strategy.columns),
+            "protocol": [protocol.name for protocol in probabilities],
             "values": [protocol.k for protocol in probabilities],
             "epsilon_within_report": shares,
             "epsilon_if_seen_alone": [_alone(reading, strategy, name) for name in strategy.columns],
@@ -229,6 +235,15 @@ def _notes(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
                 f"**What is reported of {listed([plain(name) for name in faint])} is close to {chance}.** "
                 f"By itself it changes the odds by little: {listed(shares)}. A model can learn little from "
                 "it, and a result that does not follow ε may be due to that.",
+            )
+        )
+    if strategy.rarely_true and reading.chosen.mechanism != NAME:
+        shares = [f"{plain(name)} {percent(share)}" for name, share in strategy.rarely_true.items()]
+        notes.append(
+            Note(
+                "warn",
+                f"**Less than 5% of the reports are true:** {listed(shares)}. Shares of many people can be "
+                "estimated from them, and a model learns little.",
             )
         )
     notes += [Note("warn", plain(caution, longest=400)) for caution in guarantee.cautions]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import ACCURACY, GAP
 from evenhand.study.page.wording import listed, outcome_name, plain
-from evenhand.study.tasks.collect.choice import choice_answer
+from evenhand.study.tasks.collect.choice import choice_answer, recommended
 from evenhand.study.tasks.collect.page.frontier import frontier_section, measures_section
 from evenhand.study.tasks.collect.page.groups import data_section, groups_section
 from evenhand.study.tasks.collect.page.guarantee import guarantee_section, odds_factor, protected_columns
@@ -20,6 +20,7 @@ from evenhand.study.tasks.shared.optimal_setting import NAME
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer, KeyNumber, Section
+    from evenhand.study.plan.cells import Setting
 
 __all__ = ["CollectPage"]
 
@@ -66,6 +67,11 @@ class CollectPage(CollectReading):
     def key_numbers(self) -> list[KeyNumber]:
         """Return accuracy, how well people are told apart, the gap, and the groups that lose most."""
         return classifier_numbers(self)
+
+    @property
+    def recommended(self) -> Setting | None:
+        """The setting that the third answer recommends, if it does."""
+        return recommended(self)
 
     def untried(self) -> str:
         """Return that a protocol exists which keeps the gap small, if it was not among those tested."""

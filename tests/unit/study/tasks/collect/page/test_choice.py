@@ -39,7 +39,7 @@ def test_what_to_choose_rests_on_paired_differences(table, words):
 
 def test_without_a_difference_the_size_of_a_report_decides():
     """The shortest report is recommended, whichever stands first in the plan."""
-    third = answers(made(by_setting({}), collect=CollectTask(["oue", "grr"], 1)))[2]
+    third = answers(made(by_setting({}), collect=CollectTask(["oue", "grr"], 1, splits="uniform")))[2]
 
     assert third.finding.startswith("Use GRR, uniform split at ε = 1")
     assert third.endswith("GRR sends the shortest reports, 3 bits per person.")
@@ -140,13 +140,13 @@ def test_what_is_behind_and_what_is_a_trade_are_both_said():
 )
 def test_where_only_epsilon_varies_the_answer_is_about_epsilon(accuracies, words):
     table = {(None, None, epsilon): (0.28, accuracy) for epsilon, accuracy in accuracies.items()}
-    third = answers(made(by_setting(table), collect=CollectTask("grr", [0.5, 1, 4])))[2]
+    third = answers(made(by_setting(table), collect=CollectTask("grr", [0.5, 1, 4], splits="uniform")))[2]
 
     assert re.fullmatch(words, third.finding)
 
 
 def test_strategies_are_compared_like_splits():
-    collect = CollectTask("grr", [1, 4], strategies=["independent", "combined", "single"])
+    collect = CollectTask("grr", [1, 4], strategies=["independent", "combined", "single"], splits="uniform")
     table = {(None, "none", 4): (0.24, 0.82)}
     third = answers(made(by_setting(table), collect=collect))[2]
 
@@ -154,7 +154,7 @@ def test_strategies_are_compared_like_splits():
 
 
 def test_strategies_with_other_protocols_are_compared_by_the_one_they_share():
-    collect = CollectTask(["oue", "grr"], [1, 4], strategies=["single", "combined"])
+    collect = CollectTask(["oue", "grr"], [1, 4], strategies=["single", "combined"], splits="uniform")
     third = answers(made(by_setting({}), collect=collect))[2]
 
     assert third.finding.startswith("Use GRR, ")
@@ -163,9 +163,11 @@ def test_strategies_with_other_protocols_are_compared_by_the_one_they_share():
 
 def test_a_strategy_that_protects_less_is_said_to():
     """Fewer protected columns cost less; without this remark "single" would look like a better mechanism."""
-    collect = CollectTask(["oue", "grr"], [1, 4], strategies=["independent", "single"])
+    collect = CollectTask(["oue", "grr"], [1, 4], strategies=["independent", "single"], splits="uniform")
     third = answers(made(by_setting({}), collect=collect))[2]
-    alone = answers(made(by_setting({}), collect=CollectTask(["oue", "grr"], 1, strategies="single")))[2]
+    alone = answers(
+        made(by_setting({}), collect=CollectTask(["oue", "grr"], 1, strategies="single", splits="uniform"))
+    )[2]
 
     assert third.endswith("Of the sensitive columns “single” protects sex alone.")
     assert "“single” sends" not in third

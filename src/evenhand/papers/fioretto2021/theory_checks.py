@@ -1,0 +1,317 @@
+"""Checks of what fioretto2021 proves about allotments, post-processing and rules, each in another way."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.allotment.noisy_total import build_noisy_shares
+from evenhand.decide.allotment.principal_values import principal_value
+from evenhand.decide.bounds import (
+    ErrorRange,
+    alpha_bound,
+    alpha_bound_excess,
+    composed_error,
+    errors_by_truth,
+)
+from evenhand.decide.bounds_curvature import (
+    allotment_trace,
+    ratio_trace,
+    second_order_alpha,
+    second_order_bias,
+)
+from evenhand.decide.exact.rule_probability import rule_probability
+from evenhand.decide.language.terms import count
+from evenhand.papers.claims import Checked, agree_if
+from evenhand.privacy.laws import Laplace
+from evenhand.release import postprocess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from evenhand.decide.language.rule import Rule
+    from evenhand.papers.claims import Evidence
+
+    Values = NDArray[np.float64]
+
+_CLOSE = 1e-9
+_HALF = 0.5
+_COUNTS, _WEIGHTS, _SCALE = (30, 50, 80), (1.0, 2.0, 1.5), 2
+_FIRST, _SECOND = count("x") >= 10, count("y") > 6
+_JOINED = {"and": _FIRST & _SECOND, "or": _FIRST | _SECOND, "xor": _FIRST ^ _SECOND}
+_X, _Y = (column.ravel() for column in np.meshgrid(np.arange(4, 17), np.arange(0, 13)))
+_LAWS = {"x": Laplace(2), "y": Laplace(3)}
+_LEVELS = (0.01, 0.1, 0.2, 0.35, 0.49)
+
+
+def expected(function: Callable[[Values], Values], scale: float, kinks: tuple[float, ...] = (0.0,)) -> float:
+    """Return the mean of a function of Laplace noise, by Gauss and Legendre's rule between its kinks.
+
+    >>> round(expected(lambda noise: noise**2, 3.0), 9)
+    18.0
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    reach = [each * scale for each in (1, 2, 4, 8, 16, 24, 32, 40, 50)]
+    cuts = sorted({0.0, *kinks, *reach, *(-each for each in reach)})
+    total = 0.0
+    for left, right in pairwise(cuts):
+        noise = left + (right - left) * (nodes + 1) / 2
+        density = np.exp(-np.abs(noise) / scale) / (2 * scale)
+        total += float((function(noise) * density * weights).sum()) * (right - left) / 2
+    return total
+
+
+def _exact_shares() -> Values:
+    """Return the exact bias of a small allotment."""
+    return np.asarray(principal_value(build_noisy_shares(Allotment(_WEIGHTS), _COUNTS, Laplace(_SCALE)))[0])
+
+
+# --- curvature ------------------------------------------------------------------------------------
+
+
+def theorem_3(_: Evidence) -> Checked:
+    worst = 0.0
+    for x, b, factor in product((0.0, 3.0, 40.0), (1.0, 7.0), (1.0, -2.0)):
+        mean = expected(lambda noise, x=x, factor=factor: factor * (x + noise) ** 2, b)  # type: ignore[misc]
+        worst = max(worst, abs(mean - factor * x**2 - factor * 2 * b**2) / b**2)
+    return agree_if(worst < _CLOSE, worst=worst)
+
+
+def equation_4g(_: Evidence) -> Checked:
+    true = _exact_shares()
+    trace = allotment_trace(_WEIGHTS, _COUNTS)
+    printed, right = (second_order_bias(trace, Laplace(_SCALE), as_printed=each) for each in (True, False))
+    values = {"counts": _COUNTS, "weights": _WEIGHTS, "true": true, "right": right, "printed": printed}
+    return agree_if(np.allclose(printed, true, rtol=0.1), **values)
+
+
+def equation_5b(_: Evidence) -> Checked:
+    true = float(np.ptp(_exact_shares()))
+    trace = allotment_trace(_WEIGHTS, _COUNTS)
+    printed = second_order_alpha(trace, Laplace(_SCALE), as_printed=True)
+    return agree_if(math.isclose(printed, true, rel_tol=0.1), true=true, printed=printed)
+
+
+def corollary_1(_: Evidence) -> Checked:
+    worst = max(
+        abs(expected(lambda noise, x=x: 3 * (x + noise) - 2, 5.0) - (3 * x - 2))  # type: ignore[misc]
+        for x in (0.0, 11.0)
+    )
+    return agree_if(worst < _CLOSE, worst=worst)
+
+
+def corollary_2(_: Evidence) -> Checked:
+    b, x, y = 1.0, 2.0, 3.0
+    powers = [expected(lambda noise, k=k: noise**k, b) for k in (2, 4)]  # type: ignore[misc]
+    fourth = [z**4 + 6 * z**2 * powers[0] + powers[1] for z in (x, y)]
+    squares = [z**2 + powers[0] for z in (x, y)]
+    mean = fourth[0] - 6 * squares[0] * squares[1] + fourth[1]
+    apart = mean - (x**4 - 6 * x**2 * y**2 + y**4)
+    return agree_if(abs(apart) < _CLOSE, apart=apart)
+
+
+def corollary_4(_: Evidence) -> Checked:
+    slope = math.sqrt(1 / 5)
+    mean = expected(lambda noise: np.exp(slope * noise), 1.0) * expected(lambda noise: np.cos(noise / 2), 1.0)
+    return agree_if(abs(mean - 1) > 1e-6, mean=mean)
+
+
+def not_convex(_: Evidence) -> Checked:
+    mean = expected(lambda noise: (2 + noise) ** 2, 3.0) - expected(lambda noise: (5 + noise) ** 2, 3.0)
+    return agree_if(abs(mean + 21) > _CLOSE, off=abs(mean - (4 - 25)))
+
+
+def trace_of_example(_: Evidence) -> Checked:
+    formula = allotment_trace(_WEIGHTS, _COUNTS)
+    counts, weights, step = np.array(_COUNTS, dtype=float), np.array(_WEIGHTS), 0.05
+    trace = np.zeros(3)
+    for unit in step * np.eye(3):
+        near = [x * weights / (x @ weights) for x in (counts + unit, counts, counts - unit)]
+        trace += (near[0] - 2 * near[1] + near[2]) / step**2
+    off = float(np.abs(trace / formula - 1).max())
+    return agree_if(off < 1e-4, off=off)
+
+
+def different_traces(_: Evidence) -> Checked:
+    return agree_if(float(np.ptp(allotment_trace([1, 2], [10, 20]))) > 1e-12)
+
+
+def corollary_5(_: Evidence) -> Checked:
+    traces = ratio_trace([4, 30], [80, 600])
+    return agree_if(float(np.ptp(traces)) > 0, traces=traces)
+
+
+# --- post-processing ------------------------------------------------------------------------------
+
+
+def theorem_9(_: Evidence) -> Checked:
+    worst = 0.0
+    for x, b in product((0, 3, 10, 100), (2, 5, 50)):
+        mean = expected(lambda noise, x=x: np.maximum(0.0, x + noise), float(b), (float(-x),))  # type: ignore[misc]
+        worst = max(worst, abs(mean - x - b / 2 * math.exp(-x / b)))
+    return agree_if(worst < _CLOSE, worst=worst, shipped=float(postprocess.clamp_bias([3], Laplace(5))[0]))
+
+
+def after_theorem_9(_: Evidence) -> Checked:
+    true, printed = float(postprocess.clamp_bias([3], Laplace(5))[0]), math.exp(-3 / 5)
+    return agree_if(math.isclose(true, printed, rel_tol=1e-3), true=true, printed=printed)
+
+
+def integrality(_: Evidence) -> Checked:
+    values = np.linspace(-3, 3, 61)
+    low = np.floor(values)
+    mean = low * (1 - (values - low)) + (low + 1) * (values - low)
+    off = float(np.abs(mean - values).max())
+    return agree_if(off < _CLOSE, off=off)
+
+
+def integral_decisions(_: Evidence) -> Checked:
+    b = 2.0
+    moved = expected(lambda noise: np.where((noise > -1) & (noise < 0), 1 + noise, 0.0), b, (-1.0,))
+    return agree_if(moved < _CLOSE, after=0.5 + moved)
+
+
+def theorem_10(_: Evidence) -> Checked:
+    bias = np.array([0.3, -0.1, 0.05, 0.0])
+    after = bias - bias.mean()
+    off = abs(float(np.ptp(after) - np.ptp(bias)))
+    return agree_if(off < _CLOSE, off=off)
+
+
+def equation_29(_: Evidence) -> Checked:
+    z, total = np.array([1.0, 2.0, 6.0]), 12.0
+    right = float((z + (total - z.sum()) / 3).sum())
+    printed = float(sum(each + (total - (z.sum() - each)) / 3 for each in z))
+    return agree_if(math.isclose(printed, total), printed=printed, right=right)
+
+
+def _moves(counts: tuple[int, ...], weights: tuple[int, ...]) -> Fraction:
+    """Return how far all shares move together, at most, if one person leaves."""
+    worst = Fraction(0)
+    whole = sum(x * a for x, a in zip(counts, weights, strict=True))
+    for gone in range(len(counts)):
+        left = [x - (place == gone) for place, x in enumerate(counts)]
+        total = sum(x * a for x, a in zip(left, weights, strict=True))
+        if counts[gone] and total:
+            moves = (
+                abs(Fraction(x * a, whole) - Fraction(y * a, total))
+                for x, y, a in zip(counts, left, weights, strict=True)
+            )
+            worst = max(worst, sum(moves, Fraction(0)))
+    return worst
+
+
+def theorem_11(_: Evidence) -> Checked:
+    weights = (1, 2, 3)
+    broken, tight, number = 0, 0, 0
+    for counts in product(range(7), repeat=3):
+        total = sum(x * a for x, a in zip(counts, weights, strict=True))
+        if total > max(weights):
+            moved = _moves(counts, weights)
+            least = total - max(weights)  # the smaller table may have as little
+            number += 1
+            broken += moved > Fraction(2 * max(weights), least)
+            tight += moved > Fraction(2 * max(weights), least + max(weights))
+    return agree_if(not broken, number=number, broken=broken, tight=tight)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def rule_errors(
+    rule: Rule, columns: dict[str, Any], laws: dict[str, Any]
+) -> tuple[Values, NDArray[np.bool_]]:
+    """Return how often noise turns a rule round, for each entity, and what it says of the true counts."""
+    own = {name: columns[name] for name in rule.inputs}
+    truth = np.asarray(rule.holds(own), dtype=bool)
+    holds = np.asarray(rule_probability(rule, own, {name: laws[name] for name in own}), dtype=float)
+    return np.where(truth, 1 - holds, holds), truth
+
+
+def _grid(rule: Rule) -> tuple[Values, NDArray[np.bool_]]:
+    return rule_errors(rule, {"x": _X, "y": _Y}, _LAWS)
+
+
+def theorem_4(_: Evidence) -> Checked:
+    errors, _truth = rule_errors(count("x") >= 10, {"x": np.arange(-40, 60)}, {"x": Laplace(2)})
+    return agree_if(float(errors.max()) <= _HALF + _CLOSE, largest=errors.max())
+
+
+def property_1(_: Evidence) -> Checked:
+    steps = np.linspace(0, 0.5, 51)
+    a, b = np.meshgrid(steps, steps)
+    tables = (a * b, a + b - a * b, a + b - 2 * a * b)
+    least = min(float(np.diff(table, axis=axis).min()) for table, axis in product(tables, (0, 1)))
+    return agree_if(least >= -_CLOSE)
+
+
+def lemma(_: Evidence, operator: Any) -> Checked:
+    (one, first), (two, second), (both, _truth) = map(_grid, (_FIRST, _SECOND, _JOINED[operator]))
+    formula = composed_error(operator, one, two, first_true=first, second_true=second)
+    off = float(np.abs(formula - both).max())
+    return agree_if(off < _CLOSE, off=off, pairs=len(both))
+
+
+def bound_of_alpha(_: Evidence, operators: list[Any]) -> Checked:
+    told, broken = [], 0
+    for operator in operators:
+        one, two, both = (_grid(rule)[0] for rule in (_FIRST, _SECOND, _JOINED[operator]))
+        for inside in (*(slice(start, start + 13) for start in range(0, len(both), 13)), slice(None)):
+            most = alpha_bound(operator, ErrorRange.of(one[inside]), ErrorRange.of(two[inside]))
+            broken += float(np.ptp(both[inside])) > most + _CLOSE
+        told.append(f"'{operator}': {np.ptp(both):.4f}, at most {most:.4f}")
+    return agree_if(not broken, broken=broken, told="; ".join(told))
+
+
+def equation_20b(_: Evidence) -> Checked:
+    high, low = (0.4, 0.3), (0.1, 0.2)
+    plain = high[0] + high[1] - 2 * high[0] * high[1]
+    printed = plain - low[0] + low[1] - 2 * low[0] * low[1]
+    right = plain - low[0] - low[1] + 2 * low[0] * low[1]
+    one, other = (ErrorRange(least=a, greatest=b) for a, b in zip(low, high, strict=True))
+    found = alpha_bound("xor", one, other)
+    return agree_if(abs(printed - right) < _CLOSE, printed=printed, right=right, found=found)
+
+
+def corollary_3(_: Evidence) -> Checked:
+    worst = max(
+        abs(alpha_bound("xor", ErrorRange(least=a, greatest=a), ErrorRange(least=b, greatest=b)))
+        for a, b in product(_LEVELS, repeat=2)
+    )
+    return agree_if(worst < _CLOSE, worst=worst)
+
+
+def corollary_6(_: Evidence) -> Checked:
+    pairs = [(low, high) for low, high in product(_LEVELS, repeat=2) if low <= high]
+    least = min(
+        alpha_bound_excess(ErrorRange(least=a, greatest=b), ErrorRange(least=c, greatest=d))
+        for (a, b), (c, d) in product(pairs, repeat=2)
+    )
+    return agree_if(least > 0, least=least, number=len(pairs) ** 2)
+
+
+def composition(_: Evidence) -> Checked:
+    columns = {"x": np.array([10, 0]), "y": np.array([-8, 6])}
+    laws = {"x": Laplace(2), "y": Laplace(2)}
+    rules = (count("x") > 10, count("y") > 6, (count("x") > 10) & (count("y") > 6))
+    one, two, both = (np.ptp(rule_errors(rule, columns, laws)[0]) for rule in rules)
+    return agree_if(both > max(one, two), one=one, two=two, both=both)
+
+
+def most_by_truth(_: Evidence, operator: Any, worst: list[bool]) -> Checked:
+    wrong = sum(
+        next(iter(errors_by_truth(operator, a, b))) != tuple(worst) for a, b in product(_LEVELS, repeat=2)
+    )
+    (one, first), (two, second), (both, _truth) = map(_grid, (_FIRST, _SECOND, _JOINED[operator]))
+    like = (np.abs(one - one[_X == 12][0]) < _CLOSE) & (np.abs(two - two[_Y == 9][0]) < _CLOSE)
+    by = {(bool(a), bool(b)): float(c) for a, b, c in zip(first[like], second[like], both[like], strict=True)}
+    most = max(by, key=by.__getitem__)
+    told = ", ".join(f"{'TF'[not a]}{'TF'[not b]} {error:.4f}" for (a, b), error in by.items())
+    return agree_if(not wrong and most == tuple(worst), pairs=len(_LEVELS) ** 2, wrong=wrong, told=told)

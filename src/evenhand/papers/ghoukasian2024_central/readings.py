@@ -1,0 +1,172 @@
+"""Reading the runs of tables 3.1 to 3.4 of ghoukasian2024: every printed number beside ours.
+
+Two things that the thesis does not say change its numbers: which Adult file it had, and which group is coded
+first there, as 0. The code is an input of DP-SGD, and DP-FERMI's program penalises the first group alone.
+Each combination is a *reading*. A statement agrees if it does in every reading and differs if it does in
+none; otherwise it cannot be decided without the file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
+from evenhand.papers.ghoukasian2024_central.settings import TABLES
+from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, training_name
+from evenhand.papers.rules import quoted, share
+from evenhand.papers.trials import estimate_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.papers.claims import Evidence
+    from evenhand.papers.ghoukasian2024_central.settings import Printed, Table
+
+    Runs = NDArray[np.float64]
+
+MEASURES = ("acc", "gap")
+UNDECIDED = "Cannot be decided without the file."
+"""What is said where readings disagree."""
+
+_ROWS = {"adult": "45,222 rows", "adult-twice": "60,324 rows", "credit": "30,000 rows"}
+
+
+class Reading(NamedTuple):
+    """A file, and which group has the code 0 in it."""
+
+    file: str
+    first: str
+
+    @property
+    def words(self) -> str:
+        """What it is, for tables and reasons.
+
+        >>> Reading("adult", "men").words
+        '45,222 rows, men first'
+        """
+        return f"{_ROWS[self.file]}, {self.first} first"
+
+
+def files_of(table: Table) -> tuple[str, ...]:
+    """Return the files that a table may be of."""
+    return tuple(name for name, file in FILES.items() if file.dataset == table.dataset)
+
+
+def list_readings(evidence: Evidence, table: Table) -> tuple[Reading, ...]:
+    """Return the readings of a table that were run."""
+    files = [name for name in files_of(table) if training_name(name) in evidence.trials]
+    return tuple(Reading(name, first) for name in files for first in FIRST)
+
+
+def runs_of(
+    evidence: Evidence,
+    name: str,
+    reading: Reading,
+    strength: str,
+    measure: str,
+    *,
+    stage: str = "after",
+    start: str = RANDOM,
+) -> Runs:
+    """Return a value per run.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    name : str
+        The table.
+    reading : Reading
+    strength : str
+        The lambda of DP-FERMI; nothing for Algorithm 2.
+    measure : str
+    stage : {"after", "before"}
+        Of Algorithm 2: before or after its post-processing.
+    start : str
+        Where DP-SGD starts.
+    """
+    found = []
+    for record in evidence.trials[training_name(reading.file)].values():
+        methods: Mapping[str, Any] = record["tables"][name][reading.first]
+        numbers = methods["fermi"]["lambdas"][strength] if strength else methods[start][stage]
+        found.append(numbers[measure])
+    return np.asarray(found, dtype=float)
+
+
+def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, measure: str) -> Checked:
+    """Return a printed number beside ours in one reading."""
+    runs = runs_of(evidence, name, reading, line.strength, measure)
+    paper = line.acc if measure == "acc" else line.gap
+    return replace(quoted(estimate_mean(runs), paper, decimals=4), paper_value=paper)
+
+
+def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
+    r"""Return the gap that a perfectly fair classifier would show on the test rows, on average.
+
+    Its positive rate is that of Algorithm 2; :math:`\sqrt{2/\pi}` times the standard deviation of the
+    difference of two rates.
+    """
+    records = evidence.trials[training_name(reading.file)].values()
+    sizes = np.asarray(next(iter(records))["test"], dtype=float)
+    rates = [runs_of(evidence, name, reading, "", group).mean() for group in FIRST]
+    rate = float(sizes @ rates / sizes.sum())
+    return math.sqrt(2 / math.pi * rate * (1 - rate) * float((1 / sizes).sum()))
+
+
+def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
+    """Return one verdict for a statement that was checked in several readings.
+
+    The value shown is that of the first.
+
+    Examples
+    --------
+    >>> good, bad = Checked("agrees", "Off by 0."), Checked("differs", "Off by 1.")
+    >>> both = combine_readings({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
+    >>> both.verdict
+    'cannot be checked'
+    >>> both.why
+    'Cannot be decided without the file. 45,222 rows, men first: differs. Off by 1. 60,324 rows, men ...'
+    """
+    first = next(iter(found.values()))
+    if len(found) == 1:
+        return first
+    verdicts = {each.verdict for each in found.values()}
+    why = " ".join(f"{reading.words}: {each.verdict}. {each.why}" for reading, each in found.items())
+    if len(verdicts) == 1:
+        return replace(first, why=why)
+    said = UNDECIDED if {AGREES, DIFFERS} <= verdicts else "Not every reading can be checked."
+    return replace(first, verdict=UNCHECKED, why=f"{said} {why}")
+
+
+def number_of(evidence: Evidence, name: str, measure: str, strength: str = "") -> Checked:
+    """Return a printed number of a table beside ours, in all readings; of Algorithm 2 unless told."""
+    table = TABLES[name]
+    line = table.line(strength)
+    every = list_readings(evidence, table)
+    return combine_readings({each: of_reading(evidence, name, each, line, measure) for each in every})
+
+
+def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
+    """Return the verdict on a column of a table's DP-FERMI, in all readings."""
+    table = TABLES[name]
+    found = {}
+    for reading in list_readings(evidence, table):
+        lines = [table.line(each) for each in table.strengths]
+        parts = [of_reading(evidence, name, reading, line, measure) for line in lines]
+        if all(each.verdict == UNCHECKED for each in parts):
+            return cannot_check(parts[0].why)
+        ours = [
+            estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
+        ]
+        checked = share(parts)
+        told = ", ".join(f"{each:.4f}" for each in ours)
+        found[reading] = replace(checked, why=f"{checked.why} Ours: {told}.")
+    printed = ", ".join(
+        f"{line.acc if measure == 'acc' else line.gap:.4f}" for line in table.lines if line.strength
+    )
+    return replace(combine_readings(found), paper=printed)

@@ -1,0 +1,229 @@
+"""Comparisons behind the claims of makhlouf2024: which settings, which group, which difference."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.papers.comparisons import group_rates, mean_of, means_over, values
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, STRATEGIES, SYNTHETIC
+from evenhand.papers.rules import MARGIN, shift_estimate
+from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.tasks.shared.report_settings import report_setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+
+    Runs = NDArray[np.float64]
+
+LIMITS = {"all": (0.0, np.inf), "strong": (0.0, 2.0), "strict": (0.0, 0.5), "weak": (3.0, np.inf)}
+"""Epsilons by how private they are.
+
+The paper sees disparity gone at 2 under combLDP. Up to 0.5 are its "strict" guarantees, where indLDP and
+combLDP are to be alike; from 3 on its "low" guarantees, where the two are to differ.
+"""
+
+
+def setting_of(strategy: str, epsilon: str | float | Fraction) -> Setting:
+    """Return a setting as the paper's plans have it.
+
+    >>> str(setting_of("combined", 4)), str(setting_of("independent", "0.5"))
+    ('GRR, combined, ε = 4', 'GRR, k-based split, ε = 0.5')
+    """
+    split = "k-based" if strategy == "independent" else UNPROTECTED
+    return report_setting("grr", Fraction(str(epsilon)), split, strategy)
+
+
+def chosen(
+    results: Results, strategies: Sequence[str] = STRATEGIES, epsilons: str = "strong"
+) -> list[Setting]:
+    """Return the protected settings of some strategies with epsilons of one of :data:`LIMITS`."""
+    least, most = LIMITS[epsilons]
+    return [
+        each
+        for each in results.settings
+        if each.epsilon is not None
+        and each.option("strategy") in strategies
+        and least <= each.epsilon <= most
+    ]
+
+
+# --- disparities ----------------------------------------------------------------------------------
+
+
+def _amount(results: Results, setting: Setting, measure: str) -> Runs:
+    """Return the size of a disparity in each repeat, whichever group it favours."""
+    return np.abs(values(results, setting, measure))
+
+
+def amount(results: Results, setting: Setting, measure: str) -> Estimated:
+    """Return the mean size of a disparity."""
+    return mean_of(results, _amount(results, setting, measure))
+
+
+def reductions(
+    results: Results, settings: Sequence[Setting], measures: Sequence[str], *, other: str | None = None
+) -> list[Estimated]:
+    """Return by how much disparities are smaller than unprotected, or than under another strategy."""
+
+    def smaller(setting: Setting, measure: str) -> Runs:
+        against = Setting() if other is None else setting_of(other, setting.epsilon or 0)
+        return _amount(results, against, measure) - _amount(results, setting, measure)
+
+    return means_over(results, settings, measures, smaller)
+
+
+def growth(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
+    """Return by how much disparities are larger than unprotected."""
+    size = partial(_amount, results)
+    return means_over(results, settings, measures, lambda own, each: size(own, each) - size(Setting(), each))
+
+
+def larger_than(results: Results, _: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
+    """Return by how much the first disparity of the unprotected model exceeds the second."""
+    first, second = (_amount(results, Setting(), each) for each in measures)
+    return [mean_of(results, first - second)]
+
+
+def left_over(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
+    """Return what is left of each disparity beyond the margin, at the last setting."""
+    return [shift_estimate(amount(results, settings[-1], each), by=-MARGIN) for each in measures]
+
+
+def apart(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
+    """Return disparities under indLDP minus those under combLDP at the same epsilon, signs kept."""
+
+    def difference(setting: Setting, measure: str) -> Runs:
+        combined = setting_of("combined", setting.epsilon or 0)
+        return values(results, setting, measure) - values(results, combined, measure)
+
+    return means_over(results, settings, measures, difference)
+
+
+def apart_either_way(
+    results: Results, settings: Sequence[Setting], measures: Sequence[str]
+) -> list[Estimated]:
+    """Return the same differences, each in the direction in which it is positive."""
+    return [
+        shift_estimate(each, sign=1 if each.value >= 0 else -1) for each in apart(results, settings, measures)
+    ]
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def rate(results: Results, setting: Setting, group: int, name: str) -> Runs:
+    """Return a rate of a group, one value per repeat."""
+    return group_rates(results, setting, name)[:, group]
+
+
+def change(results: Results, setting: Setting, group: int, name: str) -> Runs:
+    """Return how far a rate of a group is from its unprotected value."""
+    return rate(results, setting, group, name) - rate(results, Setting(), group, name)
+
+
+def favoured(results: Results) -> int:
+    """Return the group with more positive labels: what the paper's statements call privileged."""
+    return int(np.argmax([np.nanmean(rate(results, Setting(), group, "base_rate")) for group in (0, 1)]))
+
+
+def positive_rate(results: Results) -> float:
+    """Return the share of people with a positive label."""
+    people, rates = (
+        np.array([np.nanmean(rate(results, Setting(), group, name)) for group in (0, 1)])
+        for name in ("people", "base_rate")
+    )
+    return float((people * rates).sum() / people.sum())
+
+
+def _each(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> Iterator[tuple[Runs, Runs]]:
+    """Yield the changes of group 0 and group 1, by setting and rate."""
+    for setting in settings:
+        for name in rates:
+            yield change(results, setting, 0, name), change(results, setting, 1, name)
+
+
+def one_sided(
+    results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int | None = None
+) -> list[Estimated]:
+    """Return by how much one group moves more than twice as far as the other.
+
+    Parameters
+    ----------
+    results : Results
+    settings, rates : sequence
+    group : int, optional
+        Which one; by default the one that moves further on average.
+    """
+    found = []
+    for changes in _each(results, settings, rates):
+        sizes = [np.abs(each) for each in changes]
+        means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in sizes]
+        more = int(means[1] > means[0]) if group is None else group
+        found.append(mean_of(results, sizes[more] - 2 * sizes[1 - more]))
+    return found
+
+
+def worst_drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+    """Return what the group that loses more on average loses of its accuracy and precision."""
+    found = []
+    for changes in _each(results, settings, rates):
+        means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in changes]
+        found.append(mean_of(results, -changes[int(means[1] < means[0])]))
+    return found
+
+
+def _is_skewed_to_0(results: Results) -> bool:
+    return results.plan.name.split()[-1] in (SYNTHETIC[2], COMPAS[2], ADULT[2])
+
+
+def _expected(results: Results) -> int:
+    """Return the group that the paper expects to be affected more: see its statements."""
+    return favoured(results) if _is_skewed_to_0(results) else 1 - favoured(results)
+
+
+def drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+    """Return by how much accuracy and precision of the expected group drop more than the other's."""
+    sign = 1 if _expected(results) == 0 else -1
+    return [mean_of(results, sign * (second - first)) for first, second in _each(results, settings, rates)]
+
+
+def rises_or_falls(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+    """Return by how much rates of the expected group rise more than those of the other move at all.
+
+    Where the outcome is skewed to 0, by how much they fall.
+    """
+    sign, group = -1 if _is_skewed_to_0(results) else 1, _expected(results)
+    return [
+        mean_of(results, sign * changes[group] - np.abs(changes[1 - group]))
+        for changes in _each(results, settings, rates)
+    ]
+
+
+def expected_moves_more(
+    results: Results, settings: Sequence[Setting], rates: Sequence[str]
+) -> list[Estimated]:
+    """Return by how much further rates of the expected group move than those of the other."""
+    group = _expected(results)
+    return [
+        mean_of(results, np.abs(changes[group]) - np.abs(changes[1 - group]))
+        for changes in _each(results, settings, rates)
+    ]
+
+
+COMPARISONS: dict[str, Callable[..., list[Estimated]]] = {
+    compare.__name__: compare
+    for compare in (
+        reductions, growth, larger_than, left_over, apart, apart_either_way, one_sided, worst_drops, drops,
+        rises_or_falls, expected_moves_more,
+    )
+}  # fmt: skip
+"""The comparisons by the name that claims have for them: results, settings and measures or rates."""

@@ -1,0 +1,238 @@
+"""Figures as data: panels of lines and marks, with words and looks from the ``figures.toml`` of a paper."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from evenhand.papers.stored import fill, read_toml
+from evenhand.report.charts._panels import PHONE, panel_width, title_words
+from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.marks import Axis
+from evenhand.report.page import Chart, LegendKey
+from evenhand.report.scales import Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Figure", "Look", "Plot", "Series"]
+
+_HEIGHT = 190.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a series is called and drawn.
+
+    Parameters
+    ----------
+    label : str
+    colour : str
+        A token of the theme.
+    shape : str
+        Of its marks; an empty text for a line alone.
+    line, dash : bool
+        Whether there is a line, and whether it is dashed.
+    fill, edge : str
+        Of the marks: the colour of the line and no edge unless told.
+    size, edge_width, width, opacity : float
+        Of marks, their edges and the line.
+    """
+
+    label: str
+    colour: str
+    shape: str = ""
+    line: bool = True
+    dash: bool = False
+    fill: str = ""
+    edge: str = ""
+    size: float = 34
+    edge_width: float = 1.3
+    width: float = 1.6
+    opacity: float = 0.9
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values against places, with what each says when one rests on it, and what the line says."""
+
+    look: Look
+    x: Sequence[float]
+    y: Sequence[float]
+    tips: Sequence[str] = ()
+    label: str = ""
+    says: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called: its own label, or that of its look."""
+        return self.label or self.look.label
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One panel.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Its title, the unit below that, and what is under the axis across.
+    series : sequence of Series
+        The last is on top.
+    levels : sequence of float
+        Dashed lines across.
+    from_zero : bool
+        Whether the axis upwards has 0.
+    ticks : tuple of float
+        Of the axis across; by default round numbers.
+    bars : sequence of (x, low, high)
+        Upright grey lines.
+    most : float
+        What no value is above.
+    margins : tuple of float
+        Left, above, right and below.
+    """
+
+    words: Sequence[str]
+    series: Sequence[Series]
+    levels: Sequence[float] = ()
+    from_zero: bool = False
+    ticks: tuple[float, ...] = ()
+    bars: Sequence[tuple[float, float, float]] = field(default=())
+    most: float = math.inf
+    margins: tuple[float, float, float, float] = (70, 52, 14, 46)
+
+
+class Figure:
+    """What ``figures.toml`` has of one figure.
+
+    Parameters
+    ----------
+    package : str
+        Of the paper.
+    name : str
+        Of the figure; also the name of its picture.
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        self.name = name
+        self.stored = read_toml(package, "figures.toml")[name]
+        self.looks = {key: Look(**look) for key, look in self.stored.get("looks", {}).items()}
+        self.panels = self.stored.get("panels", [])
+
+    @property
+    def legend(self) -> tuple[LegendKey, ...]:
+        """The entries of the file, or one for each look."""
+        if "legend" in self.stored:
+            return tuple(LegendKey(*entry) for entry in self.stored["legend"])
+        return tuple(LegendKey(look.label, look.shape or "line", look.colour) for look in self.looks.values())
+
+    def series(
+        self, keys: Sequence[str], values: Callable[[str], Sequence[float]], x: Sequence[float]
+    ) -> list[Series]:
+        """Return a line for each of some looks at the same places."""
+        return [Series(self.looks[key], x, values(key)) for key in keys]
+
+    def chart(
+        self,
+        plots: Sequence[Plot],
+        *,
+        columns: int | None = None,
+        name: str = "",
+        data: dict[str, list[Any]] | None = None,
+        **values: Any,
+    ) -> Chart:
+        """Return panels side by side as a chart, with the values behind them.
+
+        Parameters
+        ----------
+        plots : sequence of Plot
+        columns : int, optional
+            How many panels stand side by side; all of them by default.
+        name : str
+            Of the picture, if it is not the figure's.
+        data : columns, optional
+            The values, if they are not those of the series.
+        **values
+            What alt and caption are filled with.
+        """
+        across = columns or len(plots)
+        pictures = [
+            "".join(_picture(plot, width) for plot in plots) for width in (panel_width(across), PHONE)
+        ]
+        return self.chart_of(pictures, data or _values(plots), name=name, columns=across, **values)
+
+    def chart_of(
+        self,
+        pictures: Sequence[str],
+        data: dict[str, list[Any]],
+        *,
+        name: str = "",
+        columns: int,
+        **values: Any,
+    ) -> Chart:
+        """Return pictures for the desk and for the phone as a chart, with the words and the legend."""
+        alt, caption = (fill(self.stored[key], **values) for key in ("alt", "caption"))
+        wide, narrow = pictures
+        titled = name or self.name
+        return Chart(titled, wide, narrow, alt, caption, data, legend=self.legend, columns=columns)
+
+
+def _values(plots: Sequence[Plot]) -> dict[str, list[Any]]:
+    rows = [
+        (plot.words[0], series.name, x, y)
+        for plot in plots
+        for series in plot.series
+        for x, y in zip(series.x, series.y, strict=True)
+    ]
+    names = ("panel", "line", "at", "value")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _picture(plot: Plot, width: float) -> str:
+    margins = Margins(*plot.margins)
+    plot_width = width - margins.left - margins.right
+    places = [x for each in plot.series for x in each.x]
+    values = [y for each in plot.series for y in each.y]
+    values += [*plot.levels, *(end for bar in plot.bars for end in bar[1:])]
+    if plot.ticks:
+        room = 0.06 * (plot.ticks[-1] - plot.ticks[0])
+        scale = Linear(plot.ticks[0] - room, plot.ticks[-1] + room, plot.ticks, plot_width)
+    else:
+        scale = Linear.over(places, pixels=plot_width, most_ticks=5)
+    up = Linear.over(
+        values, pixels=_HEIGHT, from_zero=plot.from_zero, margin=0.06, within=(-math.inf, plot.most)
+    )
+    drawing = Drawing(width, _HEIGHT + margins.top + margins.bottom, margins, x=scale, y=up)
+    drawing.words(*title_words(drawing, Axis(plot.words[0], plot.words[1]), cut=False))
+    drawing.words(Word(plot_width, _HEIGHT + 38, plot.words[2], "right", "ink3", halo=False))
+    drawing.rules([Segment(x, low, x, high) for x, low, high in plot.bars], stroke="grey", width=1.6)
+    drawing.rules(
+        [Segment(scale.low, y, scale.high, y) for y in plot.levels], stroke="ink2", width=1.2, dash=(5, 4)
+    )
+    for each in plot.series:
+        _draw(drawing, each)
+    return drawing.svg()
+
+
+def _draw(drawing: Drawing, series: Series) -> None:
+    look = series.look
+    tips = series.tips or [f"{series.name}, {x:g}: {y:,.4g}" for x, y in zip(series.x, series.y, strict=True)]
+    dots = [Dot(x, y, tip) for x, y, tip in zip(series.x, series.y, tips, strict=True)]
+    if look.dash:
+        steps = [Segment(a.x, a.y, b.x, b.y) for a, b in pairwise(dots)]
+        drawing.rules(steps, stroke=look.colour, width=look.width, dash=(5, 4))
+    elif look.line:
+        line = [Dot(dot.x, dot.y, series.says or series.name) for dot in dots]
+        drawing.lines([line], stroke=look.colour, width=look.width, opacity=look.opacity)
+    if look.shape:
+        drawing.dots(
+            dots,
+            shape=look.shape,
+            size=look.size,
+            fill=look.fill or look.colour,
+            stroke=look.edge or None,
+            stroke_width=look.edge_width,
+        )

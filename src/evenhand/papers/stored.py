@@ -1,0 +1,136 @@
+"""A paper as data: the TOML and CSV files beside its code, and sentences that are filled with numbers.
+
+Each paper has a folder with
+
+- ``paper.toml``: its citation, what each design runs, and where the reproduction departs from it;
+- ``claims.toml``: every statement with its place, its rule, what it needs and the function that checks it,
+  and under ``why`` the sentence that tells what came of it, by the name of that function;
+- ``figures.toml``: captions, labels, colours and marks;
+- ``printed/*.csv``: the numbers as printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import string
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from evenhand.papers.claims import Checked, Claim
+from evenhand.papers.paper import PAPERS, Paper
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from evenhand.papers.claims import Evidence
+
+__all__ = ["fill", "read_claims", "read_entries", "read_paper", "read_printed", "read_toml"]
+
+
+@lru_cache(maxsize=64)
+def read_toml(package: str, name: str) -> dict[str, Any]:
+    """Return what is in a TOML file of a paper, given the name of its package."""
+    return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
+def read_entries(package: str, table: str) -> dict[str, Any]:
+    """Return the entries of a table of ``paper.toml`` by name, the fields of each as attributes.
+
+    What the fields are is said there.
+    """
+    return {name: SimpleNamespace(**entry) for name, entry in read_toml(package, "paper.toml")[table].items()}
+
+
+def read_printed(package: str, name: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV file in a paper's folder ``printed``, cells as the texts that are printed."""
+    text = files(package).joinpath("printed", f"{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+class _Sentence(string.Formatter):
+    """Fills sentences: lists with commas, lists of lists with semicolons, true minus signs, and "5 %"."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Iterable):
+            parts = list(value)
+            nested = any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts)
+            return ("; " if nested else ", ").join(self.format_field(part, format_spec) for part in parts)
+        text = format(value, format_spec)
+        signed = f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text
+        return signed.replace("%", " %")
+
+
+_SENTENCE = _Sentence()
+
+
+def fill(sentence: str, **values: Any) -> str:
+    """Return a sentence with values in the place of their names.
+
+    >>> fill("Alpha is {alphas:.2f}, {share:.0%} of it at {name}.", alphas=[0.5, -1], share=0.2, name="T*")
+    'Alpha is 0.50, \u22121.00, 20 % of it at T*.'
+    """
+    return _SENTENCE.vformat(sentence, (), values)
+
+
+def read_claims(package: str, *modules: ModuleType) -> tuple[Claim, ...]:
+    """Return the claims of a paper in their order; `modules` have the functions that check them.
+
+    A claim without a function, or whose function returns only numbers for its sentence, has its verdict in
+    the file: it is argued, and no number could change it.
+    """
+    stored = read_toml(package, "claims.toml")
+    checks = {name: check for module in modules for name, check in vars(module).items()}
+    sentences = stored.get("why", {})
+    return tuple(_read_claim(entry, checks, sentences) for entry in stored["claim"])
+
+
+def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: Mapping[str, str]) -> Claim:
+    name = entry.get("check", "")
+    run = checks[name] if name else lambda _: {}
+    parameters = entry.get("with", {})
+
+    def check(evidence: Evidence) -> Checked:
+        returned = run(evidence, **parameters)
+        argued = isinstance(returned, Mapping)
+        found: Checked = (
+            Checked(entry["verdict"], paper=entry.get("paper", ""), values=returned) if argued else returned
+        )
+        sentence = entry.get("why") or sentences.get(f"{name}.{found.case}" if found.case else name)
+        if sentence is None:
+            return found
+        return replace(found, why=fill(sentence, why=found.why, **parameters | dict(found.values)))
+
+    needs = tuple(entry.get("needs", ()))
+    return Claim(entry["id"], entry["text"], entry["where"], check, entry.get("rule", ""), needs)
+
+
+def read_paper(package: str, *checks: ModuleType, **parts: Any) -> Paper:
+    """Return a paper, ready to run.
+
+    Parameters
+    ----------
+    package : str
+        Where its files are; its last part is the paper's name.
+    *checks : module
+        As in :func:`read_claims`.
+    **parts
+        The functions of :class:`Paper`: tables, figures, studies, trials and published.
+    """
+    name = package.rpartition(".")[2].replace("_", "-")
+    stored = read_toml(package, "paper.toml")
+    return Paper(
+        name=name,
+        title=PAPERS[name],
+        citation=stored["citation"],
+        claims=read_claims(package, *checks),
+        designs=stored["designs"],
+        departures=tuple(stored["departures"]),
+        **parts,
+    )

@@ -1,0 +1,113 @@
+"""Reading the trials of zhu2023, and the rule for its numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.papers.claims import AGREES, DIFFERS, Checked, cannot_check
+from evenhand.papers.trials import estimate_mean
+from evenhand.papers.zhu2023.classification import classification_name
+from evenhand.papers.zhu2023.data import DATA, PRINTED
+from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
+from evenhand.study.results.estimates import Estimated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.papers.claims import Evidence
+
+    Runs = NDArray[np.float64]
+
+ALLOWED = 0.05
+"""What a bias or an alpha may be off, as a share of the printed one, besides the spread of an experiment."""
+
+_ERRORS, _CLOSE = 2.0, 1e-12
+
+
+def of_table(evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str) -> Runs:
+    """Return a number of a table, one for each experiment."""
+    records = evidence.trials[tables_name(name)].values()
+    return np.array([each["numbers"][mechanism][epsilon][measure] for each in records])
+
+
+def of_figure(evidence: Evidence, name: str, method: str, at: str, line: str, measure: str) -> Runs:
+    """Return a number of a figure, one for each experiment.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    name : str
+    method : {"suppression", "swapping", "k-anonymity"}
+    at : str
+        The threshold; for swapping, one of the readings, or ``"epsilon"``.
+    line : str
+        ``"original"`` or an epsilon; for swapping, the share or the epsilon.
+    measure : {"error", "l1", "alpha"}
+    """
+    records = evidence.trials[figures_name(name)].values()
+    return np.array([each[method][at][line][measure] for each in records])
+
+
+def accuracies(
+    evidence: Evidence, name: str, mechanism: str, epsilon: str, *, setting: str = "plain"
+) -> Runs:
+    """Return accuracies, one for each experiment; the epsilon of what has none is ``""``."""
+    records = evidence.trials[classification_name(name)].values()
+    return np.array([each[setting][mechanism][epsilon] for each in records])
+
+
+def exact_record(evidence: Evidence, name: str) -> Mapping[str, Any]:
+    """Return what is known exactly about a data set."""
+    return evidence.trials[EXACT][list(DATA).index(name)]
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tuple[str, float, float]:
+    """Return a printed number: its text, its value, and one unit of its last digit.
+
+    Zero has no last digit: it is printed where there is no delta at all, and has a unit of 0.
+
+    >>> printed_number("ma", "discrete-gaussian", "4", "delta")
+    ('3E-4', 0.0003, 0.0001)
+    """
+    text = getattr(PRINTED[name][mechanism, epsilon], measure)
+    if text == "0":
+        return text, 0.0, 0.0
+    mantissa, _, power = text.partition("E")
+    _, _, decimals = mantissa.partition(".")
+    return text, float(text), 10.0 ** (int(power or 0) - len(decimals))
+
+
+def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str) -> Checked:
+    """Check a number of a table.
+
+    Delta may be off by one unit of its last printed digit, as some are rounded and some are cut; where 0 is
+    printed, it must be 0.
+    Bias and alpha come from one experiment, so they may be off by twice the spread of our experiments besides
+    :data:`ALLOWED`.
+    """
+    text, paper, unit = printed_number(name, mechanism, epsilon, measure)
+    if measure == "delta":
+        value = exact_record(evidence, name)["numbers"][mechanism][epsilon]["delta"]
+        off = abs(value - paper)
+        why = f"Off by {off:.2g}, allowed {unit:g}."
+        return Checked(AGREES if off <= unit + _CLOSE else DIFFERS, why, Estimated(value), text, paper)
+    runs = of_table(evidence, name, mechanism, epsilon, measure)
+    ours = estimate_mean(runs)
+    if len(runs) < 2:
+        return cannot_check("One experiment has no spread.", ours=ours, paper=text)
+    spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))
+    off, reach = ours.value / paper - 1, ALLOWED + _ERRORS * spread / paper
+    why = f"Off by {_signed(off)}, allowed {reach:.1%}.".replace("%", " %")
+    return Checked(AGREES if abs(off) <= reach else DIFFERS, why, ours, text, paper)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1%}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,144 @@
+"""How well columns in the clear give away what people randomise, measured on rows that were held out.
+
+A small decision tree learns a randomised column from the columns in the clear on one half of the rows, and
+guesses it on the other half. It is compared with the guess that needs no column, the most common value. Each
+leaf holds several people and no row is guessed from itself, so a combination that one person alone has does
+not count as leakage. What is found is a lower bound: another way to guess may do better.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._notes import Note
+from evenhand.privacy.randomness import SeededSource
+from evenhand.report.words import number
+from evenhand.schema.text import brief, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.study.tasks.base import Prepared
+
+__all__ = ["Leak", "leak_of", "leaks", "notes_on_leaks"]
+
+_MOST_ROWS, _MOST_NUMBERS, _FEWEST_ROWS = 20_000, 5_000_000, 100
+_MOST_COLUMNS, _MOST_VALUES, _MOST_NAMED = 10, 20, 5
+_LEAVES, _LEAF = 64, 5
+_FURTHER = 2.576  # standard errors, 99 %
+_LEAST = 0.1  # of the errors of the most common value
+_WEIGHT = 0.02  # of a column in the tree, below which it is not named
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A column that can be guessed from others clearly better than by its most common value.
+
+    Parameters
+    ----------
+    column : str
+        What people randomise.
+    by : tuple of str
+        Columns in the clear, the most telling first.
+    guessed, base : float
+        The shares of people who were held out whose value is guessed right from `by`, and by the most common
+        value.
+    """
+
+    column: str
+    by: tuple[str, ...]
+    guessed: float
+    base: float
+
+    @property
+    def note(self) -> Note:
+        """What a reader should know, with the names and the numbers."""
+        secret, names = f"'{brief(self.column)}'", listed([f"'{brief(name)}'" for name in self.by])
+        right, usual = (f"{number(100 * share)} %" for share in (self.guessed, self.base))
+        they_tell = "it tells" if len(self.by) == 1 else "they tell"
+        return Note(
+            "privacy",
+            f"From {names} in the clear {secret} is guessed right for {right} of people; its most common "
+            f"value alone is right for {usual}. Randomising {secret} does not hide what {they_tell}.",
+        )
+
+
+def notes_on_leaks(prepared: Prepared) -> tuple[Note, ...]:
+    """Return a note for each randomised column that columns in the clear give away."""
+    return tuple(leak.note for leak in leaks(prepared))
+
+
+def leaks(prepared: Prepared) -> tuple[Leak, ...]:
+    """Return what the columns in the clear, the target among them, give away of the randomised ones."""
+    schema, codes = prepared.facts.schema, prepared.codes
+    clear: dict[str, NDArray[Any]] = {name: codes[name] for name in codes if name not in schema.sensitive}
+    clear[str(schema.target)] = prepared.target
+    secrets = sorted(schema.sensitive, key=lambda name: name != schema.protected)[:_MOST_COLUMNS]
+    found = [leak_of(name, codes[name], clear) for name in secrets]
+    return tuple(leak for leak in found if leak is not None)
+
+
+def leak_of(column: str, codes: NDArray[Any], clear: Mapping[str, NDArray[Any]]) -> Leak | None:
+    """Return the leak of one column; None if it is not guessed clearly better than by its most common value.
+
+    Examples
+    --------
+    >>> secret = np.arange(400) % 3
+    >>> found = leak_of("race", secret, {"black": secret == 1, "asian": secret == 2, "row": np.arange(400)})
+    >>> sorted(found.by), found.guessed
+    (['asian', 'black'], 1.0)
+    >>> leak_of("race", secret, {"row": np.arange(400)}) is None
+    True
+    """
+    rows = min(len(codes), _MOST_ROWS, _MOST_NUMBERS // max(len(clear), 1))
+    if rows < _FEWEST_ROWS or not clear:
+        return None
+    chosen = np.linspace(0, len(codes) - 1, rows).astype(np.intp)
+    values = _common(codes[chosen])
+    features = np.stack([np.asarray(array[chosen], dtype=np.float32) for array in clear.values()], axis=1)
+    held = (SeededSource(0).for_cell("leakage").words(rows) & np.uint64(1)).astype(bool)
+    if held.all() or not held.any():
+        return None
+    names = _telling(features[~held], values[~held], list(clear))
+    if not names:
+        return None
+    places = [list(clear).index(name) for name in names]
+    guess = _tree(features[~held][:, places], values[~held]).predict(features[held][:, places])
+    usual = np.bincount(values[~held]).argmax()
+    right, plain = ((each == values[held]) & (values[held] < _MOST_VALUES) for each in (guess, usual))
+    gain = float(right.mean() - plain.mean())
+    error = math.sqrt(float((right != plain).mean())) / math.sqrt(held.sum())
+    if gain - _FURTHER * error <= 0 or gain < _LEAST * (1 - float(plain.mean())):
+        return None
+    return Leak(column, names, float(right.mean()), float(plain.mean()))
+
+
+def _common(codes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places of values by how common they are; rare ones have one place, which is never right."""
+    _, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    rank = np.empty(len(counts), dtype=np.intp)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return np.minimum(rank[places], _MOST_VALUES)
+
+
+def _tree(features: NDArray[np.float32], values: NDArray[np.intp]) -> Any:
+    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - slow to import
+
+    return DecisionTreeClassifier(max_leaf_nodes=_LEAVES, min_samples_leaf=_LEAF, random_state=0).fit(
+        features, values
+    )
+
+
+def _telling(
+    features: NDArray[np.float32], values: NDArray[np.intp], names: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns by which a tree tells the values apart, the most telling first."""
+    weights = _tree(features, values).feature_importances_
+    order = np.argsort(-weights, kind="stable")[:_MOST_NAMED]
+    return tuple(names[place] for place in order if weights[place] >= _WEIGHT)

@@ -1,0 +1,56 @@
+"""The command line that does for everybody what one setting of a study tested."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from evenhand.privacy.rational import as_text
+from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.study.tasks.shared.optimal_setting import NAME
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
+
+if TYPE_CHECKING:
+    from evenhand.schema import Schema
+    from evenhand.study.plan.cells import Setting
+
+__all__ = ["privatize_command"]
+
+
+def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str) -> str:
+    """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
+
+    Parameters
+    ----------
+    setting : Setting
+    schema : Schema
+        Of the study; it stands in `file`.
+    data, file : str
+        The rows and the schema, as they are typed.
+
+    Returns
+    -------
+    str
+        Empty for what the command cannot do: the optimal protocol, whose outcomes have to be public, and
+        protocols as they were printed.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> setting = report_setting("auto", Fraction(1, 2), "optimal", "independent")
+    >>> print(privatize_command(setting, schema, data="people.csv", file="schema.toml"))
+    evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
+    """
+    if setting.epsilon is None or setting.mechanism == NAME or protocol_parameters(setting):
+        return ""
+    strategy, split = str(setting.option("strategy")), str(setting.option("split"))
+    columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
+    names = ",".join(f'"{name}"' if "," in name else name for name in columns)
+    words = ["evenhand", "privatize", data, "reports.csv", "--schema", file, "--declared-only"]
+    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
+    words += ["--split", split] if split != UNPROTECTED else []
+    words += ["--strategy", strategy] if strategy != "independent" else []
+    return shlex.join(words)
