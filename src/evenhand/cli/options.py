@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DATA", "DESIGN", "OUTPUT", "PANELS", "PROTECTION", "REGISTRIES", "ROLES", "ROLE_OPTIONS",
     "RUN_OPTIONS", "AsJson", "Bound", "Data", "Delta", "Drop", "Epsilons", "Fraction", "GuessRoles",
-    "InferSchema", "OpenPage", "Out", "PlanFile", "Positive", "Post", "Privileged", "Protected",
+    "InferSchema", "Language", "OpenPage", "Out", "PlanFile", "Positive", "Post", "Privileged", "Protected",
     "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows", "SchemaFile", "Seed", "Sensitive",
     "SmallestGroup", "Target", "Threshold", "Unit", "Workers", "Yes", "argument", "complete_data",
     "complete_name", "data_option", "design_option", "is_typed", "join_names", "names_in",
@@ -35,6 +35,7 @@ REGISTRIES = {
     "designs": "evenhand.papers:DESIGNS",
     "encoders": "evenhand.study.tasks.collect.task:ENCODERS",
     "kinds": "evenhand.study.tasks.registry:KINDS",
+    "languages": "evenhand.report.language:LANGUAGES",
     "mechanisms": "evenhand.release:MECHANISMS",
     "methods": "evenhand.study.tasks.learn.methods:METHODS",
     "mitigations": "evenhand.decide.mitigate.registry:MITIGATIONS",
@@ -202,9 +203,13 @@ OpenPage = Annotated[
     bool, output_option("", "Show the report in the browser.", "--open/--no-open", show_default=False)
 ]
 AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
+Language = Annotated[
+    str | None, output_option("NAME", "Of the report and of what is shown at the end: {languages}. [en]")
+]
 Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
 RUN_OPTIONS: Mapping[str, Any] = {
     "data": Data, "plan": PlanFile, "seed": Seed, "workers": Workers, "resume": Resume, "yes": Yes,
-    "out": Out, "open_page": OpenPage, "as_json": AsJson, "quiet": Quiet,
+    "out": Out, "open_page": OpenPage, "language": Language,
+    "as_json": AsJson, "quiet": Quiet,
 }  # fmt: skip
 """What every audit has, whatever its kind."""

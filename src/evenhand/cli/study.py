@@ -197,13 +197,15 @@ def follow_run(
         sys.exit(stop_code())
 
 
-def write_results(terminal: Terminal, results: Results, out: Path) -> dict[str, Path]:
+def write_results(
+    terminal: Terminal, results: Results, out: Path, *, language: str = "en"
+) -> dict[str, Path]:
     """Write what goes beside the store, and return the path of each file by its word."""
     report, cells = out / "report.html", out / "cells.csv"
     results.to_csv(cells)
     files = {"Report": report, "Plan": out / "plan.toml", "Cells": cells, "Store": out / "study.db"}
     try:
-        results.report(report)
+        results.report(report, language=language)
     except MissingExtraError as error:
         terminal.warn(f"No report was written. {error}")
         del files["Report"]

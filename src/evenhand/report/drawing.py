@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import MissingExtraError
+from evenhand.report.language import fixed_word
 from evenhand.report.scales import Linear, Log
 from evenhand.report.svg import rebuilt
 from evenhand.report.theme import colour
@@ -198,7 +199,7 @@ class Drawing:
             "height": plot_height,
             "autosize": {"type": "none"},
             "padding": vars(self.margins),
-            "config": _CONFIG,
+            "config": {**_CONFIG, "locale": {"number": _number_locale()}},
             "layer": [*self._layers, self._word_layer()],
             "datasets": self._rows,
         }
@@ -281,6 +282,12 @@ class Drawing:
                 **({"domain": False, "ticks": False} if self.grid == "x" and name == "x" else {}),
             )
         return channel(f"{name}:Q", scale=domain, axis=axis)
+
+
+def _number_locale() -> dict[str, Any]:
+    """Return how the ticks of axes are written."""
+    marks = {name: fixed_word(f"form.{name}") for name in ("decimal", "thousands")}
+    return {**marks, "grouping": [3], "currency": ["", ""]}
 
 
 def _rows_of(things: Iterable[Dot | Segment]) -> list[dict[str, Any]]:

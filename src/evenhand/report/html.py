@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from evenhand._lazy import lazy
 from evenhand.errors import MissingExtraError, UnwritableFileError
+from evenhand.report.language import fixed_word, written_in
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
 from evenhand.report.words import clean, unbroken
@@ -40,7 +41,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 _LONGEST = 60
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
-_INTERVAL = re.compile(rf"\({_NUMBER} to {_NUMBER}\)")
+_INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
 _MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
@@ -75,11 +76,9 @@ def render(page: Page, *, figures: str | None = None) -> str:
     """
     folder = None if figures is None else f"{quote(clean(figures), safe='')}/"
     names = {} if folder is None else {place: f"{folder}{name}" for place, name in file_names(page).items()}
-    return str(
-        _environment()
-        .get_template("page.html.j2")
-        .render(page=page, sections=list(_sections(page, names)), **_styles())
-    )
+    with written_in(page.language):
+        template = _environment().get_template("page.html.j2")
+        return str(template.render(page=page, sections=list(_sections(page, names)), **_styles()))
 
 
 def write(page: Page, path: str | os.PathLike[str]) -> None:
@@ -152,6 +151,7 @@ def _environment() -> Any:
     )
     environment.filters |= {"sentence": sentence, "unbroken": unbroken}
     environment.globals |= {"SHAPES": SHAPES, "look": _look, "mark_of": _mark_of, "token": _token}
+    environment.globals["fixed_word"] = fixed_word
     return environment
 
 

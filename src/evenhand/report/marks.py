@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import fixed_word
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -70,13 +72,14 @@ class Axis:
         >>> Axis("accuracy", "%", 100.0).limits, Axis("loss").limits
         ((-100.0, 100.0), (-inf, inf))
         """
-        is_share = self.times == 100 and self.unit.startswith(("%", "points"))
+        is_share = self.times == 100 and self.unit.startswith(("%", fixed_word("form.points")))
         return (-100.0, 100.0) if is_share else (-math.inf, math.inf)
 
     def heading(self, *, cut: bool = False) -> str:
         """Return its title in one line, with its unit and whether it is cut."""
         unit = f", {self.unit}" if self.unit else ""
-        return f"{self.title}{unit}{' (axis cut)' if cut else ''}"
+        end = f" ({fixed_word('chart.axis_cut')})" if cut else ""
+        return f"{self.title}{unit}{end}"
 
     def column(self, *, otherwise: str) -> str:
         """Return a name of small letters, figures and underscores for its values.

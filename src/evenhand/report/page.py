@@ -239,6 +239,8 @@ class Page:
         The foot of the page.
     command : str
         The command that makes this page again.
+    language : str
+        In which its fixed words are written; the rest is text already.
     next_command : str
         The command that does what the page is about.
     """
@@ -254,4 +256,5 @@ class Page:
     limits: Sequence[str] = ()
     sources: Sequence[str] = ()
     command: str = ""
+    language: str = "en"
     next_command: str = ""

@@ -11,6 +11,8 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import fixed_word, in_language
+
 if TYPE_CHECKING:
     from evenhand.report.marks import Estimate
 
@@ -20,6 +22,7 @@ __all__ = [
     "epsilon_of",
     "epsilon_words",
     "interval_of",
+    "limits_of",
     "number",
     "shortened",
     "unbroken",
@@ -54,7 +57,7 @@ def number(value: float, digits: int = 1, *, sign: bool = False) -> str:
     >>> number(-3.04), number(1234.56, 0), number(2, sign=True), number(-0.01, sign=True)
     ('−3.0', '1,235', '+2.0', '0.0')
     """
-    shown = f"{abs(value):,.{digits}f}"
+    shown = in_language(f"{abs(value):,.{digits}f}")
     if not any(figure in shown for figure in "123456789"):
         return shown
     return f"{MINUS if value < 0 else '+' if sign else ''}{shown}"
@@ -66,7 +69,13 @@ def interval_of(low: float, high: float, digits: int = 1, *, sign: bool = False)
     >>> interval_of(-1.25, 0.5, sign=True)
     '(−1.2 to +0.5)'
     """
-    return f"({number(low, digits, sign=sign)} to {number(high, digits, sign=sign)})"
+    return f"({limits_of(low, high, digits, sign=sign)})"
+
+
+def limits_of(low: float, high: float, digits: int = 1, *, sign: bool = False) -> str:
+    """Return an interval without brackets."""
+    first, last = (number(limit, digits, sign=sign) for limit in (low, high))
+    return fixed_word("form.interval", low=first, high=last)
 
 
 def value_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0, sign: bool = False) -> str:
@@ -97,7 +106,7 @@ def epsilon_of(epsilon: Fraction | float | None, digits: int = 4) -> str:
         return "∞"
     exact = epsilon if isinstance(epsilon, Fraction) else Fraction(repr(float(epsilon)))
     up = Context(prec=digits, rounding=ROUND_CEILING)
-    return f"{float(up.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.{digits}g}"
+    return in_language(f"{float(up.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.{digits}g}")
 
 
 def epsilon_words(epsilon: Fraction | float | None, digits: int = 4) -> str:

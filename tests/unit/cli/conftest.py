@@ -87,7 +87,7 @@ def fake(monkeypatch):
     quick = types.SimpleNamespace(workers=1, seconds=lambda rows=None: 42, rows_within=lambda _: None)
     monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: quick)
     sentences = ("**Everyone pays:** a point.", "At ε = 1 it is −1.0.", "Third.")
-    monkeypatch.setattr("evenhand.cli.tasks.base.answers", lambda _: sentences)
+    monkeypatch.setattr("evenhand.cli.tasks.base.answers", lambda _, **__: sentences)
     monkeypatch.setattr("evenhand.cli.study.run_cells", run)
     monkeypatch.setattr(DecideCommand, "write_more", lambda *_, **__: {})
     finish = TaskCommand.finish
@@ -97,6 +97,6 @@ def fake(monkeypatch):
             finish(self, terminal, results, **options)
 
     monkeypatch.setattr(TaskCommand, "finish", finish_what_was_collected)
-    monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"), raising=False)
-    monkeypatch.setattr(Results, "to_csv", lambda self, path: path.write_text("cells"), raising=False)
+    monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"), raising=False)
+    monkeypatch.setattr(Results, "to_csv", lambda self, path, **_: path.write_text("cells"), raising=False)
     return calls

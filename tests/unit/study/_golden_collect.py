@@ -75,7 +75,7 @@ def works_from(epsilon):
     return with_base_rate(made(rates, repeats=10, collect=CollectTask(["grr", "oue"], [1, 2, 4])), 0.6)
 
 
-def situations():
+def situations(language="en"):
     """Yield what is the case, and what is said of it."""
     small = with_people(regions((0.3, 0.5, 0.4, 0.1), (0.3, 0.5, 0.4, 0.9), (0, 0, 0, 0.4)), {"islands": 6.0})
     tiny = with_people(made(against(BEFORE, BEFORE), repeats=10), {WOMEN: 12.0, MEN: 12.0})
@@ -143,4 +143,4 @@ def situations():
         "The largest epsilon costs nothing": epsilons({0.5: 0.75, 1: 0.79, 4: 0.82}),
     }
     for title, results in cases.items():
-        yield title, answers(results)
+        yield title, answers(results, language=language)

@@ -63,7 +63,9 @@ class AdviseCommand(TaskCommand):
   evenhand advise --resume --out advice --max-gap 0.05 --repeats 20
 """
     run_options: ClassVar[Mapping[str, Any]] = {
-        name: kind for name, kind in shared.RUN_OPTIONS.items() if name not in {"plan", "open_page"}
+        name: kind
+        for name, kind in shared.RUN_OPTIONS.items()
+        if name not in {"plan", "open_page", "language"}
     }
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,

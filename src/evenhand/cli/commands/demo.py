@@ -39,11 +39,14 @@ def demo(
     out: Annotated[Path | None, output_option("FOLDER", "Where results go. [evenhand-demo]")] = None,
     workers: shared.Workers = None,
     open_page: shared.OpenPage = True,
+    language: shared.Language = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
     """Take a tour on built-in data: five protocols, one report."""
     terminal = Terminal(as_json=as_json, quiet=quiet)
+    command = load_task_command(CollectTask.kind)
+    spoken = command.choose_language({"language": language})
     folder = check_folder(choose_folder(out, name="evenhand-demo"), workers=workers)
     plan = Plan(
         data=DataSource(dataset="causal", options={"n": _PEOPLE}),
@@ -58,5 +61,4 @@ def demo(
     )
     results = follow_run(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
     shown = open_page and terminal.is_interactive
-    command = load_task_command(plan.task.kind)
-    command.finish(terminal, results, command="demo", out=folder, open_page=shown)
+    command.finish(terminal, results, command="demo", out=folder, open_page=shown, language=spoken)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import typer
 
+from evenhand._validate import one_of
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
@@ -29,10 +30,13 @@ from evenhand.cli.study import (
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
-from evenhand.report.words import number
+from evenhand.report.language import fixed_word, written_in
+from evenhand.report.words import limits_of, number
+from evenhand.study.page.catalogue import languages
 from evenhand.study.page.page import answers
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.estimates import Estimated, estimate, paired_change
+from evenhand.study.tasks.registry import package_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -166,11 +170,17 @@ class TaskCommand:
         command.defaults = self.defaults
         return command
 
+    def choose_language(self, typed: Mapping[str, Any]) -> str:
+        """Return the language that was typed, or English; refuse one in which the kind has no sentences."""
+        known = languages(package_of_kind(self.kind))
+        return one_of("language", typed.get("language") or known[0], known, owner=f"a study of {self.kind}")
+
     def run(self, typed: dict[str, Any]) -> None:
         """Run the study that the options describe, from its plan to its report."""
         terminal = Terminal(as_json=typed["as_json"], quiet=typed["quiet"])
         lists = {name: kind for name, kind in self.options.items() if get_args(kind)[0] == list[str] | None}
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
+        self.choose_language(typed)
         self.check(typed)
         resume, plan_file = typed["resume"], typed.get("plan")
         folder = choose_folder(typed["out"], name=self.folder, resume=resume)
@@ -194,8 +204,8 @@ class TaskCommand:
     def conclude(self, run: StudyRun, results: Results) -> None:
         """Write what came of the study, show it, and end with the exit code."""
         more = self.write_more(run, results)
-        open_page = run.typed["open_page"]
-        self.finish(run.terminal, results, out=run.folder, open_page=open_page, more=more)
+        asked = {"open_page": run.typed["open_page"], "language": self.choose_language(run.typed)}
+        self.finish(run.terminal, results, out=run.folder, more=more, **asked)
 
     def _changed_plan(self, terminal: Terminal, typed: dict[str, Any], path: Path) -> tuple[Plan, Any]:
         fixed = {
@@ -217,10 +227,11 @@ class TaskCommand:
         open_page: bool,
         command: str = "audit",
         more: Mapping[str, Path] | None = None,
+        language: str = "en",
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
-        files = {**write_results(terminal, results, out), **(more or {})}
-        sentences = answers(results)
+        files = {**write_results(terminal, results, out, language=language), **(more or {})}
+        sentences = answers(results, language=language)
         actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
         plan_path = shlex.quote(shorten_path(files["Plan"]))  # a report stands beside its plan, people do not
         commands = [action.replace("--plan plan.toml", f"--plan {plan_path}") for action in actions]
@@ -232,7 +243,8 @@ class TaskCommand:
         data = shorten_path(Path(path)) if path else None
         todo = results.next_command(data, file=shorten_path(out / "schema.toml"))
         if terminal.shows:
-            self.show_table(terminal, results)
+            with written_in(language):
+                self.show_table(terminal, results)
             terminal.show()
             for sentence in sentences:
                 terminal.sentence(sentence)
@@ -241,11 +253,12 @@ class TaskCommand:
                 terminal.show(f"  {typed}")
             terminal.show()
             if todo:
-                terminal.sentence("To do what was tested:")
+                with written_in(language):
+                    terminal.sentence(fixed_word("page.do"))
                 terminal.show(todo)
                 terminal.show()
         for (kind, message), count in failed.most_common(3):
-            terminal.warn(f"{count:,} of {len(results):,} cells failed: {kind}. {message}")
+            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         if terminal.as_json:
             terminal.object(
@@ -306,7 +319,7 @@ def hundredths(share: float, *, sign: bool = False) -> str:
     >>> hundredths(-0.0301, sign=True), hundredths(0.0004, sign=True), hundredths(float("nan"))
     ('−3.0', '0.0', 'undefined')
     """
-    return number(100 * share, sign=sign) if math.isfinite(share) else "undefined"
+    return number(100 * share, sign=sign) if math.isfinite(share) else fixed_word("form.undefined")
 
 
 def interval_words(repeats: int, *, runs: str) -> str:
@@ -325,5 +338,5 @@ def value_cells(
     """Return the cells of a number and its interval."""
     value, limits = hundredths(estimated.value, sign=sign), ""
     if estimated.low is not None and estimated.high is not None:
-        limits = f"{hundredths(estimated.low, sign=sign)} to {hundredths(estimated.high, sign=sign)}"
+        limits = limits_of(100 * estimated.low, 100 * estimated.high, sign=sign)
     return [(value, style), (limits, "dim")] if beside else [(f"{value}\n{limits}".rstrip(), style)]

@@ -13,14 +13,15 @@ from evenhand.cli.tasks.base import (
     TaskCommand,
     defaults_of,
     hundredths,
-    interval_words,
     numbers_of,
     value_cells,
     value_columns,
 )
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal
+from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_of
-from evenhand.study.results.estimates import group_change, paired_change
+from evenhand.study.page.comparing import LEVEL
+from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.prepare import without_twins
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.collect.wording import protocol_name
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
+    from evenhand.study.tasks.collect.reading import CollectReading
 
 __all__ = ["CollectCommand"]
 
 _MOST_ROWS = 24
-_MEASURES = {"acc": "Accuracy", "sp_gap": "Gap"}
+_MEASURES = ("acc", "sp_gap")
 _NARROW = 60
-_PROTOCOL, _PARAMETERS = "Protocol", 24
+_PARAMETERS = 24
 _NUMBERS, _SPLIT, _GROUP, _LONGEST = 60, 13, 5, 18
 _GRID = ("protocols", "epsilons", "splits", "strategies")
 
@@ -115,22 +117,20 @@ class CollectCommand(TaskCommand):
 
     def show_table(self, terminal: Terminal, results: Results) -> None:
         """Show one row for each setting: changes in points with their intervals."""
-        settings, left_out = choose_settings(results)
-        groups = choose_groups(terminal, results)
-        schema = results.facts.schema
-        interval = interval_words(results.plan.repeats, runs="seeds")
-        title = f"Change against no protection, in points ({interval})"
+        reading: Any = results.plan.task.read(results, language=language_now())
+        say, settings = reading.sentences.under("terminal"), choose_settings(results)
+        groups, total = choose_groups(terminal, reading), len(reading.protected)
+        repeats = results.plan.repeats
+        interval = say("interval", level=LEVEL, repeats=repeats) if repeats > 1 else say("one_repeat")
+        title = "title" if len(settings) == total else "title_cut"
         terminal.show()
-        terminal.sentence(f"{title}; {left_out}" if left_out else title)
+        terminal.sentence(say(title, interval=interval, shown=len(settings), count=total))
         if groups:
-            terminal.sentence(
-                f"Last, for each group: the share that is predicted {schema.target} = {schema.positive}"
-            )
+            schema = results.facts.schema
+            terminal.sentence(say("groups", outcome=f"{schema.target} = {schema.positive}"))
         beside = min(terminal.results.width, WIDEST) >= _NARROW
-        columns = _columns(settings, list(groups.values()), beside=beside)
-        terminal.table(
-            columns, [_cells(results, setting, list(groups), beside=beside) for setting in settings]
-        )
+        columns = _columns(reading, settings, list(groups.values()), beside=beside)
+        terminal.table(columns, [_cells(reading, each, list(groups), beside=beside) for each in settings])
 
 
 def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
@@ -139,55 +139,68 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
     return {**grid, **{name: typed[name] for name in ("model", "encoder") if typed[name] is not None}}
 
 
-def choose_settings(results: Results) -> tuple[tuple[Setting, ...], str]:
-    """Return the protected settings that fit a screen, and what was left out, in words."""
+def choose_settings(results: Results) -> tuple[Setting, ...]:
+    """Return the protected settings that fit a screen."""
     protected = _protected(results)
     if len(protected) <= _MOST_ROWS:
-        return tuple(protected), ""
+        return tuple(protected)
     epsilons = [setting.epsilon for setting in protected if setting.epsilon]
     middle = min(epsilons, key=lambda epsilon: abs(math.log(epsilon)))
-    chosen = [setting for setting in protected if setting.epsilon == middle][:_MOST_ROWS]
-    return tuple(chosen), f"{len(chosen)} of {len(protected)} settings are shown; the report has all"
+    return tuple([setting for setting in protected if setting.epsilon == middle][:_MOST_ROWS])
 
 
-def choose_groups(terminal: Terminal, results: Results) -> dict[str, str]:
+def choose_groups(terminal: Terminal, reading: CollectReading) -> dict[str, str]:
     """Return the groups that fit beside the numbers, each with the title of its column; empty if not all do.
 
     A title names the column too where there is room, for a 0 alone tells nobody whose column it is.
     """
-    groups = results.facts.groups
+    groups, results = reading.groups, reading.results
     room = min(terminal.results.width, WIDEST) - _NUMBERS
-    room -= _SPLIT if _has_several_splits(_protected(results)) else 0
+    room -= _SPLIT if _has_several_splits(reading.protected) else 0
     room -= _PARAMETERS if any(protocol_parameters(setting) for setting in results.settings) else 0
     protected = str(results.facts.schema.protected).strip()
+    narrowest = {group: len(_too_few(reading)) if group in reading.too_few else _GROUP for group in groups}
     for titles in ([f"{protected} = {label}" for label in groups], list(groups)):
         longest = max(len(title) for title in titles)
-        if longest <= _LONGEST and sum(max(len(title), _GROUP) + 2 for title in titles) <= room:
+        widths = [max(len(title), narrowest[group]) + 2 for group, title in zip(groups, titles, strict=True)]
+        if longest <= _LONGEST and sum(widths) <= room:
             return dict(zip(groups, titles, strict=True))
     return {}
 
 
-def _columns(settings: Sequence[Setting], groups: Sequence[str], *, beside: bool) -> list[Column]:
-    columns = [Column(_PROTOCOL, wraps=True, min_width=len(_PROTOCOL))]  # parameters take the lines they need
-    columns += [Column("Split")] if _has_several_splits(settings) else []
+def _too_few(reading: CollectReading) -> str:
+    return reading.sentences.say("terminal.too_few")
+
+
+def _columns(
+    reading: CollectReading, settings: Sequence[Setting], groups: Sequence[str], *, beside: bool
+) -> list[Column]:
+    say = reading.sentences.under("terminal")
+    protocol = say("protocol")
+    columns = [Column(protocol, wraps=True, min_width=len(protocol))]  # parameters take the lines they need
+    columns += [Column(say("split"))] if _has_several_splits(settings) else []
     columns += [Column("ε", numeric=True)]
-    for title in _MEASURES.values():
-        columns += value_columns(title, beside=beside)
+    for measure in _MEASURES:
+        columns += value_columns(say(measure), beside=beside)
     return columns + [Column(title, numeric=True) for title in groups]
 
 
 def _cells(
-    results: Results, setting: Setting, groups: Sequence[str], *, beside: bool
+    reading: CollectReading, setting: Setting, groups: Sequence[str], *, beside: bool
 ) -> list[tuple[str, str]]:
+    """Return the row of a setting; of a group of which a test has few people it says so, and no number."""
     cells = [(protocol_name(setting), "")]
-    if _has_several_splits(_protected(results)):
+    if _has_several_splits(reading.protected):
         cells.append((str(setting.option("split", setting.option("strategy"))), ""))
     cells.append((epsilon_of(setting.epsilon), ""))
     for measure in _MEASURES:
-        change = paired_change(results, setting, measure)
+        change = reading.change(measure, setting)
         cells += value_cells(change, "bold" if change.is_clear else "", beside=beside, sign=True)
     for label in groups:
-        change = group_change(results, setting, label, "selection")
+        if label in reading.too_few:
+            cells.append((_too_few(reading), "dim"))
+            continue
+        change = group_change(reading.results, setting, label, "selection")
         cells.append((hundredths(change.value, sign=True), "bold" if change.is_clear else ""))
     return cells
 

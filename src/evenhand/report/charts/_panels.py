@@ -8,9 +8,10 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from evenhand.report.drawing import Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear, Log, labelled_ticks, tick_text
-from evenhand.report.words import epsilon_of, shortened, width_of
+from evenhand.report.words import epsilon_of, number, shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +53,7 @@ def panel_width(columns: int) -> float:
 def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]:
     """Return the title of a panel and the line below it: unit, and whether the axis is cut."""
     left, top = -drawing.margins.left, -drawing.margins.top
-    end = ", axis cut" if cut and axis.unit else "axis cut" if cut else ""
+    end = f"{', ' if axis.unit else ''}{fixed_word('chart.axis_cut')}" if cut else ""
     below = f"{shortened(axis.unit, drawing.width - width_of(end))}{end}"
     title = _capital(shortened(axis.title, drawing.width, 14, bold=True))
     return (
@@ -76,8 +77,8 @@ def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
             look: tuple[str, int] = ("ink", 600) if tick == chosen else ("ink3", 400)
             drawing.words(Word(scale(tick), height + 18, name, "center", *look, halo=False))
     if len(scale.ticks) > 1:
-        drawing.words(Word(0, height + 36, "← more private", colour="ink2", halo=False))
-        drawing.words(Word(width, height + 36, "ε, log scale", "right", "ink3", halo=False))
+        drawing.words(Word(0, height + 36, fixed_word("chart.more_private"), colour="ink2", halo=False))
+        drawing.words(Word(width, height + 36, fixed_word("chart.log_scale"), "right", "ink3", halo=False))
     else:
         drawing.words(Word(width, height + 36, "ε", "right", "ink3", halo=False))
 
@@ -86,7 +87,7 @@ def draw_no_values(drawing: Drawing) -> str:
     """Return the picture of a panel that has no values, which says so."""
     width, height = drawing.plot
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
-    drawing.words(Word(width / 2, height / 2, "no values", "center", "ink3", halo=False))
+    drawing.words(Word(width / 2, height / 2, fixed_word("chart.no_values"), "center", "ink3", halo=False))
     return drawing.svg()
 
 
@@ -171,7 +172,7 @@ def left_out(caption: str, count: int, *, what: str) -> str:
         return caption
     single = f"{what.removesuffix('ies')}y" if what.endswith("ies") else what.removesuffix("s")
     words = single if count == 1 else what
-    return f"{caption} Not drawn for want of a value: {count:,} {words}.".strip()
+    return f"{caption} {fixed_word('chart.left_out', count=number(count, 0), what=words)}".strip()
 
 
 def scaled(value: float | None, times: float) -> float | None:
@@ -213,9 +214,9 @@ def tier_keys(tones: dict[float, str]) -> list[LegendKey]:
     keys = []
     for place, (tone, inside) in enumerate(tiers.items()):
         low, high = epsilon_of(inside[0]), epsilon_of(inside[-1])
-        values = low if len(inside) == 1 else f"{low} to {high}"
+        values = low if len(inside) == 1 else fixed_word("form.interval", low=low, high=high)
         start = ("ε = " if len(inside) == 1 else "ε ") if place == 0 else ""
-        end = ", most private" if place == 0 and len(tiers) > 1 else ""
+        end = fixed_word("chart.most_private") if place == 0 and len(tiers) > 1 else ""
         keys.append(LegendKey(f"{start}{values}{end}", "circle", tone))
     return keys
 

@@ -20,6 +20,7 @@ from evenhand.report.charts._panels import (
     title_words,
 )
 from evenhand.report.drawing import Box, Dot, Drawing, Margins, Segment, Word, room_along
+from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import Decades, Linear, Log, digits_between, tick_text
 from evenhand.report.words import epsilon_words, number, shortened, value_of, width_of
@@ -208,7 +209,7 @@ def measures_chart(
     name: str,
     alt: str,
     caption: str,
-    base: str = "unprotected",
+    base: str = "",
 ) -> Chart:
     """Draw measures against epsilon as small multiples.
 
@@ -236,6 +237,7 @@ def measures_chart(
     MissingExtraError
         If altair or vl-convert is not installed.
     """
+    base = base or fixed_word("chart.unprotected")
     rows = list(dict.fromkeys(panel.row for panel in panels))
     titles = list(dict.fromkeys(panel.axis.title for panel in panels))
     ordered = sorted(panels, key=lambda panel: (rows.index(panel.row), titles.index(panel.axis.title)))
@@ -406,14 +408,14 @@ def _legend(panels: Sequence[Panel], base: str) -> tuple[LegendKey, ...]:
     spotlight = [label for label, lit in labels.items() if lit]
     others = [label for label, lit in labels.items() if not lit]
     lit = [estimate for panel in panels for line, _, estimate in _every(panel) if line.spotlight]
-    bars = ", with its interval" if any(estimate.span() for estimate in lit) else ""
+    bars = fixed_word("chart.bars") if any(estimate.span() for estimate in lit) else ""
     keys = [LegendKey(f"{label}{bars}", "line", "ink") for label in spotlight]
     if others:
-        several = f"{len(others)} {'others' if spotlight else 'protocols'}"
+        several = f"{len(others)} {fixed_word('form.others' if spotlight else 'chart.protocols')}"
         keys.append(LegendKey(several if len(others) > 3 else ", ".join(others), "line", "grey"))
     bases = [panel.baseline for panel in panels if panel.baseline and panel.baseline.is_finite]
     if bases:
-        band = ", band: its interval" if any(estimate.span() for estimate in bases) else ""
+        band = fixed_word("chart.band") if any(estimate.span() for estimate in bases) else ""
         keys.append(LegendKey(f"{base}{band}", "dashed", "ink2"))
     return tuple(keys)
 

@@ -15,6 +15,7 @@ from evenhand.report.charts._panels import (
 )
 from evenhand.report.charts._scatter import Scatter, drawable
 from evenhand.report.drawing import Box, Dot, Drawing, Segment, Word, box_around, leader_to, room_near
+from evenhand.report.language import fixed_word
 from evenhand.report.marks import Point
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import Linear, digits_between
@@ -80,10 +81,10 @@ def frontier_chart(
     if len(shapes) > 1:
         keys += [LegendKey(kind, shape, "ink3") for kind, shape in shapes.items()]
     if sum(point.undominated for point in drawn) > 1:
-        keys.append(LegendKey("best reached", "line"))
+        keys.append(LegendKey(fixed_word("chart.best_reached"), "line"))
     if chosen is not None:
-        crossed = ", with its intervals" if any(side.span() for side in (chosen.x, chosen.y)) else ""
-        keys.append(LegendKey(f"this report{crossed}", "circle", hollow=True))
+        crossed = "_intervals" if any(side.span() for side in (chosen.x, chosen.y)) else ""
+        keys.append(LegendKey(fixed_word(f"chart.this_report{crossed}"), "circle", hollow=True))
     everything = [*points, *([baseline] if baseline else [])]
     data: dict[str, list[Any]] = {
         "setting": [point.label for point in everything],
@@ -161,9 +162,10 @@ class _Frontier(Scatter[Point]):
         path = [(self.across(x), self._height(y)) for x, y in self._path()]
         strokes = [Segment(*start, *end) for start, end in pairwise(path)]
         strokes += self._bars(self.chosen) if self.chosen else []
-        named = [(self.baseline, "unprotected")] if self.baseline else []
+        named = [(self.baseline, fixed_word("chart.unprotected"))] if self.baseline else []
         if self.chosen:  # on the phone the legend says what the ring is
-            named.append((self.chosen, f"{'' if self.narrow else 'this report: '}{name_of(self.chosen)}"))
+            this = "" if self.narrow else f"{fixed_word('chart.this_report')}: "
+            named.append((self.chosen, f"{this}{name_of(self.chosen)}"))
         words, leaders = place_labels(
             [(*self._pixel(point), title, self._figures(point)) for point, title in named],
             marks=[self._pixel(point) for point in self.marks],
@@ -231,4 +233,4 @@ def _better(taken: Sequence[Box], plot: tuple[float, float]) -> Word:
     """Say which way is better: in the corner below on the right if it is free, else above the plot."""
     corner = Box(plot[0] - 66, plot[1] - 24, 66, 24)
     free = not any(corner.overlap(box) for box in taken)
-    return Word(plot[0] - 4, plot[1] - 8 if free else -18, "better ↘", "right", "ink2")
+    return Word(plot[0] - 4, plot[1] - 8 if free else -18, fixed_word("chart.better"), "right", "ink2")

@@ -16,6 +16,7 @@ from evenhand.report.charts._panels import (
     upright_grid,
 )
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import digits_between
 from evenhand.report.theme import GROUPS, group_look
@@ -185,7 +186,7 @@ def changes_chart(
         if len(shapes) > 1
     ]
     if lit and any(not change.spotlight for change in every):
-        keys.append(LegendKey(f"{', '.join(lit)} in ink, the others in grey"))
+        keys.append(LegendKey(fixed_word("chart.ink", name=", ".join(lit))))
     missing = sum(not change.estimate.is_finite for change in every)
     return Chart(
         name=name,
@@ -239,7 +240,7 @@ def _zero_line(drawing: Drawing, scale: Linear, *, name_it: bool) -> None:
     if name_it:
         at, width = scale(0), drawing.plot[0]
         align: Align = "right" if at > width * 0.7 else "left" if at < width * 0.3 else "center"
-        drawing.words(Word(at, -8, "unprotected", align, "ink2", halo=False))
+        drawing.words(Word(at, -8, fixed_word("chart.unprotected"), align, "ink2", halo=False))
 
 
 def _marks(
@@ -295,7 +296,7 @@ def moved_chart(
     name: str,
     alt: str,
     caption: str,
-    words: tuple[str, str] = ("unprotected", "protected"),
+    words: tuple[str, str] | None = None,
     most_columns: int = 4,
 ) -> Chart:
     """Draw dumbbells: an upright bar for the unprotected rate, a filled mark for the protected one.
@@ -310,7 +311,7 @@ def moved_chart(
     name, alt, caption : str
         As in :class:`evenhand.report.Chart`.
     words : pair of str
-        What the bar and the mark stand for.
+        What the bar and the mark stand for; by default the rate without and with protection.
     most_columns : int
         How many panels stand side by side at most.
 
@@ -323,6 +324,7 @@ def moved_chart(
     MissingExtraError
         If altair or vl-convert is not installed.
     """
+    words = words or (fixed_word("chart.unprotected"), fixed_word("chart.protected"))
     labels = {moved.group: moved.label for _, groups in panels for moved in groups}
     among = max([len(labels), *(group + 1 for group in labels)], default=0)
     columns = min(columns_for(len(panels)) if len(panels) != 4 else 2, most_columns)

@@ -19,6 +19,7 @@ from evenhand.report.drawing import (
     room_along,
     room_near,
 )
+from evenhand.report.language import fixed_word
 from evenhand.report.marks import Traded
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import digits_between
@@ -196,7 +197,7 @@ class _Tradeoff(Scatter[Traded]):
         width = self.drawing.plot[0]
         self.drawing.words(
             *self._titles(f"{self.y.heading()}, square-root scale"),
-            Word(width - 4, -18, "better ↘", "right", "ink2"),
+            Word(width - 4, -18, fixed_word("chart.better"), "right", "ink2"),
         )
         level_grid(self.drawing, [(self.up(tick), number(tick, int(tick % 1 > 0))) for tick in self.up.ticks])
         if self.floor is not None:

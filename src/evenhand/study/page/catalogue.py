@@ -8,6 +8,7 @@ sentence is true and gives its numbers; the file says it. A translation is one m
 ``{x:percent}``        a share: ``80.6%``
 ``{x:points}``         the size of a difference of shares, without its sign: ``4.1``
 ``{x:change}``         the same with its sign: ``−4.1``
+``{x:moved}``          the same with its interval: ``−4.1 (−5.3 to −2.9)``
 ``{x:interval}``       limits of the size of a clear change, or of a change with signs: ``2.9 to 5.3``
 ``{x:limits}``         limits of a change, with signs: ``−5.3 to −2.9``
 ``{x:range}``          limits of a share in percent: ``80.1 to 81.1``
@@ -30,12 +31,13 @@ from importlib import resources
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from evenhand.report.language import LANGUAGES, fixed_word, flatten, in_language, written_in
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_of, number
-from evenhand.study.page.wording import digits_shown, listed
+from evenhand.report.words import epsilon_words, limits_of, number
+from evenhand.study.page.wording import change, digits_shown, listed, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evenhand.study.results.estimates import Estimated
 
@@ -57,9 +59,8 @@ class Catalogue(Formatter):
 
     Examples
     --------
-    >>> english = Catalogue("en", {"form.percent": "{number}%", "form.decimal": ".", "form.thousands": ",",
-    ...                            "right": "right for {share:percent} of {people:of person|people}"})
-    >>> english.say("right", share=0.806, people=1203)
+    >>> template = {"right": "right for {share:percent} of {people:of person|people}"}
+    >>> Catalogue("en", template).say("right", share=0.806, people=1203)
     'right for 80.6% of 1,203 people'
     """
 
@@ -68,7 +69,16 @@ class Catalogue(Formatter):
 
     def say(self, key: str, /, **slots: Any) -> str:
         """Return a sentence with its slots filled."""
-        return self.vformat(self.templates[key], (), slots)
+        with written_in(self.language):
+            return self.vformat(self.templates[key], (), slots)
+
+    def under(self, part: str) -> Callable[..., str]:
+        """Return :meth:`say` for the keys under a part, such as that of one section."""
+
+        def say(key: str, /, **slots: Any) -> str:
+            return self.say(f"{part}.{key}", **slots)
+
+        return say
 
     def answer(self, key: str, /, *, action: str = "", **slots: Any) -> Answer:
         """Return the templates ``finding`` and ``evidence`` under a key; evidence is optional."""
@@ -87,21 +97,14 @@ class Catalogue(Formatter):
 
     # --- forms --------------------------------------------------------------------------------------
 
-    def _in_language(self, shown: str) -> str:
-        swapped = {",": self.templates["form.thousands"], ".": self.templates["form.decimal"]}
-        return "".join(swapped.get(letter, letter) for letter in shown)
-
     def _number(self, value: Any, digits: str = "1", *, sign: bool = False) -> str:
         size = float(getattr(value, "value", value))
         if not math.isfinite(size):
-            return self.templates["form.undefined"]
-        return self._in_language(number(size, int(digits or 1), sign=sign))
+            return fixed_word("form.undefined")
+        return number(size, int(digits or 1), sign=sign)
 
     def _percent(self, value: Any, digits: str = "1") -> str:
-        share = 100 * float(getattr(value, "value", value))
-        if not math.isfinite(share):
-            return self.templates["form.undefined"]
-        return self.templates["form.percent"].format(number=self._number(share, digits))
+        return percent(float(getattr(value, "value", value)), int(digits or 1))
 
     def _points(self, value: Any, digits: str = "") -> str:
         size = abs(float(getattr(value, "value", value)))
@@ -111,45 +114,40 @@ class Catalogue(Formatter):
         size = float(getattr(value, "value", value))
         return self._number(100 * size, digits or str(digits_shown(value)), sign=True)
 
+    def _moved(self, found: Estimated, _: str = "") -> str:
+        return change(found)
+
     def _interval(self, found: Estimated, _: str = "") -> str:
         if not found.is_clear or found.low is None or found.high is None:
             return self._limits(found)
         low, high = sorted((abs(found.low), abs(found.high)))
-        return self._between(100 * low, 100 * high, str(digits_shown(found)))
+        return limits_of(100 * low, 100 * high, digits_shown(found))
 
     def _limits(self, found: Estimated, _: str = "") -> str:
         if found.low is None or found.high is None:
-            return self.templates["form.undefined"]
-        return self._between(100 * found.low, 100 * found.high, str(digits_shown(found)), sign=True)
+            return fixed_word("form.undefined")
+        return limits_of(100 * found.low, 100 * found.high, digits_shown(found), sign=True)
 
     def _range(self, found: Estimated, _: str = "") -> str:
         if found.low is None or found.high is None:
-            return self.templates["form.undefined"]
-        return self._between(100 * found.low, 100 * found.high, "1")
-
-    def _between(self, low: float, high: float, digits: str, *, sign: bool = False) -> str:
-        limits = {"low": self._number(low, digits, sign=sign), "high": self._number(high, digits, sign=sign)}
-        return self.templates["form.interval"].format(**limits)
+            return fixed_word("form.undefined")
+        return limits_of(100 * found.low, 100 * found.high)
 
     def _count(self, value: float, _: str = "") -> str:
-        return self._in_language(f"{value:,.0f}")
+        return in_language(f"{value:,.0f}")
 
     def _of(self, value: int, nouns: str) -> str:
         one, _, many = nouns.partition("|")
         return f"{self._count(value)} {one if value == 1 else many}"
 
-    def _and(self, words: Any, most: str = "", *, join: str = "and") -> str:
-        shown, limit = list(words), int(most or 6)
-        if len(shown) > limit:
-            rest = self.templates["form.others"].format(count=len(shown) - limit + 1)
-            shown = [*shown[: limit - 1], rest]
-        return listed(shown, most=limit, join=self.templates[f"form.{join}"])
+    def _and(self, words: Any, most: str = "") -> str:
+        return listed(list(words), most=int(most or 6))
 
     def _or(self, words: Any, most: str = "") -> str:
-        return self._and(words, most, join="or")
+        return listed(list(words), most=int(most or 6), join=fixed_word("form.or"))
 
     def _epsilon(self, value: Any, _: str = "") -> str:
-        return f"ε = {self._in_language(epsilon_of(value))}"
+        return epsilon_words(value)
 
 
 @cache
@@ -158,22 +156,13 @@ def catalogue(package: str, language: str = "en") -> Catalogue:
     templates: dict[str, str] = {}
     for owner in filter(None, (*_SHARED, package)):
         text = (resources.files(owner) / "sentences" / f"{language}.toml").read_text(encoding="utf-8")
-        templates.update(_flatten(tomllib.loads(text)))
+        templates.update(flatten(tomllib.loads(text)))
     return Catalogue(language, templates)
 
 
 def languages(package: str) -> tuple[str, ...]:
     """Return the languages that the catalogue of a package has, English first; without one, English."""
-    if not package:
+    folder = resources.files(package) / "sentences" if package else None
+    if folder is None or not folder.is_dir():
         return ("en",)
-    found = {file.name.removesuffix(".toml") for file in (resources.files(package) / "sentences").iterdir()}
-    return ("en", *sorted(found - {"en"}))
-
-
-def _flatten(table: Mapping[str, Any], above: str = "") -> dict[str, str]:
-    flat: dict[str, str] = {}
-    for name, value in table.items():
-        flat.update(
-            _flatten(value, f"{above}{name}.") if isinstance(value, dict) else {f"{above}{name}": value}
-        )
-    return flat
+    return tuple(language for language in LANGUAGES if (folder / f"{language}.toml").is_file())

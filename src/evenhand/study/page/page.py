@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import written_in
+
 if TYPE_CHECKING:
     from evenhand.report.page import Page
     from evenhand.study.results.base import ResultData
@@ -34,10 +36,11 @@ def answers(results: ResultData, *, chosen: object = None, language: str = "en")
     >>> from evenhand.study.run.whole import run
     >>> data = DataSource(dataset="causal", options={"n": 300})
     >>> plan = Plan(data=data, task=CollectTask("grr", 1, model="logistic"), repeats=1)
-    >>> answers(run(plan, workers=1, progress=False))[2]
-    '**Run more repeats before choosing.** The study has 1 repeat; settings can be compared ...'
+    >>> answers(run(plan, workers=1, progress=False))[2].finding
+    'Run more repeats before choosing.'
     """
-    return results.plan.task.read(results, chosen=chosen, language=language).answers()
+    with written_in(language):
+        return results.plan.task.read(results, chosen=chosen, language=language).answers()
 
 
 def page_of(results: ResultData, *, chosen: object = None, command: str = "", language: str = "en") -> Page:

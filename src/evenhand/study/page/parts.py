@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts import moved_chart
+from evenhand.report.language import fixed_word
 from evenhand.report.marks import Axis, Moved
 from evenhand.report.page import Note
-from evenhand.report.words import number
+from evenhand.report.words import limits_of, number
 from evenhand.study.page.comparing import LEVEL
-from evenhand.study.page.wording import change, counted, listed, mark, outcome_name, percent
+from evenhand.study.page.wording import mark, outcome_name
 from evenhand.study.results.frames import cell_columns, data_columns
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ __all__ = [
     "small_print",
 ]
 
-_NO_INTERVALS = "**One repeat, so there are no intervals.**"
 _FEW_PEOPLE = 30
 _MOST_IN_WORDS = 5
 
@@ -43,28 +43,27 @@ _MOST_IN_WORDS = 5
 
 def caption(reading: Reading, bars: str, rest: str = "", *, together: int = 1) -> str:
     """Return a caption that begins in bold with what the bars are, and with how many they hold together."""
+    say = reading.sentences.say
     if reading.repeats == 1:
-        return f"{_NO_INTERVALS} {rest}".strip()
-    joint = f", widened to hold for all {together} groups at once" if together > 2 else ""
-    joint = ", widened to hold for both groups at once" if together == 2 else joint
-    return f"**{bars}: {LEVEL:.0%} interval over {reading.repeats_words}{joint}.** {rest}".strip()
+        return say("caption.no_intervals", rest=rest).strip()
+    key = "two" if together == 2 else "many"
+    joint = say(f"caption.together_{key}", count=together) if together > 1 else ""
+    slots = {"bars": bars, "repeats": reading.repeats_words, "together": joint, "rest": rest}
+    return say("caption.bars", level=LEVEL, **slots).strip()
 
 
 def marks_caption(reading: Reading) -> str:
     """Return what marks and cross are, where settings are marks in the plane."""
     if reading.repeats == 1:
-        return "**Marks: values of one repeat, so there are no intervals.**"
-    return (
-        f"**Marks: means of {reading.repeats_words}. Cross: {LEVEL:.0%} interval** of the ringed setting; "
-        "those of the others are not drawn and are in the CSV."
-    )
+        return reading.sentences.say("caption.marks_one_repeat")
+    return reading.sentences.say("caption.marks", repeats=reading.repeats_words, level=LEVEL)
 
 
 def small_print(reading: Reading, rest: str, always: str = "") -> str:
     """Return the caption of a table whose cells have an interval below their value."""
-    if reading.repeats == 1:
-        return f"**One repeat, so there are no intervals** and nothing is bold. {always}".strip()
-    return f"**Small print: {LEVEL:.0%} interval over {reading.repeats_words}.** {rest} {always}".strip()
+    key = f"caption.small_print{'_one_repeat' * (reading.repeats == 1)}"
+    slots = {"repeats": reading.repeats_words, "level": LEVEL, "rest": rest, "always": always}
+    return reading.sentences.say(key, **slots).strip()
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -80,13 +79,12 @@ def cell_text(
     '**80.6**\n80.1 to 81.1'
     """
     if not math.isfinite(found.value):
-        return "undefined"
+        return fixed_word("form.undefined")
     shown = number(times * found.value, digits, sign=sign)
     shown = f"**{shown}**" if bold else shown
     if found.low is None or found.high is None:
         return shown
-    low, high = (number(times * limit, digits, sign=sign) for limit in (found.low, found.high))
-    return f"{shown}\n{low} to {high}"
+    return f"{shown}\n{limits_of(times * found.low, times * found.high, digits, sign=sign)}"
 
 
 def fold_rows(count: int, *, at: int = 12) -> int | None:
@@ -122,23 +120,20 @@ def rates_chart(
     reading: Reading, shown: Sequence[str], *, name: str, heading: str, caption: str, **options: Any
 ) -> Chart:
     """Return what becomes of the rates of each group: how often it is selected, found and predicted right."""
-    outcome = outcome_name(reading.results.facts.schema)
-    rates = (
-        ("selection", Axis(f"predicted {outcome}", "% of the group", 100.0)),
-        ("tpr", Axis(f"found among true {outcome}", "% of these in the group", 100.0)),
-        ("accuracy", Axis("predicted correctly", "% of the group", 100.0)),
-    )
+    say, outcome = reading.sentences.say, outcome_name(reading.results.facts.schema)
+    rates = [
+        (rate, Axis(say(f"rates.{rate}", outcome=outcome), say(f"rates.{unit}"), 100.0))
+        for rate, unit in (("selection", "of_group"), ("tpr", "of_these"), ("accuracy", "of_group"))
+    ]
     words = []
     for group in shown[:_MOST_IN_WORDS]:
         before, after = reading.rate_pair(group, "selection")
-        moved = change(reading.moved(group, "selection"))
-        words.append(
-            f"{reading.named(group)} from {percent(before.value)} to {percent(after.value)}, {moved}"
-        )
+        slots = {"before": before, "after": after, "change": reading.moved(group, "selection")}
+        words.append(say("rates.moved", group=reading.named(group), **slots))
     return moved_chart(
         [(axis, [_moved(reading, group, rate) for group in shown]) for rate, axis in rates],
         name=name,
-        alt=f"{heading}. Selected: {'; '.join(words)}.",
+        alt=say("rates.alt", heading=heading, moves="; ".join(words)),
         caption=caption,
         **options,
     )
@@ -152,23 +147,24 @@ def _moved(reading: Reading, group: str, rate: str) -> Moved:
 
 def people_in_a_test(reading: Reading, shown: Sequence[str]) -> str:
     """Return how many people of each group a test has, and how many groups are not drawn."""
+    say = reading.sentences.say
     people = [
-        f"{reading.named(group)}: {reading.rate(group, 'people').value:,.0f}" for group in reading.groups
+        say("method.size", group=reading.named(group), size=reading.rate(group, "people").value)
+        for group in reading.groups
     ]
     hidden = len(reading.groups) - len(shown)
-    more = f" Not drawn: {counted(hidden, 'smaller group')}." if hidden else ""
+    more = say("rates.hidden", count=hidden) if hidden else ""
     few = f" {reading.few_repeats_words}" if reading.few_repeats_words else ""
-    tested = f"People in a test, on average: {listed(people)}."
-    return f"Changes are in points; the scales differ. {tested}{more}{few}"
+    return say("rates.people", people=people, hidden=more, few=few)
 
 
 def few_people(reading: Reading, rest: str = "") -> tuple[Note, ...]:
     """Return a warning of groups of which a test has few people."""
+    say = reading.sentences.say
     tested = {group: reading.rate(group, "people").value for group in reading.groups}
     few = [
-        f"{count:,.0f} of {reading.named(group)}" for group, count in tested.items() if count < _FEW_PEOPLE
+        say("rates.few_people_group", people=count, group=reading.named(group))
+        for group, count in tested.items()
+        if count < _FEW_PEOPLE
     ]
-    if not few:
-        return ()
-    text = f"**Few people: on average a test has {listed(few)}.** Rates of so few jump from repeat to repeat."
-    return (Note("warn", f"{text}{rest}"),)
+    return (Note("warn", say("rates.few_people", people=few, rest=rest)),) if few else ()

@@ -18,11 +18,12 @@ import numpy as np
 from evenhand._notes import Note as Remark
 from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
+from evenhand.report.language import written_in
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.page.catalogue import Catalogue, catalogue, languages
 from evenhand.study.page.comparing import ENOUGH_REPEATS, LEVEL, strict
-from evenhand.study.page.wording import change, counted, group_name, listed, plain, points
+from evenhand.study.page.wording import change, group_name, listed, plain, points
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
 
@@ -75,13 +76,13 @@ class Reading:
     package: ClassVar[str] = ""
     """Where the kind's folder ``sentences`` stands."""
     kicker: ClassVar[str] = ""
-    """A few words above the question."""
+    """A few words above the question; if empty, ``head.kicker`` of the catalogue."""
     not_private: ClassVar[str] = ""
-    """The first note: that the page is computed from the true data."""
+    """The first note: that the page is computed from the true data; if empty, ``head.not_private``."""
     must_be: ClassVar[str] = "a protected setting"
     """What a setting that is asked for must be; empty if any will do."""
-    more_repeats: ClassVar[str] = "ten times or more"
-    """How often a study of one repeat should be repeated; empty where one repeat is exact."""
+    needs_repeats: ClassVar[bool] = True
+    """Whether a study of one repeat should be repeated; not where one repeat is exact."""
 
     @classmethod
     def of(cls, results: ResultData, *, chosen: object = None, language: str = "en") -> Self:
@@ -155,26 +156,28 @@ class Reading:
 
     def large_epsilon_words(self, epsilon: float) -> str:
         """Return what is said of the largest epsilon, if it is above ten."""
-        return f"{epsilon_words(epsilon)} was tested."
+        return self.sentences.say("head.epsilon_tested", at=epsilon_words(epsilon))
 
     # --- the page ---------------------------------------------------------------------------------
 
     def page(self, *, command: str = "") -> Page:
         """Return the report as a page; `command` is what makes it again."""
         data = [plain(note, longest=600) for note in self.data_notes if note.kind != "privacy"]
-        return Page(
-            question=self.question(),
-            answers=self.answers(),
-            kicker=self.kicker,
-            meta=self.study_line(),
-            numbers=tuple(self.key_numbers()),
-            notes=tuple(self.notes()),
-            sections=tuple(section for section in self.sections() if section is not None),
-            method=(*self.method(), *data),
-            limits=tuple(self.limits()),
-            sources=self.sources(),
-            command=command,
-        )
+        with written_in(self.language):
+            return Page(
+                question=self.question(),
+                answers=self.answers(),
+                kicker=self.kicker or self.sentences.say("head.kicker"),
+                meta=self.study_line(),
+                numbers=tuple(self.key_numbers()),
+                notes=tuple(self.notes()),
+                sections=tuple(section for section in self.sections() if section is not None),
+                method=(*self.method(), *data),
+                limits=tuple(self.limits()),
+                sources=self.sources(),
+                command=command,
+                language=self.language,
+            )
 
     @property
     def data_notes(self) -> list[Remark]:
@@ -183,97 +186,94 @@ class Reading:
 
     def notes(self) -> list[Note]:
         """Return what stands above everything: that the page is not private, then what could be misjudged."""
-        said = [Note("warn", self.not_private)]
+        say = self.sentences.say
+        said = [Note("warn", self.not_private or say("head.not_private"))]
         said += [Note("warn", plain(note, longest=900)) for note in self.data_notes if note.kind == "privacy"]
         largest = max(self.epsilons, default=0.0)
         if largest > _LARGE_EPSILON:
             rest = self.large_epsilon_words(largest)
-            said.append(Note("warn", f"**ε above {_LARGE_EPSILON} is for comparison only.** {rest}"))
-        missing = self.missing_cells()
-        if missing:
-            failed = {
-                outcome.failure.kind for outcome in self.results.failures if outcome.failure is not None
-            }
-            why = f" Kinds of error: {listed([plain(kind) for kind in sorted(failed)])}." if failed else ""
-            said.append(Note("bad", f"**{missing}.** They are missing from every number.{why}"))
-        if self.repeats == 1 and self.more_repeats:
-            said.append(
-                Note(
-                    "warn",
-                    "**A single repeat has no intervals.** No difference on this page can be distinguished "
-                    f"from random variation; repeat the study, {self.more_repeats}, before using it.",
-                )
-            )
+            said.append(Note("warn", say("head.large_epsilon", most=_LARGE_EPSILON, rest=rest)))
+        if missing := self.missing_cells():
+            failed = {each.failure.kind for each in self.results.failures if each.failure is not None}
+            kinds = [plain(kind) for kind in sorted(failed)]
+            why = say("head.missing_kinds", kinds=kinds) if kinds else ""
+            said.append(Note("bad", say("head.missing", missing=missing, why=why)))
+        if self.repeats == 1 and self.needs_repeats:
+            said.append(Note("warn", say("head.one_repeat", more=say("head.more_repeats"))))
         return said + self.further_notes()
 
     def missing_cells(self) -> str:
-        """Return how many cells have no result, without a full stop; an empty text if all have one."""
+        """Return how many runs have no result, without a full stop; an empty text if all have one."""
         failed, missing = len(self.results.failures), len(self.results.missing)
-        total = counted(len(self.results.outcomes) + missing, "run")
-        parts = [f"{failed:,} of {total} failed"] if failed else []
-        parts += [f"{missing:,} of {total} {'was' if missing == 1 else 'were'} not run"] if missing else []
-        return listed(parts).capitalize()
+        slots = {"failed": failed, "missing": missing, "total": len(self.results.outcomes) + missing}
+        keys = ["failed"] if failed else []
+        keys += [f"not_run_{'one' if missing == 1 else 'many'}"] if missing else []
+        return listed([self.sentences.say(f"study.{key}", **slots) for key in keys])
 
     def study_line(self) -> str:
-        """Return the line at the head: which study, how many cells, and how many failed."""
-        results = self.results
-        name = plain(results.plan.name or results.facts.label)
-        total = len(results.outcomes) + len(results.missing)
-        not_run = f", {len(results.missing):,} not run" if results.missing else ""
-        return f"Study: {name}. {counted(total, 'run')}, {len(results.failures):,} failed{not_run}"
+        """Return the line at the head: which study, how many runs, and how many failed."""
+        results, say = self.results, self.sentences.say
+        missing = len(results.missing)
+        return say(
+            "study.line",
+            name=plain(results.plan.name or results.facts.label),
+            total=len(results.outcomes) + missing,
+            failed=len(results.failures),
+            not_run=say("study.not_run", missing=missing) if missing else "",
+        )
 
     def sources(self) -> tuple[str, ...]:
         """Return from which rows, versions and outcomes the page was made."""
-        facts = self.results.facts
+        facts, say = self.results.facts, self.sentences.say
         versions = listed([f"{name} {number}" for name, number in facts.versions.items()], most=12)
-        said = [f"Rows: SHA-256 {facts.fingerprint[:16]}… of the encoded columns."]
+        said = [say("sources.rows", digest=facts.fingerprint[:16])]
         if versions:
-            said.append(f"Versions: {plain(versions, longest=400)}.")
-        said.append(f"Results: SHA-256 {self.results.digest[:16]}… of the canonical table of outcomes.")
-        return tuple(said)
+            said.append(say("sources.versions", versions=plain(versions, longest=400)))
+        return *said, say("sources.results", digest=self.results.digest[:16])
 
     # --- what method and limits of several kinds share ------------------------------------------------
 
     def rows_line(self) -> str:
         """Return the first line of the method: how many people, by group, and how many rows were left out."""
-        facts = self.results.facts
-        counts = [
-            f"{self.named(group)}: {size:,}" for group, size in zip(facts.groups, facts.sizes, strict=True)
+        facts, say = self.results.facts, self.sentences.say
+        sizes = [
+            say("method.size", group=self.named(group), size=size)
+            for group, size in zip(facts.groups, facts.sizes, strict=True)
         ]
-        sizes = listed([*counts, *([f"not stated: {facts.not_stated:,}"] if facts.not_stated else [])])
-        dropped = f" {counted(facts.dropped, 'row')} left out by the schema's rules." if facts.dropped else ""
-        return f"{plain(facts.label)}: {counted(facts.rows, 'person', 'people')} ({sizes}).{dropped}"
+        if facts.not_stated:
+            sizes.append(say("method.not_stated", size=facts.not_stated))
+        dropped = say("method.dropped", dropped=facts.dropped) if facts.dropped else ""
+        return say("method.rows", label=plain(facts.label), rows=facts.rows, sizes=sizes, dropped=dropped)
 
     def repeats_line(self, rest: str) -> str:
         """Return how many repeats there are and with which seeds."""
-        first = self.results.plan.seed
-        seeds = f"{first}" if self.repeats == 1 else f"{first} to {first + self.repeats - 1}"
-        return f"{self.repeats_words.capitalize()}, with seeds {seeds}{rest}"
+        first, say = self.results.plan.seed, self.sentences.say
+        last = first + self.repeats - 1
+        seeds = f"{first}" if self.repeats == 1 else say("method.seeds", first=first, last=last)
+        return say("method.repeats", repeats=self.repeats, seeds=seeds, rest=rest)
 
     def intervals_lines(self, *covered: str) -> list[str]:
         """Return what intervals are and what they cover; with one repeat, that nothing is known of it."""
         if self.repeats == 1:
-            return ["There is one repeat, so nothing is known of how much the numbers vary."]
-        start = (
-            f"Intervals are for the mean over repeats on these rows, {LEVEL:.0%} each, longer where repeats "
-            "have a tail."
-        )
-        return [f"{start} {covered[0]}", *covered[1:]]
+            return [self.sentences.say("limits.one_repeat")]
+        return [self.sentences.say("limits.intervals", level=LEVEL, covered=covered[0]), *covered[1:]]
 
     def group_rates_lines(self) -> list[str]:
         """Return which rates of groups have no interval, for pages that show them; none with one repeat."""
         if self.repeats == 1:
             return []
-        same = "A rate of a group that is the same in all repeats has no interval."
-        return [f"{same} {self.few_repeats_words}".rstrip()]
+        return [self.sentences.say("limits.group_rates", few=self.few_repeats_words).rstrip()]
 
     def scope_line(self, what: str) -> str:
         """Return what was tested, and that nothing is said about other data."""
-        tested = listed([epsilon_of(epsilon) for epsilon in self.epsilons], most=10)
-        at = f", ε of {tested}" if tested else ""
-        return f"One data set, {what}{at}. Nothing is said about others."
+        tested, say = [epsilon_of(epsilon) for epsilon in self.epsilons], self.sentences.say
+        at = say("limits.scope_epsilons", epsilons=tested) if tested else ""
+        return say("limits.scope", what=what, at=at)
 
-    UNCLEAR: ClassVar[str] = "That a difference is not clear does not mean that there is none."
+    @property
+    def UNCLEAR(self) -> str:  # noqa: N802 - the limits of every page end with it
+        """That a difference which is not clear may be there."""
+        return self.sentences.say("limits.unclear")
 
     # --- settings and groups ----------------------------------------------------------------------
 
@@ -290,7 +290,7 @@ class Reading:
     @property
     def repeats_words(self) -> str:
         """Over what means and intervals are, such as ``"5 repeats"``."""
-        return counted(self.repeats, "repeat")
+        return self.sentences.say("study.repeats", repeats=self.repeats)
 
     @cached_property
     def few_repeats_words(self) -> str:
@@ -298,10 +298,7 @@ class Reading:
         done = max((self.moved(group, "selection").runs for group in self.groups), default=0)
         if not 1 < done < ENOUGH_REPEATS:
             return ""
-        return (
-            f"With fewer than {ENOUGH_REPEATS} repeats the change of one group's selection or accuracy has "
-            f"no interval: run {ENOUGH_REPEATS} repeats or more."
-        )
+        return self.sentences.say("limits.few_repeats", enough=ENOUGH_REPEATS)
 
     @cached_property
     def protected(self) -> tuple[Setting, ...]:
@@ -349,8 +346,9 @@ class Reading:
         """Return a group as in a sentence."""
         return group_name(self.results.facts, group)
 
-    def names(self, groups: Sequence[str], *, most: int = 3, rest: str = "other groups") -> str:
+    def names(self, groups: Sequence[str], *, most: int = 3, rest: str = "") -> str:
         """Return several groups as in a sentence."""
+        rest = rest or self.sentences.say("study.other_groups")
         return listed([self.named(group) for group in groups], most=most, rest=rest)
 
     def colour(self, group: str) -> int | None:
@@ -469,7 +467,7 @@ class Reading:
         """Return a share with what it was in the baseline and how it changed."""
         detail = change(moved)
         if math.isfinite(moved.value) and not moved.has_interval:
-            detail = f"{detail}, no interval"
+            detail = self.sentences.say("head.no_interval", change=detail)
         return KeyNumber(label, points(pair[1].value), points(pair[0].value), detail, group)
 
 

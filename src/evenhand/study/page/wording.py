@@ -10,6 +10,7 @@ import math
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, interval_of, number
 from evenhand.study.results.estimates import Estimated
@@ -56,10 +57,11 @@ def plain(text: object, *, longest: int = LONGEST) -> str:
     words = " ".join(clean(str(text)).split())
     if len(words) > longest:
         words = f"{words[: longest - 1].rstrip()}…"
-    return words.replace("**", f"*{_WORD_JOINER}*").replace("**", f"*{_WORD_JOINER}*") or "(blank)"
+    words = words.replace("**", f"*{_WORD_JOINER}*").replace("**", f"*{_WORD_JOINER}*")
+    return words or fixed_word("form.blank")
 
 
-def listed(words: Sequence[str], *, most: int = 6, rest: str = "others", join: str = "and") -> str:
+def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
     """Return words as in a sentence; from the seventh on they are counted.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3)
@@ -67,8 +69,12 @@ def listed(words: Sequence[str], *, most: int = 6, rest: str = "others", join: s
     """
     shown = list(words)
     if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest}"]
-    return f" {join} ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
+    return (
+        f" {join or fixed_word('form.and')} ".join([", ".join(shown[:-1]), shown[-1]])
+        if len(shown) > 1
+        else "".join(shown)
+    )
 
 
 def with_article(noun: str) -> str:
@@ -86,16 +92,18 @@ def counted(count: int, one: str, many: str = "") -> str:
     >>> counted(1, "repeat"), counted(2540, "repeat"), counted(0, "person", "people")
     ('1 repeat', '2,540 repeats', '0 people')
     """
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+    return f"{in_language(f'{count:,}')} {one if count == 1 else many or f'{one}s'}"
 
 
-def percent(value: float) -> str:
+def percent(value: float, digits: int = 1) -> str:
     """Return a share in percent.
 
     >>> percent(0.8064), percent(float("nan"))
     ('80.6%', 'undefined')
     """
-    return f"{number(100 * value)}%" if math.isfinite(value) else "undefined"
+    if not math.isfinite(value):
+        return fixed_word("form.undefined")
+    return fixed_word("form.percent", number=number(100 * value, digits))
 
 
 def points(value: float) -> str:
@@ -104,7 +112,7 @@ def points(value: float) -> str:
     >>> points(0.3649), points(-0.012)
     ('36.5', '−1.2')
     """
-    return number(100 * value) if math.isfinite(value) else "undefined"
+    return number(100 * value) if math.isfinite(value) else fixed_word("form.undefined")
 
 
 def change(found: Estimated, *, unit: str = "") -> str:
@@ -115,7 +123,7 @@ def change(found: Estimated, *, unit: str = "") -> str:
     ('−0.9 (−1.1 to −0.8)', '+0.02 points (+0.01 to +0.03)')
     """
     if not math.isfinite(found.value):
-        return "undefined"
+        return fixed_word("form.undefined")
     digits = digits_shown(found)
     shown = f"{number(100 * found.value, digits, sign=True)}{unit}"
     if found.low is None or found.high is None:

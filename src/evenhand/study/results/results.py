@@ -268,7 +268,9 @@ class Results(ResultData):
         if path is None:
             return str(render(reading.page(command="")))
         folder = Path(path).parent
-        page = reading.page(command=self.command(folder))
+        again = self.command(folder)
+        again = f"{again} --language {language}" if again and language != "en" else again
+        page = reading.page(command=again)
         kept = self._plan_in(folder)
         data = None if kept is None or kept.data is None else kept.data.path
         if data is not None:

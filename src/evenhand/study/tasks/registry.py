@@ -10,7 +10,7 @@ from evenhand.errors import UnknownNameError
 if TYPE_CHECKING:
     from evenhand.study.tasks.base import Task
 
-__all__ = ["DEFAULT_KIND", "KINDS", "register_kind", "task_of_kind"]
+__all__ = ["DEFAULT_KIND", "KINDS", "package_of_kind", "register_kind", "task_of_kind"]
 
 KINDS: dict[str, str] = {
     "collect": "evenhand.study.tasks.collect.task:CollectTask",
@@ -35,6 +35,15 @@ def register_kind(kind: str, home: str) -> None:
         Where its :class:`~evenhand.study.tasks.base.Task` is: ``"package.module:Class"``.
     """
     KINDS[kind] = home
+
+
+def package_of_kind(kind: str) -> str:
+    """Return the package that holds the task of a kind.
+
+    >>> package_of_kind("release")
+    'evenhand.study.tasks.release'
+    """
+    return KINDS[kind].partition(":")[0].rpartition(".")[0]
 
 
 def task_of_kind(kind: str) -> type[Task]:

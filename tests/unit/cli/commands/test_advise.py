@@ -116,7 +116,7 @@ def test_a_real_study_that_was_stopped_is_finished_and_gives_the_advice_of_one_t
     call, file, monkeypatch
 ):
     """Advice that depended on whether somebody pressed Ctrl-C would be worth nothing."""
-    monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
+    monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"))
     words = [file, *WHOLE, "--epsilon", 1, "--repeats", 2]
     real = study.run_cells
     seen = []

@@ -113,7 +113,7 @@ def test_failed_cells_are_said_and_are_exit_code_1(call, file, fake, monkeypatch
     done = call("audit", file, *WHOLE)
 
     assert done.exit_code == 1
-    assert "2 of 15 cells failed: InvalidParameterError. The 'x' parameter" in done.stderr
+    assert "2 of 15 runs failed: InvalidParameterError. The 'x' parameter" in done.stderr
 
 
 def test_ctrl_c_says_how_to_go_on(call, file, fake, monkeypatch):

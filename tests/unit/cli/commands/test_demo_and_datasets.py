@@ -35,7 +35,7 @@ def test_the_report_is_opened_where_somebody_is_there(call, fake, monkeypatch):
 
 
 def test_without_the_extra_for_reports_the_numbers_are_there_all_the_same(call, fake, monkeypatch):
-    def missing(self, path):
+    def missing(self, path, **_):
         raise MissingExtraError("jinja2", feature="The report", extra="report")
 
     monkeypatch.setattr(Results, "report", missing)

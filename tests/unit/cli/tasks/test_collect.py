@@ -1,23 +1,31 @@
 """The table at the end: changes with intervals, as much as the terminal has room for."""
 
 import io
+import re
 
 from rich.console import Console
 
 from evenhand.cli.tasks.collect import CollectCommand, choose_settings
 from evenhand.cli.terminal.console import Terminal
+from evenhand.report.language import written_in
+from evenhand.report.words import number
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 from unit.cli.conftest import finished
+from unit.study._golden_collect import with_people
 
 
-def shown(results, width=100, encoding="utf-8"):
+def whole(results, width=100, encoding="utf-8"):
     terminal = Terminal()
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     terminal.results = Console(file=stream, width=width, color_system=None)
     CollectCommand().show_table(terminal, results)
     stream.flush()
-    lines = stream.buffer.getvalue().decode(encoding).splitlines()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+def shown(results, width=100, encoding="utf-8"):
+    lines = whole(results, width, encoding).splitlines()
     heads = [place for place, line in enumerate(lines) if line.startswith("Protocol")]
     return "\n".join(lines[heads[0] :])
 
@@ -74,11 +82,12 @@ def test_one_repeat_has_no_interval():
 
 def test_many_settings_are_cut_to_the_middle_epsilon_and_that_is_said():
     plan = Plan(task=CollectTask(["grr", "oue", "ss"], [0.25, 0.5, 1, 2, 4, 5, 6, 7, 8]), repeats=2)
-    settings, left_out = choose_settings(finished(plan))
+    settings = choose_settings(finished(plan))
 
     assert {float(each.epsilon) for each in settings} == {1.0}
-    assert left_out == "3 of 27 settings are shown; the report has all"
-    assert choose_settings(finished())[1] == ""
+    text = " ".join(whole(finished(plan)).split())
+    assert "3 of 27 settings are shown; the report has all" in text
+    assert "settings are shown" not in whole(finished())
 
 
 def test_long_names_of_groups_make_no_columns():
@@ -98,3 +107,24 @@ def test_mechanisms_of_one_name_are_told_apart_by_their_parameters():
     assert "OPTIMAL (error 0.45)" in wide
     assert "minimum" in narrow
     assert max(map(len, narrow.splitlines())) <= 70
+
+
+def test_a_group_of_six_people_is_named_as_too_few_and_has_no_number():
+    """Its share jumps with each of them, and the gap hung on it."""
+    results = with_people(finished(groups=("women", "men", "other")), {"other": 6.0})
+    rows = shown(results, width=120).splitlines()
+
+    assert rows[0].endswith("other")
+    assert all(row.endswith("too few") for row in rows[1:])
+    gaps = [results.plan.task.read(results).change("sp_gap", setting) for setting in choose_settings(results)]
+    assert all(number(100 * gap.value, sign=True) in row for gap, row in zip(gaps, rows[1:], strict=True))
+
+
+def test_the_table_is_german_if_that_is_asked_for():
+    with written_in("de"):
+        text = whole(with_people(finished(), {"men": 6.0}), width=120)
+
+    assert "Änderung gegen keinen Schutz, in Prozentpunkten" in text
+    assert "zu wenige" in text
+    assert re.search(r"−1,\d  −1,\d bis −", text)
+    assert not re.search(r"\d\.\d| to ", text)

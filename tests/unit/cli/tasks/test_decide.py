@@ -29,7 +29,7 @@ def _quick(request, monkeypatch):
     """Leave out pictures, and the page too unless a test looks at it: both have tests of their own."""
     monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
     if "whole_page" not in request.fixturenames:
-        monkeypatch.setattr(Results, "report", lambda _, path: path.write_text("page"))
+        monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"))
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def test_cells_that_fail_end_with_one(call, towns, monkeypatch):
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1
-    assert "2 of 3 cells failed: ZeroDivisionError" in said(done)
+    assert "2 of 3 runs failed: ZeroDivisionError" in said(done)
     assert "entities.csv" not in done.output
 
 

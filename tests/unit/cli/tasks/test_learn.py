@@ -26,7 +26,7 @@ def _quick(request, monkeypatch):
     monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
     monkeypatch.setattr(Drawing, "_add", lambda *_, **__: None)
     if "whole_page" not in request.fixturenames:
-        monkeypatch.setattr(Results, "report", lambda _, path: path.write_text("page"))
+        monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ MODEL = ["--target", "hired", "--positive", "yes", "--privileged", "male"]
 @pytest.fixture
 def no_page(monkeypatch):
     """Leave the drawing out, which has tests of its own."""
-    monkeypatch.setattr(Results, "report", lambda self, path: path.write_text("page"))
+    monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"))
 
 
 @pytest.mark.usefixtures("no_page")

@@ -105,7 +105,6 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
             "smaller": epsilon_words(setting.epsilon),
             "at": reading.at,
             "change": accuracy,
-            "alike": "",
             "shortest": _shortest(reading, beside),
         }
         same = is_exactly_zero(accuracy) and is_exactly_zero(gap)
@@ -189,7 +188,7 @@ def _best(
     rest = "" if not same else "choice.parts.rest_one" if same == 1 else "choice.parts.rest_many"
     slots |= {
         "count": len(worse),
-        "do": "does" if len(worse) == 1 else "do",
+        "do": reading.sentences.say(f"choice.parts.do_{'one' if len(worse) == 1 else 'many'}"),
         "rest": reading.sentences.say(rest, count=same) if rest else "",
         "trades": reading.sentences.say("choice.parts.trade", **_trade(reading, trades[0])) if trades else "",
     }

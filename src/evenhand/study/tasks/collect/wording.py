@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_words
+from evenhand.study.page.catalogue import catalogue
 from evenhand.study.page.wording import LONGEST, plain
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
@@ -20,7 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["protocol_name", "setting_name", "the_way", "way_name", "way_words"]
 
 _NAME_DIGITS = 12
-_WAYS = {"sample": "one column asked of each person"}
+_PACKAGE = "evenhand.study.tasks.collect"
+_SAMPLE = "sample"
+
+
+def _say(key: str, **slots: str) -> str:
+    """Return words of a setting in the language of the page that is being written."""
+    return catalogue(_PACKAGE, language_now()).say(f"setting.{key}", **slots)
 
 
 def protocol_name(setting: Setting) -> str:
@@ -31,7 +39,7 @@ def protocol_name(setting: Setting) -> str:
     'OLH (as printed)'
     """
     if not setting.is_protected:
-        return "unprotected"
+        return _say("unprotected")
     switches = [
         name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
         for name, value in sorted(protocol_parameters(setting).items())
@@ -47,7 +55,7 @@ def protocol_name(setting: Setting) -> str:
 
 def _value(value: object) -> str:
     """Return a parameter in a few words; a table is known by digits of its hash, so many that none share."""
-    return f"given ({_digest(value)})" if isinstance(value, Mapping) else str(value)
+    return _say("given", digits=_digest(value)) if isinstance(value, Mapping) else str(value)
 
 
 def _digest(value: object) -> str:
@@ -67,7 +75,9 @@ def way_name(setting: Setting, *, word: bool = True) -> str:
     split = str(setting.option("split"))
     if split == UNPROTECTED:
         return str(setting.option("strategy"))
-    return _WAYS.get(split, f"{split} split" if word else split)
+    if split == _SAMPLE:
+        return _say("sample")
+    return _say("split", split=split) if word else split
 
 
 def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
@@ -79,7 +89,7 @@ def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
     'GRR, uniform split, ε = 0.5'
     """
     if not setting.is_protected or setting.epsilon is None:
-        return "unprotected"
+        return _say("unprotected")
     words = [protocol_name(setting), way_name(setting)]
     return ", ".join([*words, f"{epsilon_words(setting.epsilon)}"] if epsilon else words)
 
@@ -92,7 +102,7 @@ def the_way(setting: Setting) -> str:
     ('the uniform split', "'combined'")
     """
     named, split = way_name(setting), setting.option("split")
-    return f"'{named}'" if split in {UNPROTECTED, *_WAYS} else f"the {named}"
+    return _say("the_other" if split in {UNPROTECTED, _SAMPLE} else "the_split", way=named)
 
 
 def way_words(settings: Iterable[Setting]) -> str:
@@ -101,4 +111,4 @@ def way_words(settings: Iterable[Setting]) -> str:
     if len(ways) < 2:
         return ""
     kinds = {is_strategy for is_strategy, _ in ways}
-    return "split or strategy" if len(kinds) > 1 else "strategy" if True in kinds else "split"
+    return _say(f"differ_{'both' if len(kinds) > 1 else 'strategy' if True in kinds else 'split'}")

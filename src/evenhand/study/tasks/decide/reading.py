@@ -50,7 +50,7 @@ class DecideReading(Reading):
     package = "evenhand.study.tasks.decide"
 
     must_be = "a setting that decides from counts with noise"
-    more_repeats = ""
+    needs_repeats = False
 
     def by_rule(self) -> Setting:
         """Return the setting that the rule at the head of the module finds."""

@@ -206,7 +206,11 @@ class ClassifierReading(Reading):
         if positive:
             return plain(schema.positive)
         others = [label for label in schema.column(str(schema.target)).labels if label != schema.positive]
-        return plain(others[0]) if len(others) == 1 else f"not {plain(schema.positive)}"
+        return (
+            plain(others[0])
+            if len(others) == 1
+            else self.sentences.say("people.not_value", value=plain(schema.positive))
+        )
 
     def selected(self, setting: Setting | None = None) -> float:
         """Return the share of all people who are predicted to have the outcome."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Note, Section, Table
-from evenhand.report.words import change_of
+from evenhand.report.words import change_of, number
 from evenhand.study.page.comparing import LEVEL, clearly
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
@@ -37,9 +37,10 @@ def classifier_numbers(reading: ClassifierReading) -> list[KeyNumber]:
         for measure in (ACCURACY, apart, GAP)
     )
     if apart == AUC:
-        values = [f"{estimate.value:.2f}" for estimate in reading.pair(AUC)]
+        values = [number(estimate.value, 2) for estimate in reading.pair(AUC)]
         moved = reading.change(AUC)
-        detail = f"{change_of(mark(moved), 2)}{'' if moved.has_interval else ', no interval'}"
+        detail = change_of(mark(moved), 2)
+        detail = detail if moved.has_interval else say("head.no_interval", change=detail)
         ranking = replace(ranking, before=values[0], value=values[1], detail=detail)
     numbers = [accuracy, ranking, gap]
     for group in concerned_groups(reading)[:2]:
@@ -65,15 +66,11 @@ def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]
     """Return the answers that need no model beside the model with and without protection."""
     say = reading.sentences.say
     scored = math.isfinite(reading.mean(AUC, BASELINE)) or math.isfinite(reading.mean(AUC))
-    half, even = ["50.0"], ["0.50"] * scored
+    half = (number(50), number(0.5, 2))[: 1 + scored]
+    same = say("baselines.same", answer=reading.same_answer)
     rows = [
-        [
-            say("baselines.same", answer=reading.same_answer),
-            _share(reading, reading.same_answer_runs),
-            *half,
-            *even,
-        ],
-        [say("baselines.coin"), _share(reading, reading.coin_runs), *half, *even],
+        [same, _share(reading, reading.same_answer_runs), *half],
+        [say("baselines.coin"), _share(reading, reading.coin_runs), *half],
     ]
     for setting in dict.fromkeys((BASELINE, reading.chosen)):
         shares = [cell_text(reading.value(measure, setting)) for measure in (ACCURACY, BALANCED)]

@@ -12,11 +12,10 @@ from evenhand.report.charts import frontier_chart, measures_chart
 from evenhand.report.marks import Axis, Line, Panel, Point
 from evenhand.report.page import Section
 from evenhand.report.words import epsilon_words
-from evenhand.study.page.comparing import LEVEL, strict
+from evenhand.study.page.comparing import strict
 from evenhand.study.page.parts import caption, marks_caption
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
-from evenhand.study.page.wording import change, counted, listed, mark, percent, plain, points
-from evenhand.study.results.estimates import paired_change
+from evenhand.study.page.wording import mark, plain
 from evenhand.study.tasks.collect.wording import protocol_name, setting_name, the_way, way_name, way_words
 
 if TYPE_CHECKING:
@@ -43,38 +42,28 @@ def frontier_section(reading: CollectReading) -> Section:
     """Return the frontier with its heading."""
     best = best_reached(reading)
     marks = {setting: _point(reading, setting, undominated=setting in best) for setting in reading.protected}
+    say, heading = reading.sentences.say, frontier_heading(reading)
     before = [reading.before(measure) for measure in (ACCURACY, GAP)]
     after = [reading.value(measure) for measure in (ACCURACY, GAP)]
-    alt = (
-        f"Accuracy against selection gap for {counted(len(marks), 'setting')}. Unprotected: "
-        f"{percent(before[0].value)} and {points(before[1].value)} points. "
-        f"{setting_name(reading.chosen)}: {percent(after[0].value)} and {points(after[1].value)} points. "
-        f"{frontier_heading(reading)}."
-    )
+    values = {"accuracy_before": before[0], "gap_before": before[1], "accuracy": after[0], "gap": after[1]}
+    chosen = setting_name(reading.chosen)
+    alt = say("frontier.alt", count=len(marks), chosen=chosen, heading=heading, **values)
     chart = frontier_chart(
         list(marks.values()),
         baseline=_point(reading, BASELINE),
         chosen=marks[reading.chosen],
-        x=Axis("accuracy", "%", 100.0),
-        y=Axis("selection gap", "points", 100.0),
+        x=Axis(say("frontier.accuracy"), "%", 100.0),
+        y=Axis(say("frontier.gap"), say("frontier.points"), 100.0),
         name="frontier",
         alt=alt,
         caption=_caption(reading, drawn=len(best) > 1),
     )
     ways = way_words(reading.protected)
-    kinds = f"protocol, {ways} and ε" if ways else "protocol and ε"
-    judged = (
-        f" What costs accuracy is judged by intervals widened for {len(marks)} settings."
-        if len(marks) > 1 and reading.has_intervals
-        else ""
-    )
+    kinds = say(f"frontier.kinds{'_ways' if ways else ''}", ways=ways)
+    widened = say("frontier.widened", count=len(marks)) if len(marks) > 1 and reading.has_intervals else ""
     return Section(
-        heading=frontier_heading(reading),
-        lead=(
-            f"Each mark is one {kinds}. Down and to the right is better. The stronger the tone, the more "
-            "private. A smaller gap is not by itself a fairer model: read it beside who moved, below."
-            f"{judged}"
-        ),
+        heading=heading,
+        lead=say("frontier.lead", kinds=kinds, widened=widened),
         charts=(chart,),
         anchor="frontier",
     )
@@ -104,7 +93,7 @@ def best_reached(reading: CollectReading) -> tuple[Setting, ...]:
         if means[setting][1] >= least:
             continue
         least = means[setting][1]
-        smaller = paired_change(reading.results, setting, GAP, against=kept[-1], level=LEVEL)
+        smaller = reading.change(GAP, setting, against=kept[-1])
         if smaller.is_clear and smaller.value < 0:
             kept.append(setting)
     return tuple(kept)
@@ -122,17 +111,8 @@ def _point(reading: CollectReading, setting: Setting, *, undominated: bool = Fal
 
 
 def _caption(reading: CollectReading, *, drawn: bool) -> str:
-    line = (
-        " The line joins settings that no other beats in both directions; steps whose paired interval "
-        "includes no difference are left out."
-        if drawn
-        else ""
-    )
-    return f"{marks_caption(reading)}{line} Dashed lines: the unprotected model."
-
-
-_BY_CHANCE = "beyond what chance among so many allows"
-"""Said where a setting alone has a clear change, and not among all that were tried."""
+    line = reading.sentences.say("frontier.line") if drawn else ""
+    return reading.sentences.say("frontier.caption", marks=marks_caption(reading), line=line)
 
 
 # --- the frontier ---------------------------------------------------------------------------------
@@ -145,61 +125,79 @@ def frontier_heading(reading: CollectReading) -> str:
     interval does on its own; where only some do, the level is raised for how many there are, so that trying
     many does not by itself find one that costs something.
     """
-    every = _signs(reading, ACCURACY, LEVEL)
+    say, every = reading.sentences.under("frontier"), _signs(reading, ACCURACY)
     if not every:
-        return "What each setting gives, without intervals to tell them apart"
+        return say("no_intervals")
     if all(sign < 0 for sign in every.values()):
-        return "Every setting costs accuracy" if len(every) > 1 else "The setting tested costs accuracy"
-    costs = {setting: sign < 0 for setting, sign in _signs(reading, ACCURACY, strict(len(every))).items()}
+        return say("every" if len(every) > 1 else "every_one")
+    signs = _signs(reading, ACCURACY, comparisons=len(every))
+    costs = {setting: sign < 0 for setting, sign in signs.items()}
     if not any(costs.values()):
-        return _none_costs(len(costs), alone=any(sign < 0 for sign in every.values()))
+        return _none_costs(reading, every)
     free = min(setting.epsilon for setting, cost in costs.items() if not cost and setting.epsilon is not None)
     above = [
         cost for setting, cost in costs.items() if setting.epsilon is not None and setting.epsilon >= free
     ]
     if len(above) < len(costs):
-        rest = f"{sum(above)} of {len(above)} clearly do" if any(above) else "none clearly does"
-        return f"Every setting below {epsilon_words(free)} costs accuracy; from there on {rest}"
-    return f"{sum(costs.values())} of {counted(len(costs), 'setting')} clearly cost accuracy"
+        key = "below_some" if any(above) else "below_none"
+        return say(key, at=epsilon_words(free), some=sum(above), count=len(above))
+    some = sum(costs.values())
+    return say(f"some_{'one' if some == 1 else 'many'}", some=some, count=len(costs))
 
 
-def _none_costs(count: int, *, alone: bool) -> str:
-    """Return that no setting costs accuracy, or that one does alone and not among all that were tried."""
-    if count == 1:
-        return "The setting tested does not clearly cost accuracy"
-    return (
-        f"Of {count} settings none costs accuracy {_BY_CHANCE}"
-        if alone
-        else "No setting clearly costs accuracy"
-    )
+def _none_costs(reading: CollectReading, every: dict[Setting, int]) -> str:
+    """Return that no setting costs accuracy, or that one does alone and not among all that were tried.
+
+    Where the model does no more than one answer for everyone, that is said: it has no accuracy to lose.
+    """
+    say, count = reading.sentences.under("frontier"), len(every)
+    useless = sum(not reading.is_useful(setting) for setting in every)
+    one = "_one" if count == 1 else ""
+    if useless:
+        return say(f"none_useless{one}", useless=useless, count=count)
+    by_chance = count > 1 and any(sign < 0 for sign in every.values())
+    return say("none_by_chance" if by_chance else f"none{one}", count=count)
 
 
 def table_heading(reading: CollectReading) -> str:
-    """Return how many settings have another gap than the unprotected model, as a heading."""
-    every = _signs(reading, GAP, LEVEL)
+    """Return how many settings have another gap than the unprotected model, as a heading.
+
+    Settings that do no better than one answer for everyone are not counted: their gap says nothing.
+    """
+    say, tested = reading.sentences.under("table"), _signs(reading, GAP)
+    if not tested:
+        return say("no_intervals")
+    every = {setting: sign for setting, sign in tested.items() if reading.is_useful(setting)}
     if not every:
-        return "All numbers, without intervals"
-    alike = set(every.values())
-    if len(every) > 1 and len(alike) == 1 and alike != {0}:
-        return f"All numbers: every setting {'narrows' if alike == {-1} else 'widens'} the gap"
-    signs = list(_signs(reading, GAP, strict(len(every))).values())
+        return say("useless")
+    corrected = _signs(reading, GAP, comparisons=len(tested))
+    signs = [corrected[setting] for setting in every]
+    told, alike = _told(reading, signs), set(every.values())
+    if len(every) < len(tested):
+        return say("useful", count=len(every), told=told or [say("none_changes")])
     if len(signs) == 1:
-        verb = {-1: "narrows the gap", 1: "widens the gap"}.get(signs[0], "does not clearly change the gap")
-        return f"All numbers: the setting tested {verb}"
+        key = {-1: "one_narrows", 1: "one_widens"}.get(signs[0], "one_unclear")
+    elif alike in ({-1}, {1}):
+        key = "every_narrows" if alike == {-1} else "every_widens"
+    else:
+        key = "some" if told else "by_chance" if any(every.values()) else "none"
+    return say(key, count=len(signs), told=told)
+
+
+def _told(reading: CollectReading, signs: list[int]) -> list[str]:
+    """Return how many settings narrow and how many widen the gap, as far as there are any."""
     counts = ((signs.count(-1), "narrow"), (signs.count(1), "widen"))
-    told = [f"{count} clearly {word}{'s' if count == 1 else ''} the gap" for count, word in counts if count]
-    if told:
-        return f"All numbers: of {len(signs)} settings, {listed(told)}"
-    if any(every.values()):
-        return f"All numbers: of {len(signs)} settings none changes the gap {_BY_CHANCE}"
-    return f"All numbers: none of {len(signs)} settings clearly changes the gap"
+    return [
+        reading.sentences.say(f"table.{word}_{'one' if count == 1 else 'many'}", some=count)
+        for count, word in counts
+        if count
+    ]
 
 
-def _signs(reading: CollectReading, measure: str, level: float) -> dict[Setting, int]:
+def _signs(reading: CollectReading, measure: str, *, comparisons: int = 1) -> dict[Setting, int]:
     """Return which way a measure clearly changes under each setting that has an interval: -1, 0 or 1."""
     found = {
-        setting: paired_change(reading.results, setting, measure, level=level)
-        for setting in reading.protected
+        setting: reading.change(measure, setting, comparisons=comparisons) for setting in reading.protected
     }
     return {
         setting: int(math.copysign(1, moved.value)) if moved.is_clear else 0
@@ -277,44 +275,33 @@ def _slopes(
 
 def measures_heading(reading: CollectReading) -> str:
     """Return how the gap goes with epsilon, as a heading."""
-    found = trends(reading)
+    found, say = trends(reading), reading.sentences.under("measures")
     if not found:
-        return "One ε was tested, so nothing is known of another"
+        return say("one_epsilon")
     if not any(trend.slope.has_interval for trend in found):
-        return "No trend with ε can be told without intervals"
-    return _trend_heading(found)
-
-
-def _trend_heading(found: tuple[Trend, ...]) -> str:
-    up = [trend.setting for trend in found if trend.sign > 0]
-    down = [trend.setting for trend in found if trend.sign < 0]
+        return say("no_intervals")
+    up, down, rest = (
+        [the_way(trend.setting) for trend in found if trend.sign == sign] for sign in (1, -1, 0)
+    )
     if not up and not down:
-        return "No clear change of the gap with ε"
+        return say("unclear")
     if up and down:
-        return f"The gap grows with ε under {_ways(up)} and shrinks under {_ways(down)}"
-    moving, verb = (up, "grows") if up else (down, "shrinks")
+        return say("both_ways", up=up, down=down)
+    verb = "grow" if up else "shrink"
     if len(found) == 1:
-        return f"The gap {verb} as ε grows"
-    if len(moving) == len(found):
-        return f"The gap {verb} as ε grows, however the columns are reported"
-    rest = [trend.setting for trend in found if trend.setting not in moving]
-    return f"The gap {verb} as ε grows under {_ways(moving)}; under {_ways(rest)} that is not clear"
+        return say(f"{verb}s")
+    return say(f"some_{verb}" if rest else f"all_{verb}", moving=up or down, rest=rest)
 
 
 def trend_words(reading: CollectReading) -> str:
     """Return the slopes behind the heading, as a sentence."""
+    say = reading.sentences.under("measures")
     told = [
-        f"{way_name(trend.setting)} {change(trend.slope)}"
+        say("slope", way=way_name(trend.setting), slope=trend.slope)
         for trend in trends(reading)
         if trend.slope.has_interval
     ]
-    if not told:
-        return ""
-    return f"Points of gap for each doubling of ε, over all protocols: {listed(told)}."
-
-
-def _ways(settings: list[Setting]) -> str:
-    return listed([the_way(setting) for setting in settings])
+    return say("slopes", slopes=told) if told else ""
 
 
 def measures_section(reading: CollectReading) -> Section:
@@ -329,25 +316,20 @@ def measures_section(reading: CollectReading) -> Section:
         for measure, axis in shown
     ]
     heading, slopes = measures_heading(reading), trend_words(reading)
-    name = protocol_name(reading.chosen)
+    say, name = reading.sentences.under("measures"), protocol_name(reading.chosen)
     chart = measures_chart(
         panels,
         chosen_epsilon=None if reading.chosen.epsilon is None else float(reading.chosen.epsilon),
         name="measures",
-        alt=f"Accuracy, selection gap and two other gaps against ε. {heading}. {slopes}".strip(),
-        caption=caption(
-            reading,
-            "Bars and band",
-            "A tick stands at every tested ε; labels that would touch are left out. Gaps with a sign are "
-            "the privileged group minus the others.",
-        ),
+        alt=say("alt", heading=heading, slopes=slopes).strip(),
+        caption=caption(reading, say("bars"), say("caption")),
     )
     protocols = len({protocol_name(setting) for setting in reading.protected})
-    others = f" {name} is drawn in ink, the others are grey." if protocols > 1 else ""
-    rows = ", one row per split or strategy, the same scale down each column" if len(ways) > 1 else ""
+    ink = say("ink", protocol=name) if protocols > 1 else ""
+    rows = say("rows") if len(ways) > 1 else ""
     return Section(
         heading=heading,
-        lead=f"One panel per measure{rows}.{others} {slopes}".strip(),
+        lead=say("lead", rows=rows, ink=ink, slopes=slopes).strip(),
         charts=(chart,),
         anchor="measures",
     )
@@ -377,11 +359,12 @@ def _shown_measures(reading: CollectReading) -> tuple[tuple[str, Axis], ...]:
     """Return the measures of the small multiples: accuracy, and the gaps that may be undefined."""
     groups, privileged = reading.groups, reading.results.facts.privileged
     names = [plain(reading.named(group), longest=14) for group in groups]
-    others = "the others" if len(groups) > 2 else names[1 - privileged]
-    signed = f"points, {names[privileged]} − {others}"
+    say = reading.sentences.under("measures")
+    others = say("others") if len(groups) > 2 else names[1 - privileged]
+    signed = say("signed_unit", privileged=names[privileged], others=others)
     return (
-        ("acc", Axis("accuracy", "%; higher is better", 100.0)),
-        ("sp_gap", Axis("selection gap", "points; 0 = no gap", 100.0)),
-        ("eod", Axis("true-positive gap", signed, 100.0)),
-        ("oad", Axis("accuracy gap", signed, 100.0)),
+        ("acc", Axis(say("accuracy"), say("accuracy_unit"), 100.0)),
+        ("sp_gap", Axis(say("gap"), say("gap_unit"), 100.0)),
+        ("eod", Axis(say("true_positive"), signed, 100.0)),
+        ("oad", Axis(say("accuracy_gap"), signed, 100.0)),
     )

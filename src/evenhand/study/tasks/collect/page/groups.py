@@ -12,7 +12,7 @@ from evenhand.report.page import Note, Section
 from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.page.parts import caption, few_people, people_in_a_test, rates_chart, shown_groups
 from evenhand.study.page.reading import BASELINE, CHANGE
-from evenhand.study.page.wording import amount, change, counted, listed, mark, outcome_name, points
+from evenhand.study.page.wording import listed, mark, outcome_name, points
 from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME
 
@@ -33,26 +33,25 @@ __all__ = [
 ]
 
 _FEW = 3
-_WIDEST = " The selection gap, which is the widest between any two groups, hangs on them too."
 
 
 def groups_section(reading: CollectReading) -> Section:
     """Return the dumbbells with their heading."""
     shown = shown_groups(reading, first={reading.high, reading.low})
-    heading = moved_heading(reading)
+    heading, say = moved_heading(reading), reading.sentences.under("moved")
     rest = f"{people_in_a_test(reading, shown)} {paid_apart(reading)}".strip()
     chart = rates_chart(
         reading,
         shown,
         name="who-moved",
         heading=heading,
-        caption=caption(reading, "In brackets, paired by repeat", rest, together=len(reading.groups)),
+        caption=caption(reading, say("bars"), rest, together=len(reading.groups)),
     )
     return Section(
         heading=heading,
-        lead=f"From the unprotected model (bar) to {setting_name(reading.chosen)} (filled mark).",
+        lead=say("lead", chosen=setting_name(reading.chosen)),
         charts=(chart,),
-        notes=few_people(reading, _WIDEST if len(reading.groups) > 2 else ""),
+        notes=few_people(reading, say("widest") if len(reading.groups) > 2 else ""),
         anchor="moved",
     )
 
@@ -62,41 +61,37 @@ def groups_section(reading: CollectReading) -> Section:
 
 def moved_heading(reading: CollectReading) -> str:
     """Return who is selected more or less often, and who loses accuracy, as a heading."""
-    groups = reading.groups
-    if not any(reading.moved(group, "selection").has_interval for group in groups):
-        if reading.few_repeats_words:
-            return f"Fewer than {ENOUGH_REPEATS} repeats cannot tell who moved"
-        return "Who moved cannot be told without intervals"
-    up, down = reading.gaining("selection"), reading.losing("selection")
-    if not up and not down:
-        first = "no group clearly moves"
-    else:
-        parts = [f"{_who(reading, names)} {way}" for names, way in ((up, "up"), (down, "down")) if names]
-        first = ", ".join(parts)
-    return f"Who moved: {first}, and {_accuracy(reading)}"
+    say = reading.sentences.under("moved")
+    if not any(reading.moved(group, "selection").has_interval for group in reading.groups):
+        return say("few_repeats" if reading.few_repeats_words else "no_intervals", enough=ENOUGH_REPEATS)
+    moving = {"up": reading.gaining("selection"), "down": reading.losing("selection")}
+    moves = [say(way, who=_who(reading, groups)) for way, groups in moving.items() if groups]
+    return say("heading", moves=", ".join(moves) or say("nobody"), accuracy=_accuracy(reading))
 
 
 def _accuracy(reading: CollectReading) -> str:
     losers, winners = reading.losing(), reading.gaining()
+    say = reading.sentences.under("moved")
     if not losers and not winners:
-        return "no group's accuracy clearly changes"
+        return say("same")
     if len(losers) == len(reading.groups):
-        return "both lose accuracy" if len(losers) == 2 else "all lose accuracy"
-    parts = []
-    if losers:
-        clearly = "" if winners else " clearly"
-        parts.append(f"{_who(reading, losers)}{clearly} {'loses' if len(losers) == 1 else 'lose'} accuracy")
-    if winners:
-        clearly = "" if losers else " clearly"
-        parts.append(f"{_who(reading, winners)}{clearly} {'gains' if len(winners) == 1 else 'gain'} accuracy")
-    return listed(parts)
+        return say("both_lose" if len(losers) == 2 else "all_lose")
+    clearly = "" if losers and winners else say("clearly")
+    return listed(
+        [
+            say(f"{verb}_{'one' if len(groups) == 1 else 'many'}", who=_who(reading, groups), clearly=clearly)
+            for verb, groups in (("loses", losers), ("gains", winners))
+            if groups
+        ]
+    )
 
 
 def _who(reading: CollectReading, groups: Sequence[str]) -> str:
-    if len(groups) == len(reading.groups):
-        return "both" if len(groups) == 2 else "all"
+    say, total = reading.sentences.under("moved"), len(reading.groups)
+    if len(groups) == total:
+        return say("both" if total == 2 else "all")
     if len(groups) > _FEW:
-        return f"{len(groups)} of {counted(len(reading.groups), 'group')}"
+        return say("some", count=len(groups), total=total)
     return listed([reading.named(group) for group in groups])
 
 
@@ -105,11 +100,9 @@ def paid_apart(reading: CollectReading) -> str:
     apart = reading.moved_apart("accuracy")
     if not apart.has_interval:
         return ""
-    low, high = reading.named(reading.low), reading.named(reading.high)
-    if not apart.is_clear:
-        return f"In the change of accuracy {low} and {high} do not differ clearly: {change(apart)}."
-    way = "better" if apart.value > 0 else "worse"
-    return f"The change of accuracy is {way} for {low} than for {high}, by {amount(apart)}."
+    way = "unclear" if not apart.is_clear else "better" if apart.value > 0 else "worse"
+    names = {"low": reading.named(reading.low), "high": reading.named(reading.high)}
+    return reading.sentences.say(f"moved.apart_{way}", apart=apart, **names)
 
 
 # --- where the gap comes from ---------------------------------------------------------------------
@@ -148,99 +141,68 @@ def gap_sources(reading: CollectReading) -> Sources | None:
 
 def data_heading(reading: CollectReading) -> str:
     """Return what the model and protection do to the gap in the labels, as a heading."""
-    found = gap_sources(reading)
+    found, say = gap_sources(reading), reading.sentences.under("data")
     if found is None:
-        return "Where the gap comes from cannot be told without intervals"
-    return f"{_model_words(found)}; {_protection_words(found)}"
+        return say("no_intervals")
+    model = _model_key(found) if reading.is_useful(BASELINE) else "model_useless"
+    protection = _protection_key(found) if reading.is_useful() else "protection_useless"
+    return say("heading", model=say(model), protection=say(protection))
 
 
-def _model_words(found: Sources) -> str:
+def _model_key(found: Sources) -> str:
     if not found.model.is_clear:
-        return "The model's gap does not differ clearly from that of the labels"
+        return "model_same"
     if found.plain.is_clear and found.plain.value < 0:
-        return "The model turns the gap of the labels round"
-    return (
-        "The model widens the gap of the labels"
-        if found.model.value > 0
-        else "The model narrows the gap of the labels"
-    )
+        return "model_turns"
+    return "model_widens" if found.model.value > 0 else "model_narrows"
 
 
-def _protection_words(found: Sources) -> str:
+def _protection_key(found: Sources) -> str:
     before, after = found.plain, found.protected
     if not found.protection.is_clear:
-        return "protection does not clearly change it"
+        return "protection_same"
     if before.is_clear and after.is_clear and before.value * after.value < 0:
-        return "protection turns it round"
+        return "protection_turns"
     if not before.is_clear:
-        return "protection moves it"
+        return "protection_moves"
     wider = found.protection.value * before.value > 0
-    return "protection widens it" if wider else "protection narrows it"
+    return "protection_widens" if wider else "protection_narrows"
 
 
 def data_section(reading: CollectReading) -> Section:
     """Return the four bars with their heading."""
-    results = reading.results
-    schema = results.facts.schema
-    privileged = reading.named(reading.groups[results.facts.privileged])
-    others = "everybody else"
-    if len(reading.groups) == 2:
-        others = reading.named(reading.groups[1 - results.facts.privileged])
-    estimates = {
-        "Among the true labels": reading.tested(reading.data_runs(reading.chosen, "tested"), within=CHANGE),
-        "As the reports tell it": reading.tested(
-            reading.data_runs(reading.chosen, "reported"), within=CHANGE
-        ),
-        "Predictions, unprotected": reading.before("spd"),
-        "Predictions, protected": reading.value("spd"),
+    facts, say = reading.results.facts, reading.sentences.under("data")
+    names = {
+        "privileged": reading.named(reading.groups[facts.privileged]),
+        "others": say("others"),
+        "outcome": outcome_name(facts.schema),
     }
-    numbers = "; ".join(f"{label.lower()} {points(found.value)}" for label, found in estimates.items())
+    if len(reading.groups) == 2:
+        names["others"] = reading.named(reading.groups[1 - facts.privileged])
+    truth, reported = (
+        reading.tested(reading.data_runs(reading.chosen, name), within=CHANGE)
+        for name in ("tested", "reported")
+    )
+    estimates = {
+        "labels": truth,
+        "reports": reported,
+        "unprotected": reading.before("spd"),
+        "protected": reading.value("spd"),
+    }
+    numbers = [say("bar", label=say(key), points=points(found.value)) for key, found in estimates.items()]
     heading = data_heading(reading)
     chart = bars_chart(
-        Axis(f"{privileged} minus {others}", f"points, {outcome_name(schema)}", 100.0),
-        [
-            Bar(label, mark(found), strong=label == "Predictions, protected")
-            for label, found in estimates.items()
-        ],
+        Axis(say("difference", **names), say("difference_unit", **names), 100.0),
+        [Bar(say(key), mark(found), strong=key == "protected") for key, found in estimates.items()],
         name="where-the-gap-comes-from",
-        alt=f"{heading}. {privileged} minus {others}, in points: {numbers}.",
-        caption=caption(
-            reading,
-            "Thin lines",
-            "Labels and predictions are those of the test rows, reports those of the training rows. "
-            f"{setting_name(reading.chosen)}.",
-        ),
+        alt=say("alt", heading=heading, numbers="; ".join(numbers), **names),
+        caption=caption(reading, say("bars"), say("caption", chosen=setting_name(reading.chosen))),
     )
-    truth, reported = estimates["Among the true labels"], estimates["As the reports tell it"]
+    by_design = (Note("plain", say("by_design")),) if reading.chosen.mechanism == NAME else ()
     return Section(
         heading=heading,
-        lead=(
-            f"How much more often {privileged} has, or is predicted, {outcome_name(schema)} than {others}; "
-            f"below 0, less often. Among the labels it is {points(truth.value)} points; if reports are taken "
-            f"at their word, {points(reported.value)}."
-        ),
+        lead=say("lead", truth=points(truth.value), reported=points(reported.value), **names),
         charts=(chart,),
-        notes=(
-            *_about_reports(reading),
-            Note(
-                "plain",
-                "**A smaller gap is not by itself a fairer model.** The true labels differ too, by the "
-                f"first bar. Read the gap beside who is found among true {outcome_name(schema)}, above.",
-            ),
-        ),
+        notes=(*by_design, Note("plain", say("not_fairer", **names))),
         anchor="data",
-    )
-
-
-def _about_reports(reading: CollectReading) -> tuple[Note, ...]:
-    """Return what the second bar does not say, where reports are made to make it small."""
-    if reading.chosen.mechanism != NAME:
-        return ()
-    return (
-        Note(
-            "plain",
-            "**The second bar is small by design.** Optimal reports go together with the label as little as "
-            "they can. The true groups, their labels in the first bar and what they are predicted do not "
-            "change by that: read the last two bars.",
-        ),
     )

@@ -10,9 +10,10 @@ from evenhand.collect.protocols.grr import Naming
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
+from evenhand.report.language import in_language
 from evenhand.report.page import Fact, Note, Section, Table
-from evenhand.report.words import epsilon_of, epsilon_words
-from evenhand.study.page.wording import counted, listed, percent, plain
+from evenhand.report.words import epsilon_of, epsilon_words, number
+from evenhand.study.page.wording import percent, plain
 from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
@@ -27,33 +28,15 @@ __all__ = ["guarantee_section", "odds_factor", "protected_columns"]
 COIN_TOSS = 0.1
 """An epsilon up to which a column's report is called close to chance: odds change by at most 11 %."""
 
-_TRUST = {
-    "local": "nobody: the noise is added before anything is sent",
-    "central": "whoever counts the groups by their outcomes, who sees those rows",
-}
-_DEPENDS = "depends on the group"
-_SENT = "everything that a person sends at once"
-_UNITS = {"replace one": "what a person sends, and the counts in which they are"}
-_ADDED_UP = {
-    "independent": "each column is reported on its own, and their ε add up",
-    "combined": "all columns are reported as one combination, by one draw",
-    "single": "one column is reported",
-    "sampled": "each person is asked one column, with the whole ε",
-}
-
 
 def guarantee_section(reading: CollectReading) -> Section:
     """Return what is protected and how strongly."""
     strategy, guarantee = _promise(reading)
     epsilon = float(strategy.guarantee.epsilon or 0) if _counts(reading) else float(guarantee.epsilon or 0)
-    several = "any two sets of their answers" if len(strategy.columns) > 1 else "any two answers"
-    names = listed([plain(name) for name in strategy.columns])
+    say, columns = reading.sentences.say, [plain(name) for name in strategy.columns]
     return Section(
-        heading=f"Seeing somebody's report changes the odds by a factor of {odds_factor(epsilon)} at most",
-        lead=(
-            f"That is {reading.at}: between {several} to {names}, whatever else is "
-            "known about them. What is sent beside the report is not covered."
-        ),
+        heading=say("guarantee.heading", factor=odds_factor(epsilon)),
+        lead=say(f"guarantee.lead_{'one' if len(columns) == 1 else 'many'}", at=reading.at, columns=columns),
         tables=(_table(reading, strategy),),
         notes=(*_notes(reading, strategy, guarantee), *_optimal_notes(reading, guarantee)),
         facts=tuple(_facts(reading, strategy, guarantee)),
@@ -75,7 +58,8 @@ def odds_factor(epsilon: float) -> str:
     if epsilon > 20:
         return f"e^{epsilon_of(epsilon)}"
     factor = math.exp(epsilon)
-    return f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
+    shown = f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
+    return in_language(shown)
 
 
 def _promise(reading: CollectReading) -> tuple[Strategy, Guarantee]:
@@ -92,61 +76,53 @@ def _counts(reading: CollectReading) -> bool:
 
 def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
     results = reading.results
-    schema = results.facts.schema
-    clear = [name for name in schema.names if name not in strategy.columns and name != schema.target]
-    delta = "δ = 0 (pure)" if guarantee.delta == 0 else f"δ = {text_above(guarantee.delta, digits=2)}"
-    not_protected = [f"the label, {plain(schema.target)}"]
+    schema, say = results.facts.schema, reading.sentences.under("guarantee.fact")
+    clear = [plain(name) for name in schema.names if name not in strategy.columns and name != schema.target]
+    exact = say("pure") if guarantee.delta == 0 else ""
+    delta = exact or say("delta", delta=in_language(text_above(guarantee.delta, digits=2)))
+    open_columns = [say("in_clear", count=len(clear), columns=clear)] if clear else []
+    not_protected = [say("label", target=plain(schema.target)), *open_columns, say("scored_later")]
+    promise = say(
+        "attained" if guarantee.tight else "bound", at=epsilon_words(guarantee.epsilon), delta=delta
+    )
+    counted = str(guarantee.unit) == "replace one"
+    proof = plain(guarantee.proof, longest=200)
+    facts = {
+        "guarantee": promise,
+        "unit": say("unit_counted" if counted else "unit", unit=guarantee.unit),
+        "trust": say(f"trust_{guarantee.trust}"),
+        "proof": say("proof", proof=proof, added_up=say(strategy.name)),
+        "assumes": plain("; ".join(guarantee.assumptions), longest=1_000),
+        "randomness": say("randomness", seed=results.plan.seed),
+        "not_protected": say("not_protected", what=not_protected),
+    }
     if clear:
-        not_protected.append(
-            f"{counted(len(clear), 'other column')} ({listed([plain(name) for name in clear])})"
-        )
-    not_protected.append("people scored later, whose answers the model gets as they are")
-    facts = [
-        Fact("Guarantee", f"{epsilon_words(guarantee.epsilon)}, {delta}, "
-             f"{'attained' if guarantee.tight else 'a bound'}"),
-        Fact("Unit", f"{guarantee.unit}: {_UNITS.get(str(guarantee.unit), _SENT)}"),
-        Fact("Trust", _TRUST.get(str(guarantee.trust), str(guarantee.trust))),
-        Fact("Proof", f"{plain(guarantee.proof, longest=200)}; {_ADDED_UP[strategy.name]}"),
-        Fact("Assumes", plain("; ".join(guarantee.assumptions), longest=1_000)),
-        Fact("Randomness", f"simulated with seed {results.plan.seed}: for study only, not a release"),
-        Fact("Not protected", f"{listed(not_protected)}"),
-    ]  # fmt: skip
-    if clear:
-        facts.append(
-            Fact(
-                "May reveal it",
-                "columns in the clear that go together with a protected one; those from which it was guessed "
-                "clearly better on rows held out stand in the warnings",
-            )
-        )
-    return facts
+        facts["may_reveal"] = say("may_reveal")
+    return [Fact(reading.sentences.say(f"guarantee.term.{term}"), text) for term, text in facts.items()]
 
 
 def _table(reading: CollectReading, strategy: Strategy) -> Table:
     """Return a row for each reported column: how much of epsilon it has, and how often its report is true."""
     exact = all(isinstance(protocol, Naming) for protocol in strategy.protocols.values())
     auto = reading.chosen.mechanism == AUTO
-    words = ("Report is true", "Report is a given other value") if exact else (
-        "Report supports the true value", "Report supports a given other value")  # fmt: skip
+    say = reading.sentences.say
+    words = ("true", "other") if exact else ("supports_true", "supports_other")
     rows, shares, chances = [], [], []
     for column, protocol in strategy.protocols.items():
         share = float(strategy.epsilon_within_report(column))
         shares.append(share)
         law = _law(reading, strategy, column)
-        told = [percent(share) if math.isfinite(share) else _DEPENDS for share in law]
+        told = [percent(share) if math.isfinite(share) else say("guarantee.depends") for share in law]
         chances.append(law)
         named = [protocol.name.upper()] if auto else []
-        rows.append([plain(column), *named, f"{protocol.k:,}", _short(share), *told])
+        rows.append([plain(column), *named, number(protocol.k, 0), _short(share), *told])
     probabilities = list(strategy.protocols.values())
+    columns = ("name", *(["protocol"] if auto else []), "values", "epsilon", *words)
     return Table(
-        header=["Column", *(["Protocol"] if auto else []), "Values", "ε within the report", *words],
+        header=[say(f"guarantee.column_{word}") for word in columns],
         rows=rows,
         numeric=[False, *([False] if auto else []), True, True, True, True],
-        caption=(
-            f"**Exact values, no sampling.** How {reading.at} is spent by "
-            f"{setting_name(reading.chosen, epsilon=False)}, and how often a report is "
-            "right."
-        ),
+        caption=say("guarantee.caption", at=reading.at, setting=setting_name(reading.chosen, epsilon=False)),
         name="guarantee",
         data={
             "column": list(strategy.columns),
@@ -173,41 +149,15 @@ def _optimal_notes(reading: CollectReading, guarantee: Guarantee) -> list[Note]:
     """Return what the optimal channel does, and what making it cost."""
     if reading.chosen.mechanism != NAME:
         return []
-    way = OptimalWay.of(reading.chosen)
-    notes = [
-        Note(
-            "plain",
-            "**The reports are made to tell little about the outcome; the true groups are as they were.** A "
-            "smaller difference between reported groups says nothing about what the true groups get. Every "
-            "gap of predictions on this page is one between true groups.",
-        )
-    ]
+    way, say = OptimalWay.of(reading.chosen), reading.sentences.under("guarantee.note")
+    notes = [Note("plain", say("optimal"))]
     if way.outcomes == "exact":
-        notes.append(
-            Note(
-                "warn",
-                "**The guarantee holds only if the exact counts of groups by outcomes are public.** They "
-                "were counted in all rows, test rows included; that is for reproducing a paper.",
-            )
-        )
+        notes.append(Note("warn", say("optimal_exact")))
     elif way.outcomes == "pilot":
-        notes.append(
-            Note(
-                "plain",
-                f"{percent(way.pilot)} of the training rows, at least 100, are a pilot that reports by GRR "
-                "with the same ε. Groups and outcomes are estimated from their reports; everybody reports "
-                "once.",
-            )
-        )
+        notes.append(Note("plain", say("optimal_pilot", share=way.pilot)))
     elif way.budget is not None:
-        notes.append(
-            Note(
-                "warn",
-                f"**Counting groups by outcomes costs {epsilon_words(way.budget)} more.** The report "
-                f"has {reading.at}; with the counts it is "
-                f"{epsilon_words(guarantee.epsilon)}, and whoever counts sees the rows.",
-            )
-        )
+        more, total = epsilon_words(way.budget), epsilon_words(guarantee.epsilon)
+        notes.append(Note("warn", say("optimal_counted", more=more, at=reading.at, total=total)))
     return notes
 
 
@@ -223,39 +173,25 @@ def _alone(reading: CollectReading, strategy: Strategy, column: str) -> float:
 
 
 def _notes(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) -> list[Note]:
-    notes = []
+    notes, say = [], reading.sentences.under("guarantee.note")
     alone = {name: _alone(reading, strategy, name) for name in strategy.columns}
     faint = [name for name, epsilon in alone.items() if epsilon <= COIN_TOSS]
     if faint:
-        shares = [f"{plain(name)} a factor of {odds_factor(alone[name])}" for name in faint]
-        chance = "a coin toss" if all(strategy.sizes[name] == 2 for name in faint) else "chance"
-        notes.append(
-            Note(
-                "warn",
-                f"**What is reported of {listed([plain(name) for name in faint])} is close to {chance}.** "
-                f"By itself it changes the odds by little: {listed(shares)}. A model can learn little from "
-                "it, and a result that does not follow ε may be due to that.",
-            )
-        )
+        factors = [say("faint_column", column=plain(name), factor=odds_factor(alone[name])) for name in faint]
+        chance = say("coin_toss" if all(strategy.sizes[name] == 2 for name in faint) else "chance")
+        columns = [plain(name) for name in faint]
+        notes.append(Note("warn", say("faint", columns=columns, chance=chance, factors=factors)))
     if strategy.rarely_true and reading.chosen.mechanism != NAME:
-        shares = [f"{plain(name)} {percent(share)}" for name, share in strategy.rarely_true.items()]
-        notes.append(
-            Note(
-                "warn",
-                f"**Less than 5% of the reports are true:** {listed(shares)}. Shares of many people can be "
-                "estimated from them, and a model learns little.",
-            )
-        )
+        shares = [
+            say("rarely_true_column", column=plain(name), share=share)
+            for name, share in strategy.rarely_true.items()
+        ]
+        notes.append(Note("warn", say("rarely_true", columns=shares)))
     notes += [Note("warn", plain(caution, longest=400)) for caution in guarantee.cautions]
     if strategy.name == "combined":
-        notes.append(
-            Note(
-                "plain",
-                "Every column is told apart with the whole ε, since one draw decides about all of them.",
-            )
-        )
+        notes.append(Note("plain", say("combined")))
     return notes
 
 
 def _short(share: float) -> str:
-    return f"{share:.3f}".rstrip("0").rstrip(".") if share >= 0.001 else f"{share:.2g}"
+    return in_language(f"{share:.3f}".rstrip("0").rstrip(".") if share >= 0.001 else f"{share:.2g}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import ACCURACY, GAP
-from evenhand.study.page.wording import listed, outcome_name, plain
+from evenhand.study.page.wording import outcome_name, plain
 from evenhand.study.tasks.collect.choice import choice_answer, recommended
 from evenhand.study.tasks.collect.page.frontier import frontier_section, measures_section
 from evenhand.study.tasks.collect.page.groups import data_section, groups_section
@@ -24,27 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CollectPage"]
 
-_ENCODERS = {
-    "narrow": "reported columns as indicators, ordered columns in the clear as their code, others one-hot",
-    "one-hot": "every column with one feature per value",
-    "codes": "every column as its code",
-}
-
 
 class CollectPage(CollectReading):
     """The report of a study in which people randomise their answers before a model is trained."""
 
-    kicker = "Collect under local privacy, then train"
-    not_private = (
-        "**Not private, not for publication.** This page is computed from the true data of the people in it. "
-        "It helps to choose a protection; nothing protects the page itself."
-    )
-
     def question(self) -> str:
         """Return the question that the page answers."""
-        columns = listed([plain(name) for name in protected_columns(self)], most=5, rest="other columns")
+        columns = [plain(name) for name in protected_columns(self)]
         target = plain(self.results.facts.schema.target)
-        return f"If people randomise {columns} before we train a model of {target}, who pays?"
+        return self.sentences.say("head.question", columns=columns, target=target)
 
     def answers(self) -> tuple[Answer, Answer, Answer]:
         """Return what protection costs, what happens to the gap, and what to choose."""
@@ -81,10 +69,8 @@ class CollectPage(CollectReading):
 
     def large_epsilon_words(self, epsilon: float) -> str:
         """Return what the largest epsilon allows."""
-        return (
-            f"{epsilon_words(epsilon)} was tested; it lets one report change the odds by a factor of "
-            f"{odds_factor(epsilon)}, which is hardly a promise."
-        )
+        slots = {"at": epsilon_words(epsilon), "factor": odds_factor(epsilon)}
+        return self.sentences.say("head.large_epsilon_odds", **slots)
 
     def method(self) -> list[str]:
         """Return how the study was done."""
@@ -92,40 +78,30 @@ class CollectPage(CollectReading):
         privileged = self.named(self.groups[facts.privileged])
         parameters = ", ".join(f"{name} = {value}" for name, value in task.parameters.items())
         model = f"{plain(task.model_name)}{f', {plain(parameters, longest=200)}' if parameters else ''}"
+        say = self.sentences.under("method.collect")
         return [
             self.rows_line(),
-            (
-                f"The model ({model}) learns {outcome_name(facts.schema)} from protected rows and predicts "
-                f"for clean ones: {task.validation.replace(' %', '%')}."
-            ),
-            f"Features: {_ENCODERS.get(task.encoder, task.encoder)}.",
-            self.repeats_line(
-                " for rows and model; what is drawn to protect depends on the seed, the setting and the "
-                "repeat. Settings of one repeat share rows, so they are compared in pairs."
-            ),
-            (
-                "Selection gap: the largest difference between two groups in the share predicted to have the "
-                f"outcome. Gaps with a sign: {privileged} minus everybody else."
-            ),
-            (
-                "The page is about the setting named in it. Unless one is asked for, it has the ε nearest to "
-                "1 and is the first of the plan that no other clearly beats."
-            ),
+            say("model", model=model, outcome=outcome_name(facts.schema), validation=self._validation()),
+            say("features", features=say(task.encoder)),
+            self.repeats_line(say("repeats")),
+            say("gap", privileged=privileged),
+            say("chosen"),
         ]
+
+    def _validation(self) -> str:
+        """Return how rows are split."""
+        test, folds = self.task.test, self.task.folds
+        if folds is not None:
+            return self.sentences.say("method.collect.folds", folds=folds)
+        return self.sentences.say("method.collect.split", train=1 - test, test=test)
 
     def limits(self) -> list[str]:
         """Return what the numbers do not cover."""
-        said = self.intervals_lines(
-            "They cover which rows train and test, the model's own draws and those of protection. They do "
-            "not cover which people are in the data; repeats share rows, so that for other people they are "
-            "too short.",
-            "Each interval holds on its own, except that changes of groups and comparisons between settings "
-            "are widened for how many there are. Among the many numbers of the table some are bold by "
-            "chance.",
-        )
-        said += [*self.group_rates_lines(), self.scope_line("one model"), self.UNCLEAR]
+        say = self.sentences.under("limits.collect")
+        said = self.intervals_lines(say("covered"), say("alone"))
+        said += [*self.group_rates_lines(), self.scope_line(say("scope")), self.UNCLEAR]
         if any(self.change(measure).left_out for measure in (ACCURACY, GAP)):
-            said.append("Some repeats of the setting have no value and are left out of its means.")
+            said.append(say("left_out"))
         if min(self.results.facts.sizes, default=0) < 100:
-            said.append("A group has fewer than 100 people, so that its rates vary much between repeats.")
+            said.append(say("small_group"))
         return said

@@ -12,7 +12,7 @@ from evenhand.report.words import epsilon_of
 from evenhand.study.page.comparing import LEVEL
 from evenhand.study.page.parts import all_cells, caption, cell_text, fold_rows, small_print
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
-from evenhand.study.page.wording import change, counted, mark, plain
+from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.choice import shortest_reports
 from evenhand.study.tasks.collect.page.frontier import table_heading
@@ -32,11 +32,8 @@ def protocols_section(reading: CollectReading) -> Section | None:
     """Return the interval plot with its heading, or None if there is one setting at this epsilon."""
     if not reading.rivals:
         return None
-    panels = []
-    for measure, axis in (
-        (ACCURACY, Axis("change in accuracy", "points against unprotected", 100.0)),
-        (GAP, Axis("change in selection gap", "points against unprotected; below 0 = narrower", 100.0)),
-    ):
+    say, panels = reading.sentences.under("protocols"), []
+    for measure, name in ((ACCURACY, "accuracy"), (GAP, "gap")):
         rows = [
             Change(
                 label=protocol_name(setting),
@@ -46,23 +43,17 @@ def protocols_section(reading: CollectReading) -> Section | None:
             )
             for setting in reading.beside
         ]
-        panels.append((axis, rows))
+        panels.append((Axis(say(name), say(f"{name}_unit"), 100.0), rows))
     heading, widest = protocols_heading(reading), widest_rival(reading)
     chart = changes_chart(
         panels,
         name="protocols",
         alt=f"{heading}. {widest}".strip(),
-        caption=caption(
-            reading,
-            "Change against unprotected, paired by repeat",
-            f"{counted(len(reading.beside), 'setting')} at {reading.at}. That two "
-            "intervals overlap is no test; the words above rest on paired differences between settings, with "
-            "intervals widened for how many there are.",
-        ),
+        caption=caption(reading, say("bars"), say("caption", count=len(reading.beside), at=reading.at)),
     )
     shortest = shortest_reports(reading)
     if shortest and all(rival.verdict == "same" for rival in reading.rivals):
-        shortest = f"Choose by message size: {shortest}"
+        shortest = say("by_size", shortest=shortest)
     lead = " ".join(part for part in (widest, shortest) if part)
     return Section(heading=heading, lead=lead, charts=(chart,), anchor="protocols")
 
@@ -72,20 +63,15 @@ def protocols_section(reading: CollectReading) -> Section | None:
 
 def protocols_heading(reading: CollectReading) -> str:
     """Return whether other settings at the chosen epsilon differ, as a heading."""
-    at = f"At {reading.at},"
-    name = setting_name(reading.chosen, epsilon=False)
+    slots = {"at": reading.at, "chosen": setting_name(reading.chosen, epsilon=False)}
+    say = reading.sentences.under("protocols")
     if not any(rival.accuracy.has_interval or rival.gap.has_interval for rival in reading.rivals):
-        return f"{at} settings cannot be told apart without intervals"
-    differing = [rival for rival in reading.rivals if rival.verdict != "same"]
-    if not differing:
-        return f"{at} no other setting differs clearly from {name}"
-    every = len(reading.rivals)
-    if len(differing) == every:
-        return (
-            f"{at} {'the other setting differs' if every == 1 else 'every other setting differs'} from {name}"
-        )
-    verb = "differs" if len(differing) == 1 else "differ"
-    return f"{at} {len(differing)} of {every} other settings {verb} clearly from {name}"
+        return say("no_intervals", **slots)
+    some, every = sum(rival.verdict != "same" for rival in reading.rivals), len(reading.rivals)
+    if not some:
+        return say("none", **slots)
+    key = f"{'every' if some == every else 'some'}_{'one' if some == 1 else 'many'}"
+    return say(key, some=some, count=every, **slots)
 
 
 def widest_rival(reading: CollectReading) -> str:
@@ -94,11 +80,9 @@ def widest_rival(reading: CollectReading) -> str:
     if not known:
         return ""
     most = max(known, key=lambda each: abs(each.gap.value))
-    inside = "which leaves out no difference" if most.gap.is_clear else "which includes no difference"
-    return (
-        f"Furthest away in the gap is {setting_name(most.setting, epsilon=False)}: "
-        f"{change(_turned(most.gap), unit=' points')}, {inside}."
-    )
+    key = f"furthest_{'clear' if most.gap.is_clear else 'unclear'}"
+    other = setting_name(most.setting, epsilon=False)
+    return reading.sentences.say(f"protocols.{key}", other=other, gap=_turned(most.gap))
 
 
 def _turned(found: Estimated) -> Estimated:
@@ -107,15 +91,7 @@ def _turned(found: Estimated) -> Estimated:
     return replace(found, value=-found.value, low=low, high=high)
 
 
-_BOLD = (
-    "Bold: the change from the unprotected model, paired by repeat, leaves out none, each on its own: of "
-    "twenty numbers that do not change about one is bold. Bold does not mean better."
-)
-_MEASURES = (
-    ("acc", "Accuracy\n%"),
-    ("sp_gap", "Selection gap\npoints"),
-    ("eod", "True-positive gap\npoints"),
-)
+_MEASURES = ("acc", "sp_gap", "eod")
 
 
 def table_section(reading: CollectReading) -> Section:
@@ -134,27 +110,26 @@ def table_section(reading: CollectReading) -> Section:
         *ahead,
         *(setting for setting in reading.protected if setting.epsilon != chosen.epsilon),
     ]
-    pair, ways = (reading.low, reading.high), way_words(reading.protected) or "split"
+    say, pair = reading.sentences.under("table"), (reading.low, reading.high)
+    ways = way_words(reading.protected) or reading.sentences.say("setting.differ_split")
     header = [
-        "Protocol", ways.capitalize(), "ε", *(name for _, name in _MEASURES),
-        *(f"{plain(reading.named(group), longest=24)} selected\n%" for group in pair),
+        say("protocol"), f"{ways[0].upper()}{ways[1:]}", "ε", *(say(name) for name in _MEASURES),
+        *(say("selected", group=plain(reading.named(group), longest=24)) for group in pair),
     ]  # fmt: skip
     table = Table(
         header=header,
         rows=[_row(reading, setting, pair) for setting in order],
         numeric=[False, False, *[True] * (len(header) - 2)],
-        caption=small_print(reading, f"{_BOLD} {reading.few_repeats_words}".rstrip()),
+        caption=small_print(reading, say("bold", few=reading.few_repeats_words).rstrip()),
         sunk=0,
         chosen=1,
         fold=fold_rows(len(order)),
         name="all-cells",
         data=all_cells(reading),
     )
-    cells = counted(len(reading.results), "cell")
     return Section(
         heading=table_heading(reading),
-        lead=f"One row per setting, those at {reading.at} first. The CSV holds all {cells}."
-        " What is clear in the heading is judged by intervals widened for how many settings there are.",
+        lead=say("lead", at=reading.at, runs=len(reading.results)),
         tables=(table,),
         anchor="numbers",
     )
@@ -163,8 +138,8 @@ def table_section(reading: CollectReading) -> Section:
 def _row(reading: CollectReading, setting: Setting, pair: Sequence[str]) -> list[str]:
     row = [protocol_name(setting), way_name(setting, word=False), epsilon_of(setting.epsilon)]
     if not setting.is_protected:
-        row = ["Unprotected", "none", "∞"]
-    for measure, _ in _MEASURES:
+        row = [reading.sentences.say("table.unprotected"), reading.sentences.say("table.nothing"), "∞"]
+    for measure in _MEASURES:
         row.append(cell_text(reading.value(measure, setting), bold=reading.change(measure, setting).is_clear))
     for group in pair:
         moved = group_change(reading.results, setting, group, "selection", level=LEVEL)

@@ -26,21 +26,11 @@ __all__ = ["LearnPage"]
 class LearnPage(LearnReading):
     """The report of a study of classifiers."""
 
-    @property
-    def kicker(self) -> str:  # type: ignore[override] # it is in a language
-        """A few words above the question."""
-        return self.sentences.say("page.kicker")
-
-    @property
-    def not_private(self) -> str:  # type: ignore[override] # it is in a language
-        """The first note: that the page is computed from the true data."""
-        return self.sentences.say("page.not_private")
-
     def question(self) -> str:
         """Return the question that the page answers."""
         schema = self.results.facts.schema
         slots = {"outcome": outcome_name(schema), "protected": plain(schema.protected)}
-        return self.sentences.say("page.question", **slots)
+        return self.sentences.say("head.question", **slots)
 
     def answers(self) -> tuple[Answer, Answer, Answer]:
         """Return what privacy costs, what becomes of the gap, and what to choose."""

@@ -41,7 +41,7 @@ def test_without_a_difference_the_size_of_a_report_decides():
     """The shortest report is recommended, whichever stands first in the plan."""
     third = answers(made(by_setting({}), collect=CollectTask(["oue", "grr"], 1, splits="uniform")))[2]
 
-    assert third.finding.startswith("Use GRR, uniform split at ε = 1")
+    assert third.finding.startswith("Use GRR, optimal split at ε = 1")
     assert third.endswith("GRR sends the shortest reports, 3 bits per person.")
 
 
