@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from dataclasses import replace
 from inspect import Parameter, Signature
@@ -231,7 +232,9 @@ class TaskCommand:
         """Write report and table, show what came of the study, and end with the exit code."""
         files = {**write_results(terminal, results, out, language=language), **(more or {})}
         sentences = answers(results, language=language)
-        commands = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
+        actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
+        plan_path = shlex.quote(shorten_path(files["Plan"]))  # a report stands beside its plan, people do not
+        commands = [action.replace("--plan plan.toml", f"--plan {plan_path}") for action in actions]
         failed = Counter(
             (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
         )

@@ -21,7 +21,6 @@ from evenhand.cli.tasks.base import (
 )
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
 from evenhand.errors import EvenhandError, MissingExtraError
-from evenhand.report.words import epsilon_words
 from evenhand.study.page.wording import delta_text
 from evenhand.study.results.estimates import group_estimate
 from evenhand.study.run.prepare import prepare
@@ -41,6 +40,7 @@ __all__ = ["LearnCommand"]
 _NEEDED = ("target", "positive", "protected", "privileged")
 _MOST_ROWS = 24
 _NARROW = 84
+_TITLES = ("method", "promise", "accuracy", "gap", "equal", "bound")
 _GROUP_NUMBERS = ("selection", "changed", "promoted", "refused", "flipped")
 
 Methods = Annotated[
@@ -131,18 +131,16 @@ class LearnCommand(TaskCommand):
     def show_table(self, terminal: Terminal, results: Results) -> None:
         """Show one row for each setting, with what it promises."""
         reading = LearnReading.of(results)
-        interval = interval_words(results.plan.repeats, runs="repeats")
+        say, interval = reading.sentences.say, interval_words(results.plan.repeats, runs="repeats")
         terminal.show()
-        terminal.sentence(
-            f"Accuracy in %, gap in selection rates in points ({interval}). Equal: the gap that equal rates "
-            "would show by chance. Bound: on the mean gap"
-        )
+        terminal.sentence(say("closing.lead", interval=interval))
         beside = min(terminal.results.width, WIDEST) >= _NARROW
         settings = list(results.settings)
         if len(settings) > _MOST_ROWS:  # those at the epsilon of the report alone
             settings = [settings[0], *reading.beside][:_MOST_ROWS]
         terminal.table(
-            _columns(beside=beside), [_cells(reading, setting, beside=beside) for setting in settings]
+            _columns(reading, beside=beside),
+            [_cells(reading, setting, beside=beside) for setting in settings],
         )
 
 
@@ -176,11 +174,14 @@ def _check_extra(task: LearnTask) -> None:
         raise MissingExtraError("dp-accounting", feature="Training with differential privacy", extra="dp")
 
 
-def _columns(*, beside: bool) -> list[Column]:
-    columns = [Column("Method", wraps=True), Column("Promise")]
-    for title in ("Accuracy", "Gap"):
+def _columns(reading: LearnReading, *, beside: bool) -> list[Column]:
+    method, promise, accuracy, gap, equal, bound = (
+        reading.sentences.say(f"closing.{key}") for key in _TITLES
+    )
+    columns = [Column(method, wraps=True), Column(promise)]
+    for title in (accuracy, gap):
         columns += value_columns(title, beside=beside)
-    return [*columns, Column("Equal", numeric=True), Column("Bound", numeric=True)]
+    return [*columns, Column(equal, numeric=True), Column(bound, numeric=True)]
 
 
 def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tuple[str, str]]:
@@ -189,21 +190,22 @@ def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tup
         style = "bold" if reading.change(measure, setting).is_clear else ""
         cells += value_cells(reading.value(measure, setting), style, beside=beside)
     cells.append((hundredths(reading.value("fair_gap", setting).value), ""))
-    bound = reading.bound("bound", setting)
-    cells.append((hundredths(bound) if math.isfinite(bound) else "none", ""))
-    return cells
+    _, bound = reading.bound(setting)
+    shown = hundredths(bound) if math.isfinite(bound) else reading.sentences.say("closing.none")
+    return [*cells, (shown, "")]
 
 
 def _promise(reading: LearnReading, setting: Setting) -> tuple[str, str]:
+    say = reading.sentences.say
     if reading.is_private(setting):
         epsilon, delta = reading.largest("claimed_epsilon", setting), reading.largest("delta", setting)
-        local = reading.way(setting).base == "local"
-        return f"{epsilon_words(epsilon)}, {'reported columns' if local else f'δ = {delta_text(delta)}'}", ""
+        key = "local" if reading.way(setting).base == "local" else "private"
+        return say(f"closing.{key}", epsilon=epsilon, delta=delta_text(delta)), ""
     if setting.epsilon is None:
-        return "no guarantee", "dim"
+        return say("closing.nothing"), "dim"
     if reading.outcome(setting) is None:
-        return f"unknown ({epsilon_words(setting.epsilon)})", "dim"
-    return f"not private ({epsilon_words(setting.epsilon)})", "bold red"
+        return say("closing.unknown", epsilon=setting.epsilon), "dim"
+    return say("closing.void", epsilon=setting.epsilon), "bold red"
 
 
 def _assumption(note: Any) -> str:

@@ -64,6 +64,7 @@ def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, 
     assert "sensitive" not in said(done)
     assert "4 settings x 2 repeats = 8 cells, on 400 rows and 4 columns" in said(done)
     assert "not private (ε = 3)" in said(done)
+    assert "evenhand audit learn --plan study/plan.toml --epsilon 3,10" in said(done)
     assert "Not private, not for publication" in page
     assert Plan.load(folder / "plan.toml").task.methods == ("plain+parity", "dp", "dp+projection")
     assert (folder / "cells.csv").is_file()
@@ -110,11 +111,12 @@ def test_local_reports_take_sensitive_columns(call, people):
 
 def test_a_narrow_terminal_has_intervals_below():
     results = made(lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon))
-    cells = _cells(LearnReading.of(results), results.settings[0], beside=False)
+    reading = LearnReading.of(results)
+    cells = _cells(reading, results.settings[0], beside=False)
 
-    assert len(cells) == len(_columns(beside=False)) == 6
+    assert len(cells) == len(_columns(reading, beside=False)) == 6
     assert cells[2][0].startswith("81.0\n77.3 to 84.7")
-    assert len(_columns(beside=True)) == 8
+    assert len(_columns(reading, beside=True)) == 8
 
 
 @pytest.mark.parametrize(

@@ -17,23 +17,28 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.report.words import epsilon_words
 from evenhand.study.page.comparing import clearly
-from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE
+from evenhand.study.tasks.learn.measures import fair_gap
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN, method_title
 from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.learn.methods import Method
 
+    Runs = NDArray[np.float64]
+
 __all__ = ["LearnReading"]
 
+EQUAL = "fair_gap"
 _ROUNDING = 1e-9  # far below the share of one row
 
 
@@ -90,9 +95,8 @@ class LearnReading(ClassifierReading):
         title = method_title(asked.mechanism)
         if asked.epsilon is None:
             return title
-        if self.way(asked).voids:
-            return f"{title} (not private, trained with {epsilon_words(asked.epsilon)})"
-        return f"{title} at {epsilon_words(asked.epsilon)}"
+        key = "name.void" if self.way(asked).voids else "name.private"
+        return self.sentences.say(key, title=title, epsilon=asked.epsilon)
 
     @property
     def setting_words(self) -> str:
@@ -105,6 +109,26 @@ class LearnReading(ClassifierReading):
         return f"{self.name()}, {self.repeats_words}"
 
     # --- estimates --------------------------------------------------------------------------------
+
+    def runs(self, setting: Setting, measure: str) -> Runs:
+        """Return a measure in each repeat; what equal rates would show is that of the groups judged."""
+        if measure != EQUAL or not self.too_few:
+            return super().runs(setting, measure)
+        people, selection = (
+            np.array([self.group_runs(setting, group, rate) for group in self.judged])
+            for rate in ("people", "selection")
+        )
+        if len(self.judged) < 2:
+            return np.full(self.repeats, np.nan)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = (people * selection).sum(axis=0) / people.sum(axis=0)
+        return np.array([fair_gap(sizes, rate) for sizes, rate in zip(people.T, rates, strict=True)])
+
+    def value(self, measure: str, setting: Setting | None = None) -> Estimated:
+        """Return the mean of a measure, of the chosen setting unless another is named."""
+        if measure != EQUAL or not self.too_few:
+            return super().value(measure, setting)
+        return self.tested(self.runs(self.chosen if setting is None else setting, EQUAL), within=SHARE)
 
     def change(
         self,
@@ -126,20 +150,35 @@ class LearnReading(ClassifierReading):
         found = super().moved(group, rate)
         return _of_shares(found, row=1 / max(self.rate(group, "people", BASELINE).value, 1.0))
 
-    def bound(self, name: str, setting: Setting | None = None) -> float:
-        """Return a bound, ``"bound"`` or ``"bound_95"``; NaN where there is none or any gap is within it."""
-        found = self.value(name, setting).value
-        return found if found < 1 else math.nan
+    def bound(self, setting: Setting | None = None) -> tuple[str, float]:
+        """Return the smaller of the two proved bounds, ``"bound"`` on the mean gap or ``"bound_95"``.
+
+        The name is empty where there is none, and the number NaN where any gap is within it.
+        """
+        bounds = {name: self.value(name, setting).value for name in ("bound", "bound_95")}
+        known = [name for name in bounds if math.isfinite(bounds[name])]
+        if not known:
+            return "", math.nan
+        least = min(known, key=lambda name: bounds[name])
+        return least, bounds[least] if bounds[least] < 1 else math.nan
 
     def beyond_equal(self) -> Estimated:
         """Return the gap minus that which equal rates would show on so many test rows, within repeats."""
-        return self.tested(self.runs(self.chosen, GAP) - self.runs(self.chosen, "fair_gap"), within=CHANGE)
+        return self.tested(self.runs(self.chosen, GAP) - self.runs(self.chosen, EQUAL), within=CHANGE)
+
+    def pays(self) -> bool:
+        """Return whether the chosen setting clearly costs accuracy, of all people or of a group."""
+        return bool(self.losing()) or clearly(self.change(ACCURACY), -1)
 
     def is_private(self, setting: Setting) -> bool:
         """Return whether there is a guarantee in every repeat that is done."""
         runs = self.runs(setting, "delta")
         known = runs[np.isfinite(runs)]
         return bool(known.size) and bool((known < 1).all())
+
+    def usefulness(self, setting: Setting | None = None) -> Literal["useful", "unproved", "useless"]:
+        """Return whether a setting is right more often than one answer; one that gives it to all is not."""
+        return "useless" if self.constant(setting) else super().usefulness(setting)
 
     def constant(self, setting: Setting | None = None) -> str:
         """Return whom a setting selects if all get the same answer in every repeat, else an empty text."""

@@ -28,11 +28,17 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["AUC", "BALANCED", "FEWEST_PEOPLE", "LITTLE", "ClassifierReading"]
+__all__ = ["ALMOST_ALL", "AUC", "BALANCED", "FEWEST_PEOPLE", "LITTLE", "ClassifierReading"]
 
 AUC, BALANCED = "auc", "balanced_accuracy"
 LITTLE = 0.02
 """A change whose whole interval is within two points is little."""
+
+ALMOST_ALL = 0.98
+"""From this share on, everybody is said to get the same answer."""
+
+_FEW_ERRORS = 0.05
+"""Of the errors that the same answer for everybody makes."""
 
 FEWEST_PEOPLE = 30
 """So many people of a group must be in a test, on average, for the group to be judged."""
@@ -192,8 +198,12 @@ class ClassifierReading(Reading):
     @property
     def same_answer(self) -> str:
         """The answer that is right for most people, as the data have it."""
+        return self.answer_named(positive=mean_of(self.base_rate_runs) >= 1 / 2)
+
+    def answer_named(self, *, positive: bool) -> str:
+        """Return the label of the outcome, or of its absence, as the data have it."""
         schema = self.results.facts.schema
-        if mean_of(self.base_rate_runs) >= 1 / 2:
+        if positive:
             return plain(schema.positive)
         others = [label for label in schema.column(str(schema.target)).labels if label != schema.positive]
         return (
@@ -222,9 +232,16 @@ class ClassifierReading(Reading):
         """Return whether a setting is right more often than the same answer for everybody.
 
         It is useful if that is clear, or in a single repeat if it is so there; useless if it is not clear and
-        the difference is little; else unproved. Without any result it counts as useful.
+        the difference is little; else unproved. Without any result it counts as useful. A protected setting
+        that gives almost everybody that answer, and so avoids few of its errors, is useless too.
         """
         ahead = self.ahead_of_same_answer(setting)
+        if (
+            (self.chosen if setting is None else setting).is_protected
+            and self.said_same(setting) >= ALMOST_ALL
+            and ahead.value < _FEW_ERRORS * (1 - mean_of(self.same_answer_runs))
+        ):
+            return "useless"
         if not math.isfinite(ahead.value) or (ahead.value > 0 and (ahead.is_clear or not ahead.has_interval)):
             return "useful"
         return "unproved" if ahead.value > LITTLE else "useless"

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero
-from evenhand.study.tasks.shared.classifier import AUC, FEWEST_PEOPLE, LITTLE
+from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, FEWEST_PEOPLE, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["cost_answer", "gap_answer", "group_losses"]
 
-_ALMOST_ALL = 0.98
-"""From this share on, everybody is said to get the same answer."""
+_MOST = 0.95
+"""From this share of every group on, almost everybody is said to get the same answer."""
 
 _STILL_RANKS = 0.7
 """An area under the ROC curve from which on scores are said to rank people."""
@@ -39,7 +39,17 @@ def cost_answer(reading: ClassifierReading) -> Answer:
     """Return who pays for protection, and how much."""
     key, slots = _cost(reading)
     said = reading.sentences.answer(f"cost.{key}", **slots)
-    return type(said)(said.finding, " ".join(filter(None, (said.evidence, *_asides(reading)))))
+    evidence = f"{said.evidence}{_barely_ahead(reading)}"
+    return type(said)(said.finding, " ".join(filter(None, (evidence, *_asides(reading)))))
+
+
+def _barely_ahead(reading: ClassifierReading) -> str:
+    """Return a remark if a useful model is little better than the same answer for everybody."""
+    ahead = reading.ahead_of_same_answer()
+    if not (reading.is_useful() and math.isfinite(ahead.value) and ahead.value <= LITTLE):
+        return ""
+    slots = {"answer": reading.same_answer, "base": mean_of(reading.same_answer_runs), "ahead": ahead}
+    return reading.sentences.say("cost.parts.barely", **slots)
 
 
 def _asides(reading: ClassifierReading) -> list[str]:
@@ -79,12 +89,12 @@ def _useless(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, di
         return "no_model" if useless else "no_proof", slots
     if reading.usefulness() == "unproved":
         return "unproved", slots
-    if share == 1:
-        return "constant", slots
+    if share in {0, 1}:
+        return "constant", slots | {"answer": reading.answer_named(positive=reading.selected() == 1)}
     ahead = reading.ahead_of_same_answer()
     if clearly(ahead, -1) and ahead.value < -_HALF_A_POINT:
         return "worse", slots
-    return ("dead" if share >= _ALMOST_ALL else "useless"), slots
+    return ("dead" if share >= ALMOST_ALL else "useless"), slots
 
 
 def _ranking(reading: ClassifierReading) -> str:
@@ -218,7 +228,7 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
 def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if not reading.is_useful(BASELINE):
         return "no_model", slots
-    dead = reading.said_same() >= _ALMOST_ALL and slots["after"].value < slots["before"].value
+    dead = reading.said_same() >= ALMOST_ALL and slots["after"].value < slots["before"].value
     return ("dead" if dead else "useless"), slots
 
 
@@ -236,11 +246,11 @@ def _two_groups(
     if moved.value > 0 and not apart.is_clear and apart_after.is_clear and apart.has_interval:
         names = (slots["high"], slots["low"]) if apart_after.value > 0 else (slots["low"], slots["high"])
         return "opens", slots | {"ahead": names[0], "behind": names[1]}
-    why = _why(reading)
     if moved.value > 0:
-        return "grows", slots | {"why": why}
-    left = "" if apart_after.is_clear else reading.sentences.say("gap.parts.left")
-    return "narrows", slots | {"why": why, "left": left}
+        return "grows", slots | {"why": _why(reading)}
+    alike = _almost_alike(reading)
+    left = "" if apart_after.is_clear or alike else reading.sentences.say("gap.parts.left")
+    return "narrows", slots | {"why": alike or _why(reading), "left": left}
 
 
 def _wide_gap(
@@ -273,6 +283,16 @@ def _why(reading: ClassifierReading) -> str:
         return ""
     names = {"low": reading.named(reading.low), "high": reading.named(reading.high)}
     return reading.sentences.say(f"gap.why.{part}", **names)
+
+
+def _almost_alike(reading: ClassifierReading) -> str:
+    """Return that a gap narrows by giving almost everybody in each group the same answer; else nothing."""
+    shares = [reading.rate(group, "selection").value for group in reading.judged]
+    said = min(shares) if reading.selected() > 1 / 2 else 1 - max(shares)
+    if not said >= _MOST:
+        return ""
+    answer = reading.answer_named(positive=reading.selected() > 1 / 2)
+    return reading.sentences.say("gap.why.alike", answer=answer)
 
 
 def _direction(moved: Estimated) -> int:

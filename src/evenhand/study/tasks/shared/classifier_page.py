@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import change_of, number
-from evenhand.study.page.comparing import LEVEL
+from evenhand.study.page.comparing import LEVEL, clearly
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
 from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import group_change
-from evenhand.study.tasks.shared.classifier import AUC, BALANCED
+from evenhand.study.tasks.shared.classifier import AUC, BALANCED, LITTLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evenhand.report.page import KeyNumber
     from evenhand.study.plan.cells import Setting
@@ -64,7 +64,9 @@ def concerned_groups(reading: ClassifierReading, most: int = _MOST_GROUPS) -> tu
 
 def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]) -> Section:
     """Return the answers that need no model beside the model with and without protection."""
-    say, half = reading.sentences.say, (number(50), number(0.5, 2))
+    say = reading.sentences.say
+    scored = math.isfinite(reading.mean(AUC, BASELINE)) or math.isfinite(reading.mean(AUC))
+    half = (number(50), number(0.5, 2))[: 1 + scored]
     same = say("baselines.same", answer=reading.same_answer)
     rows = [
         [same, _share(reading, reading.same_answer_runs), *half],
@@ -72,20 +74,21 @@ def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]
     ]
     for setting in dict.fromkeys((BASELINE, reading.chosen)):
         shares = [cell_text(reading.value(measure, setting)) for measure in (ACCURACY, BALANCED)]
-        rows.append([name(setting), *shares, cell_text(reading.value(AUC, setting), times=1, digits=2)])
-    usefulness = reading.usefulness()
-    slots = {**reading.places, "answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
+        ranking = [cell_text(reading.value(AUC, setting), times=1, digits=2)] * scored
+        rows.append([name(setting), *shares, *ranking])
+    slots: dict[str, Any] = {"answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
+    barely = reading.is_useful() and slots["ahead"].value <= LITTLE
+    columns = ("what", "accuracy", "balanced", "auc")[: len(rows[0])]
+    caption = say("baselines.caption", repeats=reading.repeats_words)
     return Section(
-        heading=say(f"baselines.heading_{usefulness}", **slots),
+        heading=say(f"baselines.heading_{'barely' if barely else reading.usefulness()}", **slots),
         lead=say("baselines.lead", answer=reading.same_answer),
         tables=(
             Table(
-                header=[
-                    say(f"baselines.column_{column}") for column in ("what", "accuracy", "balanced", "auc")
-                ],
+                header=[say(f"baselines.column_{column}") for column in columns],
                 rows=rows,
-                numeric=[False, True, True, True],
-                caption=say("baselines.caption", repeats=reading.repeats_words),
+                numeric=[False, *[True] * (len(columns) - 1)],
+                caption=f"{caption}{say('baselines.caption_auc') * scored}",
                 sunk=0,
                 chosen=len(rows) - 1,
             ),
@@ -107,6 +110,7 @@ def fairer_section(
     name: Callable[[Setting], str],
     *,
     untried: str = "",
+    usable: Collection[Setting] | None = None,
 ) -> Section | None:
     """Return what every setting beside the chosen one does to the gap, and what it costs each group.
 
@@ -119,21 +123,25 @@ def fairer_section(
         How a setting is called in the table.
     untried : str
         A sentence on remedies that exist and were not tested.
+    usable : collection of Setting, optional
+        Those that may be recommended; all unless some are there for comparison only.
     """
     if len(settings) < 2 and not untried:
         return None
     say, groups = reading.sentences.say, concerned_groups(reading)
     header = [say("fairer.column_setting"), say("fairer.column_gap"), say("fairer.column_accuracy")]
     header += [say("fairer.column_group", group=plain(reading.named(group), longest=24)) for group in groups]
+    costs = {setting: _costs(reading, setting, groups) for setting in settings}
     rows = [
         [
-            name(setting),
+            name(setting) if reading.is_useful(setting) else f"{name(setting)}\n{say('fairer.no_use')}",
             cell_text(reading.value(GAP, setting)),
-            *(_cost(estimate) for estimate in _costs(reading, setting, groups)),
+            *(_cost(estimate) for estimate in costs[setting]),
         ]
         for setting in settings
     ]
-    useful = [setting for setting in settings if reading.is_useful(setting)]
+    allowed = settings if usable is None else usable
+    useful = [setting for setting in settings if reading.is_useful(setting) and setting in allowed]
     table = Table(
         header=header,
         rows=rows,
@@ -143,11 +151,33 @@ def fairer_section(
     )
     return Section(
         heading=_fairer_heading(reading, useful, name),
-        lead=say("fairer.lead"),
+        lead=f"{say('fairer.lead')}{_payers(reading, costs, groups, name)}",
         tables=(table,),
         notes=(Note("plain", untried),) if untried else (),
         anchor="fairer",
     )
+
+
+def _payers(
+    reading: ClassifierReading,
+    costs: Mapping[Setting, Sequence[Estimated]],
+    groups: Sequence[str],
+    name: Callable[[Setting], str],
+) -> str:
+    """Return whom each setting clearly costs accuracy most; an empty text where no interval is known."""
+    say = reading.sentences.say
+    hit: dict[str, list[str]] = {}
+    changes = {setting: dict(zip(groups, found[1:], strict=True)) for setting, found in costs.items()}
+    if not any(change.has_interval for found in changes.values() for change in found.values()):
+        return ""
+    for setting, found in changes.items():
+        losses = {group: change.value for group, change in found.items() if clearly(change, -1)}
+        if losses:
+            hit.setdefault(min(losses, key=lambda group: losses[group]), []).append(name(setting))
+    if len(hit) == 1 and sum(map(len, hit.values())) == len(costs) > 1:
+        return say("fairer.payer_of_all", group=reading.named(*hit))
+    payers = [say("fairer.payer", group=reading.named(group), settings=hit[group]) for group in hit]
+    return "".join(payers) or say("fairer.nobody_pays")
 
 
 def _fairer_heading(
@@ -158,6 +188,8 @@ def _fairer_heading(
     if not useful:
         return say("fairer.heading_useless")
     least = min(useful, key=lambda setting: reading.mean(GAP, setting))
+    if not reading.is_useful():
+        return say("fairer.heading_instead", least=name(least), chosen=name(reading.chosen))
     smaller = reading.change(GAP, least, against=reading.chosen, comparisons=max(len(useful) - 1, 1))
     if least == reading.chosen or not (smaller.is_clear and smaller.value < 0):
         return say("fairer.heading_none", chosen=name(reading.chosen))

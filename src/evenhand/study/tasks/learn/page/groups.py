@@ -15,7 +15,8 @@ from evenhand.study.page.parts import (
     rates_chart,
     shown_groups,
 )
-from evenhand.study.page.wording import counted, plain
+from evenhand.study.page.reading import BASELINE
+from evenhand.study.page.wording import plain
 from evenhand.study.results.frames import group_columns
 
 if TYPE_CHECKING:
@@ -31,19 +32,19 @@ def groups_section(reading: LearnReading) -> Section | None:
     """Return rates of groups before and after, and the table of changes; None for the plain way."""
     if not reading.chosen.is_protected:
         return None
-    shown = shown_groups(reading)
+    say, shown = reading.sentences.say, shown_groups(reading)
     heading, rest = changes_heading(reading), people_in_a_test(reading, shown)
     chart = rates_chart(
         reading,
         shown,
         name="who-changes",
         heading=heading,
-        caption=caption(reading, "In brackets, paired by repeat", rest, together=len(reading.groups)),
-        words=("plain classifier", reading.name()),
+        caption=caption(reading, say("changes.bars"), rest, together=len(reading.groups)),
+        words=(say("changes.before"), reading.name()),
     )
     return Section(
         heading=heading,
-        lead=f"From the plain classifier (bar) to {reading.name()} (filled mark); the table has every way.",
+        lead=say("changes.lead", name=reading.name(), labels=_labels(reading)),
         charts=(chart,),
         tables=(_table(reading),),
         notes=few_people(reading),
@@ -53,19 +54,25 @@ def groups_section(reading: LearnReading) -> Section | None:
 
 def changes_heading(reading: LearnReading) -> str:
     """Return who is predicted positive more or less often, as far as it is clear."""
-    found = {group: reading.moved(group, "selection") for group in reading.groups}
-    if not any(value.has_interval for value in found.values()):
-        few = f"Fewer than {ENOUGH_REPEATS} repeats" if reading.few_repeats_words else "One repeat"
-        return f"{few} cannot tell whose predictions {reading.name()} changes"
-    up, down = groups_by_sign(found)
-    parts = [
-        f"selected {word} often: {reading.names(groups)}"
-        for groups, word in ((up, "more"), (down, "less"))
-        if groups
-    ]
-    if not parts:
-        return f"No group's selection rate clearly changes with {reading.name()}"
-    return f"With {reading.name()}, {'; '.join(parts)}"
+    say = reading.sentences.say
+    moves = {group: reading.moved(group, "selection") for group in reading.judged or reading.groups}
+    slots = {"name": reading.name(), "enough": ENOUGH_REPEATS}
+    if not any(moved.has_interval for moved in moves.values()):
+        return say(f"changes.heading_{'few' if reading.few_repeats_words else 'one_repeat'}", **slots)
+    up, down = groups_by_sign(moves)
+    slots |= {"up": reading.names(up), "down": reading.names(down)}
+    key = "both" if up and down else "up" if up else "down" if down else "none"
+    return say(f"changes.heading_{key}", **slots)
+
+
+def _labels(reading: LearnReading) -> str:
+    """Return how often the labels of the rows that are predicted have the outcome, by group."""
+    say, shown = reading.sentences.say, shown_groups(reading, _MOST_LISTED)
+    shares = {group: reading.rate(group, "base_rate", BASELINE).value for group in shown}
+    if not all(map(math.isfinite, shares.values())):
+        return ""
+    groups = [say("changes.label", share=shares[group], group=reading.named(group)) for group in shown]
+    return say("changes.labels", groups=groups)
 
 
 # --- the table of changes -------------------------------------------------------------------------
@@ -73,25 +80,19 @@ def changes_heading(reading: LearnReading) -> str:
 
 def _table(reading: LearnReading) -> Table:
     """Return how many of each group are predicted otherwise than by the plain classifier, in every way."""
-    shown = shown_groups(reading, _MOST_LISTED)
-    header = ["Method"]
+    say, shown = reading.sentences.say, shown_groups(reading, _MOST_LISTED)
+    header = [say("changes.column_method")]
     for group in shown:
         name = plain(reading.named(group), longest=18)
-        header += [f"{name}\nnow selected, %", f"{name}\nno longer selected, %"]
-    header.append("Flipped afterwards\nof all predictions, %")
+        header += [say(f"changes.column_{column}", group=name) for column in ("promoted", "refused")]
+    header.append(say("changes.column_flipped"))
     hidden = len(reading.groups) - len(shown)
-    more = f" {counted(hidden, 'smaller group')} in the CSV." if hidden else ""
+    more = say("changes.more", hidden=hidden) if hidden else ""
     return Table(
         header=header,
         rows=[_row(reading, setting, shown) for setting in reading.beside],
         numeric=[False, *[True] * (len(header) - 1)],
-        caption=caption(
-            reading,
-            "Small print",
-            "Shares of a group's test rows that the plain classifier of the same repeat decides otherwise. "
-            "Last: decisions that parity changes at random or that projection turns, against the same "
-            f"classifier before that.{more}",
-        ),
+        caption=caption(reading, say("changes.small"), say("changes.caption", more=more)),
         chosen=reading.beside.index(reading.chosen) if reading.chosen in reading.beside else None,
         name="changes",
         data={name: list(values) for name, values in group_columns(reading.results).items()},
@@ -99,10 +100,10 @@ def _table(reading: LearnReading) -> Table:
 
 
 def _row(reading: LearnReading, setting: Setting, shown: tuple[str, ...]) -> list[str]:
-    way = reading.way(setting)
-    row = [f"{way.title}\nnot private" if way.voids else way.title]
+    say, way = reading.sentences.say, reading.way(setting)
+    row = [say("changes.void", title=way.title) if way.voids else way.title]
     for group in shown:
         row += [cell_text(reading.rate(group, name, setting)) for name in ("promoted", "refused")]
     flipped = reading.value("flipped", setting)
-    row.append(cell_text(flipped) if math.isfinite(flipped.value) else "none")
+    row.append(cell_text(flipped) if math.isfinite(flipped.value) else say("changes.none"))
     return row

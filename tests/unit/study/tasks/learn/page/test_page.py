@@ -126,7 +126,8 @@ def test_the_table_has_what_equal_rates_show_beside_the_gap_and_the_bounds():
     row = rows["DP + parity", f"ε = 1\nδ\u00a0=\u00a0{delta_text(1e-5)}"]
 
     assert row[3].startswith("**1.2**\n")
-    assert row[4:7] == ["1.0", "2.0", "4.0"]
+    assert row[4:6] == ["1.0", "2.0\non the mean"]
+    assert (table.data["bound"][2 * 3], table.data["bound_95"][2 * 3]) == (0.02, 0.04)
     assert table.data["way"][0] == "plain"
     assert table.sunk == 0
 
@@ -136,8 +137,7 @@ def test_who_moves_is_told_by_group_and_in_every_way():
     [table] = section.tables
 
     assert (
-        section.heading
-        == "With Fermi + parity at ε = 1, selected more often: sex = f; selected less often: sex = m"
+        section.heading == "With Fermi + parity at ε = 1, selection rises for sex = f and falls for sex = m"
     )
     assert [row[0] for row in table.rows] == ["DP", "DP + parity", "Fermi + parity"]
     assert table.rows[0][-1] == "none"
@@ -161,7 +161,7 @@ def test_few_repeats_do_not_tell_whose_predictions_change(repeats, few):
     """The change of one group has no interval then, and what gives one is said."""
     section = sections(page_of(made(usual, repeats=repeats), chosen="fermi+parity 1"))["changes"]
 
-    assert section.heading == f"{few} cannot tell whose predictions Fermi + parity at ε = 1 changes"
+    assert section.heading == f"{few} cannot say whose predictions Fermi + parity at ε = 1 changes"
     assert ("has no interval: run 7 repeats or more." in section.charts[0].caption) == (repeats > 1)
 
 
@@ -173,7 +173,7 @@ def test_repeats_that_failed_do_not_count_among_those_of_a_change():
 
     page = page_of(made(some, repeats=7), chosen="fermi+parity 1")
 
-    assert sections(page)["changes"].heading.startswith("Fewer than 7 repeats cannot tell whose predictions")
+    assert sections(page)["changes"].heading.startswith("Fewer than 7 repeats cannot say whose predictions")
     assert any("has no interval: run 7 repeats or more." in line for line in page.limits)
 
 
@@ -210,7 +210,15 @@ def test_the_page_says_first_that_it_is_not_private():
 
     assert page.notes[0].text.startswith("**Not private, not for publication.**")
     assert next(number.label for number in page.numbers) == "Promised to one person"
-    assert page.numbers[3].value == "1.0"
+    assert [number.label for number in page.numbers] == [
+        "Promised to one person",
+        "Accuracy, %",
+        "Balanced accuracy, %",
+        "Selection gap, points",
+        "Accuracy for sex = f, %",
+        "Accuracy for sex = m, %",
+    ]
+    assert page.numbers[3].value == "1.2"
 
 
 def test_a_study_that_was_run_makes_a_page():
@@ -218,7 +226,7 @@ def test_a_study_that_was_run_makes_a_page():
     html = str(render(page))
 
     assert "simulation with a seed" in html
-    assert len(page.sections) == 4
+    assert list(sections(page)) == ["promise", "trade-off", "changes", "baselines", "fairer", "numbers"]
     for word in ("anonymous", "unbiased", "fair model"):
         assert word not in html
 
@@ -244,10 +252,10 @@ def test_what_a_way_is_ahead_in_is_said_of_each_rival():
 
     choice = answers(made(ahead, methods=["dp", "fermi", "fermi+parity"], epsilons=(1,)))[2]
 
-    assert choice.startswith(
-        "**Fermi + parity is more accurate than DP, with a smaller gap and has a smaller gap than Fermi, "
-        "with no clear difference of accuracy**"
+    assert choice.finding == (
+        "Fermi + parity does best here, but it needs everyone's group at decision time."
     )
+    assert choice.evidence.startswith("Less accurate and with a wider gap: DP. With a wider gap: Fermi.")
 
 
 def test_a_mark_above_its_bound_is_explained():
@@ -264,7 +272,10 @@ def test_what_voids_its_promise_is_called_so_in_every_part():
     parts = sections(page)
     name = "DP + projection (not private, trained with ε = 1)"
 
-    assert page.answers[1].startswith(f"**{name} narrows the gap by")
+    assert page.answers[0].startswith("**DP + projection protects nobody: projection reads the private rows")
+    assert page.answers[1].endswith("DP + projection is not private.")
+    assert page.answers[2].startswith("**Use DP at ε = 1 instead: DP + projection protects nobody.**")
+    assert parts["trade-off"].heading.startswith(f"{name} narrows the gap by 17.0 points")
     assert parts["changes"].tables[0].rows[1][0] == "DP + projection\nnot private"
     assert parts["trade-off"].charts[0].data["private"] == [True, True, False, False, False]
     assert name in parts["trade-off"].charts[0].alt
@@ -283,11 +294,10 @@ def test_a_bound_that_says_nothing_is_not_called_one():
     [table] = sections(page)["numbers"].tables
 
     assert page.answers[1].endswith(
-        " Nothing useful bounds the gap of other people: a group has too few rows for it."
+        " No useful bound on the gap is proved for other people: a group has too few rows."
     )
-    assert later.endswith("is at most 60.0 points with 95% (mean over repeats).")
-    assert table.rows[1][5:7] == ["none", "none"]
-    assert page.numbers[3].detail == "no useful bound on the gap"
+    assert later.endswith("the gap is proved to be at most 60.0 points, with 95% certainty.")
+    assert table.rows[1][5] == "none"
     assert set(sections(page)["trade-off"].charts[0].data["bound_on_the_mean"]) == {None}
 
 
@@ -317,17 +327,20 @@ def test_the_same_answer_for_all_is_not_praised_for_its_gap(rate, whom):
 
     page = page_of(made(constant), chosen="fermi+parity 1")
 
+    assert page.answers[0].startswith("**With Fermi + parity at ε = 1 the model no longer tells people apart")
     assert page.answers[1].startswith(
-        f"**Fermi + parity at ε = 1 selects {whom} in any test, so that its gap of 0 says nothing**"
+        f"**With Fermi + parity at ε = 1 {whom} is selected, so that a gap of 0 says nothing.**"
     )
     assert "narrows" not in page.answers[1]
     assert sections(page)["trade-off"].heading.endswith("so that its gap of 0 says nothing")
-    assert any(f"Fermi + parity selects {whom}" in note.text for note in sections(page)["numbers"].notes)
+    notes = [note.text for note in sections(page)["numbers"].notes]
+    assert any(f"Fermi + parity: {whom} is selected" in note for note in notes)
     assert LearnReading.of(made(constant)).chosen.mechanism == "dp+parity"
-    assert "Fermi + parity" not in page_of(made(constant)).answers[2]
-    assert "Fermi + parity gives everybody the same answer" in page.answers[2]
+    assert "Fermi + parity" not in page_of(made(constant)).answers[2].finding
+    assert "Not clearly better than one answer for everyone: Fermi + parity." in answers(made(constant))[2]
+    assert "Fermi + parity at ε = 1 gives everyone the same answer" in page.answers[2]
     two = made(constant, methods=["dp", "fermi+parity"])
-    assert "every other private way at this ε gives everybody the same answer" in answers(two)[2]
+    assert answers(two)[2].finding == "Use DP: no other private method tells people apart at this ε."
 
 
 def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
@@ -338,8 +351,10 @@ def test_what_a_local_report_protects_is_said_wherever_it_is_compared():
 
     assert table.rows[1][1] == "ε = 1\nreported columns only"
     assert local.numbers[0].detail == "for one report, Local"
-    assert "Local promises something else: it hides reported columns from whoever trains" in local.answers[2]
-    assert "Local promises something else" not in page_of(made(usual)).answers[2]
+    assert (
+        "Local protects something else: it hides the reported columns from whoever trains" in local.answers[2]
+    )
+    assert "Local protects something else" not in page_of(made(usual)).answers[2]
     assert facts["At decision time"].endswith("true features are needed of whoever is decided on")
 
 
@@ -358,7 +373,7 @@ def test_what_is_taken_as_public_is_said():
 def test_a_difference_that_has_a_sign_is_not_called_a_gap():
     [table] = sections(page_of(made(usual)))["numbers"].tables
 
-    assert table.header[7] == "True-positive difference\npoints"
+    assert table.header[6] == "True-positive difference\npoints"
     assert "privileged group less the others" in table.caption
 
 
@@ -375,18 +390,21 @@ def test_a_few_repeats_that_agree_do_not_prove_a_change_of_one_row():
 
     small, large = (answers(made(each, repeats=2, methods=["dp"])) for each in (one_row, many_rows))
 
-    assert "does not clearly change accuracy" in small[0]
-    assert "does not clearly change the gap" in small[1]
-    assert "gains 1.6 points" in large[0]
-    assert "widens the gap by 1.6 points" in large[1]
+    assert small[0].finding == "Nobody clearly pays, but a loss of 12.5 points cannot be ruled out."
+    assert small[1].finding.startswith("There is no clear gap")
+    assert "accuracy rises by 1.6 points" in large[0].finding
+    assert "gap grows from 0.0 to 1.6 points" in large[1].finding
 
 
 def test_the_plain_way_alone_is_a_page_too():
     page = page_of(made(usual, methods=["plain"]))
 
-    assert page.answers[1].startswith("**The plain classifier has a gap of 20.0 points**")
-    assert page.answers[2].startswith("**Plain logistic regression promises nothing to anybody**")
-    assert set(sections(page)) == {"promise", "numbers"}
+    assert page.answers[0].startswith(
+        "**The plain classifier protects nobody, and is right for 85.0% of people.**"
+    )
+    assert page.answers[1].startswith("**The plain classifier has a selection gap of 20.0 points.**")
+    assert page.answers[2].startswith("**The plain classifier protects nobody: compare private methods.**")
+    assert set(sections(page)) == {"promise", "baselines", "fairer", "numbers"}
     assert render(page)
 
 
@@ -398,10 +416,12 @@ def test_cells_that_failed_are_said_and_their_way_is_unknown():
     page = page_of(results, chosen="dp+parity 1")
 
     assert any("**3 of 21 runs failed and 6 of 21 runs were not run.**" in note.text for note in page.notes)
-    assert (
-        page.answers[1]
-        == "**What becomes of the gap is not known**: no cell of DP + parity at ε = 1 is done."
-    )
+    undone = "No run of DP + parity at ε = 1 is done, so these runs cannot say"
+    assert [answer.finding for answer in page.answers] == [
+        f"{undone} who pays.",
+        f"{undone} what happens to the gap.",
+        "Finish the runs of DP + parity at ε = 1 before you choose.",
+    ]
     rows = {row[0]: row for row in sections(page)["numbers"].tables[0].rows}
     assert rows["Fermi + parity"][1] == "unknown"
     assert render(page)
