@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.page import Answer
 from evenhand.study.page.wording import listed, plain
 from evenhand.study.tasks.decide.methods import method_of
+from evenhand.study.tasks.decide.wording import odds_base
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.reading import DecideReading, Entity
 
-__all__ = ["group_value", "heading_of", "sides", "size_shares", "who_answer", "who_pays_answer"]
+__all__ = ["doubt", "group_value", "heading_of", "sides", "size_shares", "who_answer", "who_pays_answer"]
 
-CLEARLY = 2.0
-"""So many standard errors are beyond chance."""
-
+_CLEARLY = 2.0  # standard errors
 _NEVER = 1e-6  # what is rarer is told as never
 _SMALL_RISK = 0.01
 _FAR = 2.0  # times the largest amount on average
@@ -95,11 +94,19 @@ def _line(reading: DecideReading, gains: list[Entity], losses: list[Entity]) -> 
 
 def sides(reading: DecideReading) -> tuple[list[Entity], list[Entity]]:
     """Return the entities that gain and those that lose, the most affected first, as far as it is clear."""
-    least = 0.0 if reading.is_exact() else CLEARLY * reading.mean("error_bound")
+    least = 0.0 if reading.is_exact() else _CLEARLY * reading.mean("error_bound")
     if not reading.is_rule:
         least = max(least, reading.amounts.least) / reading.money
     gains = [entity for entity in reading.entities if entity["bias"] > least]
     return gains, [entity for entity in reading.entities if entity["bias"] < -least]
+
+
+def doubt(reading: DecideReading, other: Setting) -> float:
+    """Return by what sums over entities of two settings may differ by chance, taken as independent."""
+    drawn = [setting for setting in (reading.chosen, other) if not reading.is_exact(setting)]
+    errors = [reading.mean("error_bound", setting) for setting in drawn]
+    known = [error for error in errors if math.isfinite(error)]
+    return _CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0
 
 
 def _exact(reading: DecideReading) -> str:
@@ -187,7 +194,8 @@ def _refused_groups(reading: DecideReading) -> Answer:
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
     if known[high] < _NEVER:
         return reading.answer("pays.nobody_refused", drawn=_drawn(reading))
-    shown = {group: reading.odds(value, base=1000) for group, value in known.items()}
+    base = odds_base(min(value for value in known.values() if value >= _NEVER), 1000)
+    shown = {group: reading.odds(value, base=base) for group, value in known.items()}
     total = sum(reading.of_group(group, "refused") for group in reading.groups)
     part, often = ("lost", "") if total >= 1 else ("lost_rarely", reading.odds(total))
     lost = reading.say(f"pays.parts.{part}", people=reading.few(total), often=often)

@@ -10,9 +10,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.words import epsilon_words
-from evenhand.study.tasks.decide.answers import CLEARLY
+from evenhand.study.tasks.decide.answers import doubt
 from evenhand.study.tasks.decide.command import audit_command
 from evenhand.study.tasks.decide.methods import Method, free_mitigations, method_of, method_title
+from evenhand.study.tasks.decide.wording import odds_base
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer
@@ -99,8 +100,9 @@ def _unpromised(reading: DecideReading, setting: Setting) -> str:
 
 def _use(reading: DecideReading, better: list[Setting]) -> Answer:
     """Return what the best of some methods changes, at what price and for whom."""
-    cheap = [setting for setting in better if not _times(reading, setting) > _WORSE]
-    best = min(cheap or better, key=lambda setting: _needed(reading, setting))
+    field = [setting for setting in better if not _times(reading, setting) > _WORSE] or better
+    enough = [setting for setting in field if reading.nobody_loses(setting)]
+    best = enough[0] if enough else min(field, key=lambda setting: _needed(reading, setting))
     known = _furthest(reading, "expected_wrong" if reading.is_rule else "cost_of_privacy") is not None
     slots: dict[str, Any] = {"title": method_title(best), "cost": _cost(reading) if known else ""}
     slots |= {"price": _price(reading, best), "whom": _whom(reading, best)}
@@ -111,7 +113,7 @@ def _use(reading: DecideReading, better: list[Setting]) -> Answer:
 def _use_money(reading: DecideReading, best: Setting, slots: dict[str, Any]) -> Answer:
     """Return what a method lowers; none is advised that adds far more error than it takes from losses."""
     amounts, then = reading.amounts, _needed(reading, best)
-    removes = amounts.is_none(then)
+    removes = reading.nobody_loses(best) and amounts.is_none(reading.beyond(best))
     slots |= {"then": amounts.text(then), "now": amounts.text(_needed(reading, reading.chosen))}
     times = _times(reading, best)
     if not times > _WORSE:
@@ -126,9 +128,7 @@ def _use_money(reading: DecideReading, best: Setting, slots: dict[str, Any]) -> 
 
 def _use_rule(reading: DecideReading, best: Setting, slots: dict[str, Any]) -> Answer:
     now, then = _needed(reading, reading.chosen), _needed(reading, best)
-    base = 1 if then >= 1 else 100
-    while then and then * base < 0.95 and base < 1e6:
-        base *= 10
+    base = 1 if then >= 1 else odds_base(then)
     releases = reading.say(f"helps.parts.{'one_release' if base == 1 else 'many_releases'}", base=base)
     counts = {"now": reading.few(now * base), "then": reading.few(then * base)}
     return reading.answer("helps.lowers.rule", **slots, **counts, releases=releases)
@@ -140,15 +140,17 @@ def _times(reading: DecideReading, other: Setting) -> float:
 
 
 def _price(reading: DecideReading, other: Setting) -> str:
-    """Return how far one release is off with another method, and whether that was drawn."""
-    drawn = "" if reading.is_exact(other) else reading.say("helps.parts.drawn")
-    times = _times(reading, other)
-    if reading.is_rule or not math.isfinite(times):
-        return drawn
-    if times <= _WORSE:
-        return f"{reading.say('helps.parts.no_larger_error')}{drawn}"
-    now, then = (reading.amounts.text(reading.mean("mean_error", each)) for each in (reading.chosen, other))
-    return f"{reading.say('helps.parts.error', now=now, then=then)}{drawn}"
+    """Return how far one release is off with another method, what else it costs, and whether it was drawn."""
+    parts, times, mitigation = [], _times(reading, other), method_of(other)[1]
+    if not reading.is_rule and math.isfinite(times):
+        now, then = (reading.amounts.text(reading.mean("mean_error", at)) for at in (reading.chosen, other))
+        key = "error" if times > _WORSE else "no_larger_error"
+        parts.append(reading.say(f"helps.parts.{key}", now=now, then=then))
+    if mitigation is not None:
+        parts.append(reading.say("helps.parts.price", price=mitigation.kind.cost))
+    if not reading.is_exact(other):
+        parts.append(reading.say("helps.parts.drawn"))
+    return "".join(parts)
 
 
 def _whom(reading: DecideReading, other: Setting) -> str:
@@ -206,11 +208,7 @@ def _is_better(reading: DecideReading, other: Setting) -> bool:
     now, then = _needed(reading, reading.chosen), _needed(reading, other)
     if not math.isfinite(then) or reading.value_text(then) == reading.value_text(now):
         return False
-    drawn = [setting for setting in (reading.chosen, other) if not reading.is_exact(setting)]
-    errors = [reading.mean("error_bound", setting) for setting in drawn]
-    known = [error for error in errors if math.isfinite(error)]
-    doubt = CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0
-    return then + doubt < now
+    return then + doubt(reading, other) < now
 
 
 def _compare_command(reading: DecideReading) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "few_text",
     "mechanism_name",
     "noun_of",
+    "odds_base",
     "odds_text",
     "setting_words",
 ]
@@ -181,9 +182,19 @@ def odds_text(value: float, sentences: Catalogue | None = None, *, form: str = "
     say = (sentences or catalogue(PACKAGE)).say
     if 0 < value < _RAREST:
         return say(f"number.fewer_{form}", base=round(1 / _RAREST))
-    while value and value * base < 0.95:
-        base *= 10
+    base = odds_base(value, base)
     return say(f"number.{form}", count=round(value * base), base=base)
+
+
+def odds_base(value: float, base: int = 100) -> int:
+    """Return of how many a share is at least one: a hundred, a thousand and so on.
+
+    >>> odds_base(0.07), odds_base(0.0042), odds_base(3.5, 1)
+    (100, 1000, 1)
+    """
+    while value >= _RAREST and value * base < 0.95:
+        base *= 10
+    return base
 
 
 def few_text(value: float, sentences: Catalogue | None = None) -> str:

@@ -137,9 +137,10 @@ def entities_section(reading: DecideReading) -> Section:
     table = _rule_table(reading, shown) if reading.is_rule else _money_table(reading, shown)
     left = reading.entities_in_all - len(shown)
     rest = reading.say("entities.rest", left=reading.noun.count(left)) if left else ""
+    key = "lead" if reading.is_rule or not reading.nobody_gains_or_loses() else "lead_still"
     return Section(
         heading=_entities_heading(reading),
-        lead=reading.say("entities.lead", shown=len(shown), rest=rest),
+        lead=reading.say(f"entities.{key}", shown=len(shown), rest=rest, kept=len(reading.entities)),
         tables=(table,),
         anchor="entities",
     )
@@ -151,6 +152,8 @@ def _shown(reading: DecideReading) -> list[Entity]:
         return [entity for entity in reading.entities if entity["flip"] > 0][:_SHOWN] or list(
             reading.entities[:_SHOWN]
         )
+    if reading.nobody_gains_or_loses():
+        return sorted(reading.entities, key=lambda entity: -_share(entity))[:_SHOWN]
     gains, losses = sides(reading)
     half = _SHOWN // 2
     few = gains[: max(half, _SHOWN - len(losses))] + losses[: max(half, _SHOWN - len(gains))]
@@ -182,12 +185,13 @@ def _orders(
     return tuple((reading.say(f"entities.order.{name}"), ordered(key)) for name, key in keys)
 
 
+def _share(entity: Entity) -> float:
+    """Return the typical error as a share of the award; below every number where there is no award."""
+    return entity["error"] / entity["truth"] if entity["truth"] > 0 else -math.inf
+
+
 def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
     amounts, money = reading.amounts, reading.money
-
-    def share(entity: Entity) -> float:
-        return entity["error"] / entity["truth"] if entity["truth"] > 0 else -math.inf
-
     rows = [
         [
             entity.name,
@@ -195,16 +199,19 @@ def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
             amounts.text(entity["truth"] * money),
             f"**{amounts.text(entity['bias'] * money, sign=True)}**",
             amounts.text(entity["error"] * money),
-            reading.chance(share(entity)) if entity["truth"] > 0 else reading.say("entities.no_award"),
+            reading.chance(_share(entity)) if entity["truth"] > 0 else reading.say("entities.no_award"),
         ]
         for entity in shown
     ]
-    keys = (
+    moves = (
         ("gain", lambda entity: -abs(entity["bias"])),
         ("losses", lambda entity: entity["bias"]),
         ("gains", lambda entity: -entity["bias"]),
+    )
+    keys = (
+        *(() if reading.nobody_gains_or_loses() else moves),
+        ("share", lambda entity: -_share(entity)),
         ("size", lambda entity: -entity["size"]),
-        ("share", lambda entity: -share(entity)),
         ("name", lambda entity: entity.name.casefold()),
     )
     return _table(reading, rows, ("counted", "due", "gain", "error", "share"), _orders(reading, shown, keys))

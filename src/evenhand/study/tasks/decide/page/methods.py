@@ -11,7 +11,7 @@ from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.page.wording import delta_text, plain
-from evenhand.study.tasks.decide.answers import group_value
+from evenhand.study.tasks.decide.answers import doubt, group_value
 from evenhand.study.tasks.decide.methods import method_of, method_title
 from evenhand.study.tasks.decide.wording import mechanism_name
 
@@ -90,6 +90,10 @@ def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
     low, high = (reading.value_text(known[setting]) for setting in (best, worst))
     if low == high:
         return reading.say_kind("methods.heading_same", value=low)
+    now = known.get(reading.chosen, math.nan)
+    if best != reading.chosen and not known[best] + doubt(reading, best) < now:
+        value = reading.value_text(now)
+        return reading.say_kind("methods.heading_unclear", chosen=method_title(reading.chosen), value=value)
     titles = {"best": method_title(best), "worst": method_title(worst)}
     return reading.say_kind("methods.heading", **titles, low=low, high=high)
 

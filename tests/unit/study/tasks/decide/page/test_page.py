@@ -282,6 +282,32 @@ def test_methods_are_ranked_and_a_missing_one_is_unknown():
     assert "Not drawn for want of a value: 1 bar" in section.charts[0].caption
 
 
+def test_a_method_that_is_ahead_by_chance_is_not_called_best():
+    """2.3 of draws beside an exact 2.4 is no difference."""
+
+    def given(setting):
+        drawn = done_besides(setting) == "shrink"
+        return always(RIGHTS, expected_wrong=3.4, exact=0.0, error_bound=0.1)(setting) if drawn else RIGHTS
+
+    page = page_of(made(rule_task(mitigations=["shrink", "piecewise-proxy"]), given))
+
+    assert heading(page, "mitigations") == (
+        "No method makes clearly fewer wrong decisions than “Plain release”: 3.5 on average"
+    )
+
+
+def test_who_loses_most_stands_beside_each_method():
+    """What a method costs is one thing, and who pays it another."""
+    page = page_of(money(mitigations=["linear-proxy", "shrink"]))
+    table = next(section for section in page.sections if section.anchor == "mitigations").tables[0]
+
+    assert [title.split("\n")[0] for title in table.header[-2:]] == ["Loses most", "Loses most"]
+    assert table.rows[0][-2:] == ["Elm\n−$300", "young\n−$0.20"]
+    rule = page_of(rights(mitigations=["shrink"]), chosen="laplace 1")
+    rows = next(section for section in rule.sections if section.anchor == "mitigations").tables[0].rows
+    assert rows[0][-2:] == ["Elm\n42.0%", "young\n40 of 1,000"]
+
+
 def test_no_method_with_a_result_says_so():
     def given(setting):
         return {**MONEY, "measures": {**MONEY["measures"], "moved": math.nan}}
