@@ -91,6 +91,16 @@ def by_epsilon(said, measure, values, *, rule=False):
     return made((rule_task if rule else money_task)(epsilons=list(values)), given)
 
 
+def larger_epsilon_helps():
+    """Return what is said where epsilon alone lowers the losses."""
+
+    def given(setting):
+        return changed(MONEY, measures={"cost_of_privacy": 400.0 / float(setting.epsilon)})
+
+    results = made(money_task(mitigations=["shrink", "linear-proxy"], epsilons=[1, 4]), given)
+    return answers(results)
+
+
 def allotments():
     """Yield what is the case where money follows."""
     up = [entity("Elm", 12_000, 0.6, 3e-4), entity("Ash", 2, 0.1, 2e-4)]
@@ -109,6 +119,14 @@ def allotments():
     yield "Small towns gain because negatives are set to 0", money(post="nonnegative")
     yield "Small towns lose to large ones", money({**MONEY, "gains": {1: -5.0, 7: 5.0}, "entities": turned})
     yield "Small towns gain on the whole", money({**MONEY, "entities": mixed})
+    fen = entity("Fen", 2, 0.1, 1e-4)
+    yield (
+        "Small towns lose on the whole",
+        money({**MONEY, "gains": {1: -5.0, 7: 5.0}, "entities": [*turned, fen]}),
+    )
+    yield "Some towns gain, and no loss is clear", money({**MONEY, "gains": {}, "entities": up})
+    down = [entity("Elm", 12_000, 0.6, -3e-4)]
+    yield "Some towns lose, and no gain is clear", money({**MONEY, "gains": {}, "entities": down})
     yield "No line between sizes", money({**MONEY, "gains": {1: 5.0, 3: -5.0, 7: 5.0}})
     yield (
         "Nobody loses, and more is paid",
@@ -126,6 +144,7 @@ def allotments():
     yield "Amounts in euros, at least 100", money(smallest=100, currency="EUR", groups=())
     yield "One group gains, the other loses", money({**MONEY, "groups": people(-0.2, 0.05)})
     yield "Both groups lose", money({**MONEY, "groups": people(-0.2, -0.05)})
+    yield "One group alone loses money", money({**MONEY, "groups": people(-0.3, 0.0001)})
     yield "One group alone gains", money({**MONEY, "groups": people(0.3, 0.0001)})
     yield "Groups without people", money({**MONEY, "groups": people(math.nan, math.nan)})
     yield (
@@ -143,6 +162,7 @@ def rules():
     yield "Several towns are at risk", counties(risks(0.3, 0.25, 0.06), groups=())
     yield "Many towns lose a right", counties(risks(*[0.4] * 9, granted=[0.45] * 4), groups=())
     yield "Many lose, few gain", counties(risks(*[0.4] * 9, granted=[0.03]))
+    yield "Few lose, many gain", counties(risks(0.07, 0.02, granted=[0.45] * 4), groups=())
     yield "Towns only gain a right", counties(risks(granted=[0.4, 0.2]), groups=())
     yield "Many towns only gain a right", counties(risks(granted=[0.5] * 5), groups=())
     yield "Nobody is decided wrongly", counties(risks(0.0), groups=())
@@ -156,6 +176,8 @@ def rules():
         counties(changed(risks(0.3), groups={"young": refused(40.0, 0.0)["young"]}), groups=["young"]),
     )
     yield "People are hardly refused", counties(changed(risks(0.0004), groups=refused(0.04, 0.001)))
+    yield "No group is refused", counties(changed(risks(0.0), groups=refused(0.0, 0.0)))
+    yield "One epsilon, and hardly any town is at risk", counties(risks(0.0004), groups=(), epsilons=[1])
     yield (
         "A smaller epsilon decides as well",
         by_epsilon(risks(0.0001), "expected_wrong", {0.1: 0.002, 1: 0.0001}, rule=True),
@@ -171,6 +193,10 @@ def remedies():
     yield "A mitigation lowers losses", beside(MONEY, linear_proxy=half)
     yield "A mitigation at twice the error", beside(calm, linear_proxy={**free, "mean_error": 160.0})
     yield (
+        "A mitigation lowers losses at twice the error",
+        beside(calm, linear_proxy={**half, "mean_error": 160.0}),
+    )
+    yield (
         "A mitigation costs more error than it saves",
         beside(MONEY, linear_proxy={**free, "mean_error": 9_000.0}),
     )
@@ -182,6 +208,7 @@ def remedies():
         ),
     )
     yield "No mitigation helps", beside(MONEY, shrink={"cost_of_privacy": 700.0})
+    yield "A larger epsilon helps, and no mitigation does", larger_epsilon_helps()
     yield (
         "Only a payment without a promise helps",
         beside(MONEY, fairness_payment={**free, "claimed_epsilon": math.nan}),

@@ -141,9 +141,10 @@ def _rights(reading: DecideReading) -> Answer:
         return reading.answer("rights.several", **slots, **more)
     others = [entity["flip"] for entity in at_risk if entity is not worst]
     alone = worst is not None and max(others, default=0.0) < _SMALL_RISK and worst["flip"] >= refused / 2
+    key = "rarely" if refused < _SMALL_RISK else "one" if alone else "rare"
     often = reading.odds(reading.chance_of_any(right=True))
     too = _granted_too(reading, granted)
-    return reading.answer(f"rights.{'one' if alone else 'rare'}", **slots, often=often, granted=too)
+    return reading.answer(f"rights.{key}", **slots, often=often, granted=too)
 
 
 def _granted(reading: DecideReading, granted: float) -> str:
@@ -266,5 +267,5 @@ def _near_the_line(reading: DecideReading) -> Answer:
     if number == 1:
         side = reading.say(f"risk.parts.{'lose' if lose else 'gain'}")
         return reading.answer("risk.one", worst=reading.entities[0].name, side=side)
-    part = "none" if not lose else "all" if lose == number else "some"
+    part = {0: "none", number: "all", 1: "one_of"}.get(lose, "some")
     return reading.answer("risk.several", number=number, side=reading.say(f"risk.parts.{part}", lose=lose))

@@ -226,10 +226,10 @@ def setting_words(setting: Setting) -> str:
     >>> setting_words(Setting("laplace", Fraction(1, 10), options={"post": "nonnegative"}))
     'Laplace noise at ε = 0.1, negatives set to 0'
     """
-    words = mechanism_name(setting)
+    say, words = catalogue(PACKAGE).say, mechanism_name(setting)
     if setting.epsilon is not None:
-        words = f"{words} at {epsilon_words(setting.epsilon)}"
+        words = say("setting.at", mechanism=words, at=epsilon_words(setting.epsilon))
     if method_of(setting) == ((), None):
         return words
     method = method_title(setting)
-    return f"{words}, {method[:1].lower()}{method[1:]}"
+    return say("setting.method", setting=words, method=f"{method[:1].lower()}{method[1:]}")

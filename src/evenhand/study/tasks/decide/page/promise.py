@@ -30,11 +30,10 @@ def promise_section(reading: DecideReading) -> Section:
     task, say = reading.task, reading.say
     inputs = listed([plain(name) for name in task.inputs])
     moved = _MOVED[task.unit] * task.counts_touched
-    counts = "count" if moved == 1 else "counts"
     facts = (
         Fact(say("promise.counts"), say("promise.counts_text", inputs=inputs)),
         Fact(say("promise.touched"), _touched(reading)),
-        Fact(say("promise.unit"), say("promise.unit_text", unit=task.unit, moved=moved, counts=counts)),
+        Fact(say("promise.unit"), say("promise.unit_text", unit=task.unit, moved=moved)),
         Fact(say("promise.clear"), _in_clear(reading)),
     )
     heading, lead = _claim(reading)
