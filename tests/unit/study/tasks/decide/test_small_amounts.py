@@ -8,7 +8,16 @@ import pytest
 from evenhand.report.drawing import Drawing
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.tasks.decide.task import DecideTask
-from unit.study._decide_studies import RIGHTS, entity, rights, study
+from unit.study._decide_studies import (
+    MONEY,
+    RIGHTS,
+    done_besides,
+    entity,
+    made,
+    money_task,
+    rights,
+    study,
+)
 
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 _COUNTIES = 2_000
@@ -51,6 +60,24 @@ def test_charts_of_nothing_are_not_drawn(counties):
 
     assert charts == {"misallocation-by-size"}
     assert not _FRACTION_OF_A_CENT.search(shown)
+
+
+def test_where_nobody_loses_no_other_method_is_called_better():
+    """$0.00 beside less than a cent is no improvement."""
+
+    def given(setting):
+        lowered = {"cost_of_privacy": 24.0, "moved": 24.0, "largest_misallocation": 0.6}
+        tiny = {"cost_of_privacy": 0.001, "moved": 0.001, "largest_misallocation": 1e-4}
+        measures = lowered if done_besides(setting) == "shrink" else tiny
+        return {**MONEY, "measures": {**MONEY["measures"], **measures}}
+
+    page = page_of(made(money_task(mitigations=["shrink", "linear-proxy"]), given))
+    section = next(section for section in page.sections if section.anchor == "mitigations")
+
+    assert section.heading == (
+        "Nobody gains or loses with “Plain release”; most is misallocated with “Lowered after the clamp”: "
+        "$24.00"
+    )
 
 
 def test_a_declared_smallest_amount_takes_the_place_of_a_cent():

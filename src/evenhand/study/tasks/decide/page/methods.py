@@ -90,6 +90,9 @@ def _heading(reading: DecideReading, values: dict[Setting, float]) -> str:
     low, high = (reading.value_text(known[setting]) for setting in (best, worst))
     if low == high:
         return reading.say_kind("methods.heading_same", value=low)
+    if _is_none(reading, reading.chosen):
+        slots = {"chosen": method_title(reading.chosen), "worst": method_title(worst), "high": high}
+        return reading.say("methods.heading_nobody", **slots)
     now = known.get(reading.chosen, math.nan)
     if best != reading.chosen and not known[best] + doubt(reading, best) < now:
         value = reading.value_text(now)
