@@ -183,9 +183,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
     names = file_columns(path, limits=limits, owner=_OWNER)
-    choice = choose_columns(
-        names, schema, columns=columns, keep=keep, strategy=strategy, keep_declared=keep_declared
-    )
+    asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
+    choice = choose_columns(names, schema, **asked, keep_declared=keep_declared)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     places = Places.of(out, taken_by=path, overwrite=overwrite)

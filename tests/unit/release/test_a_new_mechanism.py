@@ -15,7 +15,7 @@ from evenhand.study.page.page import page_of
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.whole import run
-from evenhand.study.tasks.decide.methods import way_title
+from evenhand.study.tasks.decide.methods import method_title
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.release._toys import CutAt, RoundedLaplace
 from unit.study._release_studies import people, plan, schema
@@ -75,7 +75,7 @@ def test_a_step_is_read_from_text():
     assert checked_step(" cut-at = 40 ") == "cut_at=40"
     assert steps_of(["cut_at=40"]) == [CutAt(40)]
     assert step_forms()[-1] == "cut_at=MOST"
-    assert way_title(Setting("laplace", options={"post": "cut_at=40"})) == "Counts above 40 set to 40"
+    assert method_title(Setting("laplace", options={"post": "cut_at=40"})) == "Counts above 40 set to 40"
     with pytest.raises(InvalidParameterError, match="cut_at=MOST"):
         checked_step("cut_at=many")
 

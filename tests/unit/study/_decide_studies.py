@@ -1,5 +1,6 @@
 """Small tables of places, and studies of decisions with any numbers one likes."""
 
+from evenhand._notes import Note
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
@@ -82,6 +83,9 @@ def made(task, given, *, failures=(), people=5, sizes=(5_000, 9_000), notes=()):
 
 def _outcome(cell, task, said):
     measures = {**dict.fromkeys(task.measures, 0.0), "exact": 1.0, "claimed_epsilon": 1.0}
+    if not task.is_rule:
+        biases = [abs(numbers["bias"]) for _, numbers in said.get("entities", ())]
+        measures["largest_misallocation"] = max(biases, default=0.0) * (task.budget or 1.0)
     data = {}
     for place, size in enumerate(ENTITY_SIZES):
         known = place in said.get("gains", {})
@@ -102,7 +106,7 @@ def _outcome(cell, task, said):
         data,
         {"decide": 0.1},
         entities=tuple(said.get("entities", ())),
-        notes=tuple(said.get("notes", ("exact",))),
+        notes=tuple(said.get("notes", (Note("method", "exact"),))),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from evenhand._notes import Note
 from evenhand.report.drawing import Drawing
 from evenhand.study.page.page import answers, page_of
-from evenhand.study.tasks.decide.answers import helps_answer
+from evenhand.study.tasks.decide.choice import helps_answer
 from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.wording import few_text
 from unit.study._decide_studies import (
@@ -35,7 +35,7 @@ def test_a_heading_by_size_is_hedged_where_an_entity_goes_the_other_way():
     mixed = {**MONEY, "entities": [*MONEY["entities"], entity("Fen", 2, 0.1, -1e-4)]}
 
     assert answers(money(mixed))[0].startswith(
-        "**On the whole, towns of fewer than 1,000 poor gain and larger ones lose**"
+        "**On the whole, towns of fewer than 1,000 poor gain and larger ones lose.**"
     )
 
 
@@ -44,7 +44,7 @@ def test_entities_of_one_name_are_told_apart_by_their_row():
     twice = [entity("Elm", 12_000, 0.6, -3e-4, place=4.0), entity("Elm", 2, 0.1, 2e-4, place=0.0)]
     told = answers(money({**MONEY, "entities": [*twice, entity("Bay", 400, 0.3, 0.0)]}))[0]
 
-    assert "Elm (row 1) gains $200 and Elm (row 5) loses $300." in told
+    assert "Elm (row 1) gains $200 and Elm (row 5) loses $300;" in told
 
 
 def test_one_release_is_not_said_to_be_far_off_where_it_is_not():
@@ -55,13 +55,8 @@ def test_one_release_is_not_said_to_be_far_off_where_it_is_not():
     }
     little = {**MONEY, "measures": {**MONEY["measures"], "mean_error": 70.0, "largest_error": 90.0}}
 
-    assert (
-        answers(money(nothing, groups=()))[1]
-        == "**One release is as good as another**: no award is ever off."
-    )
-    assert answers(money(little, groups=()))[1].startswith(
-        "**What one release is off by**: the award of a town"
-    )
+    assert answers(money(nothing, groups=()))[1] == "**No award is ever off, whatever is published.**"
+    assert answers(money(little, groups=()))[1].evidence == "(In either direction.)"
 
 
 def test_money_moves_between_groups_only_where_one_gains_and_another_loses():
@@ -73,11 +68,11 @@ def test_money_moves_between_groups_only_where_one_gains_and_another_loses():
         return {**MONEY, "groups": {g: {**told, "gain": v, "gain_per_head": v / 100} for g, v in both}}
 
     assert answers(money(groups(30.0, 20.0)))[1] == (
-        "**Per head, young gains most: $0.30**, if all people of a town share alike."
+        "**Per head, young gains most: $0.30.** (If all people of a town share alike.)"
     )
-    assert "$10.00 between groups" in answers(money(groups(-10.0, 20.0)))[1]
-    assert answers(money(groups(0.0, 0.0)))[1].startswith("**Per head, no group gains or loses on average**")
-    assert answers(money(groups(math.nan, math.nan)))[1] == "**Nobody of any group lives anywhere**."
+    assert "$10.00 moves between groups" in answers(money(groups(-10.0, 20.0)))[1]
+    assert answers(money(groups(0.0, 0.0)))[1].startswith("**Per head, nobody gains or loses on average.**")
+    assert answers(money(groups(math.nan, math.nan)))[1] == "**No group has people in any town.**"
 
 
 def test_one_group_alone_is_not_compared():
@@ -86,17 +81,17 @@ def test_one_group_alone_is_not_compared():
     gains = {"groups": {"young": {"people": 10.0, "due": 3e5, "gain": 5.0, "gain_per_head": 0.5}}}
 
     assert answers(rights({**RIGHTS, **young}, groups=["young"]))[1].startswith(
-        "**Of 1,000 people of young who are entitled, 40.0 are wrongly refused**;"
+        "**Of young, about 40 of 1,000 people who are entitled are refused by error.**"
     )
     assert answers(money({**MONEY, **gains}, groups=["young"]))[1].startswith(
-        "**Per head, young gains $0.50**"
+        "**Per head, young gains $0.50.**"
     )
 
 
 def test_expected_numbers_below_what_is_computed_are_not_spelled_out():
     """Chances carry errors of up to 1e-9; figures below are noise of the computation."""
-    assert few_text(9e-12) == "less than 0.000001"
-    assert few_text(0.0000042) == "0.0000042"
+    assert few_text(9e-12) == "fewer than 1 in 1,000,000 releases"
+    assert few_text(0.0000042) == "4 in 1,000,000 releases"
 
 
 def test_what_groups_gain_is_called_drawn_where_it_is():
@@ -105,7 +100,7 @@ def test_what_groups_gain_is_called_drawn_where_it_is():
     refused = made(rule_task(), always(RIGHTS, exact=0.0, error_bound=0.01))
 
     for each in (drawn, refused):
-        assert answers(each)[1].endswith("(drawn, not exact: small differences may be chance).")
+        assert answers(each)[1].endswith(" Drawn, not exact: small differences may be chance.")
 
 
 def test_one_entity_at_risk_is_not_a_part_of_itself():
@@ -116,18 +111,18 @@ def test_one_entity_at_risk_is_not_a_part_of_itself():
 
     lost, gained = (answers(rights(at_risk(each), groups=()))[1] for each in (1.0, 0.0))
 
-    assert (
-        lost
-        == "**1 town has a chance of 5% or more of a wrong decision**; it would lose a right that it has."
+    assert lost == (
+        "**One town is decided wrongly in 5 of 100 releases or more: Elm.** "
+        "(It may lose a right that it has.)"
     )
-    assert gained.endswith("; it would gain a right that it does not have.")
+    assert gained.evidence == "(It may gain a right that it does not have.)"
 
 
 @pytest.mark.parametrize(
     ("cost", "exact", "said"),
     [(399.9, 1.0, False), (300.0, 1.0, True), (390.0, 0.0, False), (300.0, 0.0, True)],
 )
-def test_another_way_must_need_less_by_more_than_is_shown_or_drawn(cost, exact, said):
+def test_another_method_must_need_less_by_more_than_is_shown_or_drawn(cost, exact, said):
     """'$400, and another way would bring it to $400' is no help; less by a standard error is chance."""
 
     def given(setting):
@@ -135,10 +130,10 @@ def test_another_way_must_need_less_by_more_than_is_shown_or_drawn(cost, exact, 
         more = other if done_besides(setting) == "linear-proxy" else {}
         return {**MONEY, "measures": {**MONEY["measures"], "overspent": 0.0, **more}}
 
-    told = answers(made(money_task(mitigations=["linear-proxy"]), given))[2]
+    told = answers(made(money_task(mitigations=["linear-proxy"]), given), chosen="laplace 1")[2]
 
-    assert ("would bring it to" in told) == said
-    assert ("nothing else that was tried clearly comes to less" in told) != said
+    assert told.finding.startswith("Use “Linear proxy”") == said
+    assert told.finding.startswith("No mitigation that was tried clearly helps") != said
 
 
 def test_what_is_paid_beyond_the_budget_is_not_said_to_move():
@@ -148,24 +143,46 @@ def test_what_is_paid_beyond_the_budget_is_not_said_to_move():
     told = answers(money({**MONEY, "measures": measures, "gains": {1: 200.0, 7: 300.0}, "entities": up}))[0]
 
     assert told == (
-        "**No town loses on average**: under Laplace noise at ε = 1, $500 is expected to be paid beyond the "
-        "budget; Elm gains $300."
+        "**No town loses on average; $500 is paid beyond the budget.** (Elm gains $300; Laplace noise at "
+        "ε = 1; exact.)"
     )
 
 
-def test_a_way_with_a_larger_error_of_one_release_says_so():
-    """Less bias at the price of more noise is no gift."""
+def helps(error, error_then):
+    """Return what is said of a mitigation that takes all losses away and changes the typical error."""
 
     def given(setting):
         other = done_besides(setting) == "linear-proxy"
-        measures = {"cost_of_privacy": 0.0, "mean_error": 9_000.0} if other else {}
+        measures = {"cost_of_privacy": 0.0, "mean_error": error_then} if other else {"mean_error": error}
         return {**MONEY, "measures": {**MONEY["measures"], **measures}}
 
     results = made(money_task(mitigations=["linear-proxy"], epsilons=[1]), given)
+    return helps_answer(DecideReading.of(results, chosen="laplace 1"))
 
-    assert "would bring it to $0.00, with a typical error of $9,000 in place of $5,000" in helps_answer(
-        DecideReading.of(results)
+
+def test_a_method_with_a_larger_error_of_one_release_says_so():
+    """Less bias at the price of more noise is no gift."""
+    told = helps(200.0, 400.0)
+
+    assert told.finding == (
+        "The method “Linear proxy” removes every loss on average, at 2.0 times the typical error of one "
+        "release."
     )
+    assert "One release is then typically $400 off, and $200 without it." in told.evidence
+    assert told.evidence.endswith("Its price: noisier counts; shares do not add up to 1.")
+    assert told.action.endswith("--epsilon 1 --mitigate linear-proxy")
+    assert helps(200.0, 201.0).finding == "Use “Linear proxy”: with it no town loses on average."
+
+
+def test_a_method_that_adds_more_error_than_anybody_loses_is_not_advised():
+    """To take away a loss of $300 by $4,000 more error of every release makes nobody better off."""
+    told = helps(5_000.0, 9_000.0)
+
+    assert told.finding == (
+        "Keep “Plain release”: one release is off by far more than anybody loses on average."
+    )
+    assert told.evidence.endswith("but one release is typically $9,000 off, and $5,000 without it.")
+    assert told.action == ""
 
 
 def test_a_total_that_may_be_nought_stands_above_everything():
@@ -183,7 +200,7 @@ def test_a_total_that_may_be_nought_stands_above_everything():
     assert not any("may be 0 or less" in each.text for each in page_of(money()).notes)
 
 
-def test_a_way_that_promises_nothing_is_not_recommended_without_a_word():
+def test_a_method_that_promises_nothing_is_never_recommended():
     """A payment from the true counts may need the least; whoever reads that must read the rest."""
 
     def given(setting):
@@ -193,7 +210,13 @@ def test_a_way_that_promises_nothing_is_not_recommended_without_a_word():
 
     results = made(money_task(mitigations=["shrink"], epsilons=[1]), given)
 
-    assert "would bring it to $10.00, with no promise to anybody" in helps_answer(DecideReading.of(results))
+    told = helps_answer(DecideReading.of(results, chosen="laplace 1"))
+    about_it = answers(results)
+
+    assert told.finding == "No mitigation that was tried clearly helps."
+    assert "“Lowered after the clamp” would bring it to $10.00, with no promise to anybody." in told.evidence
+    assert about_it[0].finding.startswith("Nothing is promised to anybody")
+    assert about_it[2].finding.endswith("it promises nothing to anybody.")
 
 
 def test_an_error_that_is_estimated_is_not_called_a_bound():
@@ -208,8 +231,6 @@ def test_an_error_that_is_estimated_is_not_called_a_bound():
         page = page_of(made(money_task(), always(said, error_bound=1e-9)))
         return " ".join(page.method)
 
-    assert "estimated; It may be 0. Expected values above are off by less than $0.0000010" in method(
-        estimated
-    )
+    assert "estimated; It may be 0. Expected values above are off by less than $0.01" in method(estimated)
     assert "as the method estimates." in method(estimated)
-    assert "less than $0.0000010, by the bound of the method." in method(proved)
+    assert "less than $0.01, by the bound of the method." in method(proved)

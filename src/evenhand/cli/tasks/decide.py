@@ -29,9 +29,9 @@ from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import column_named
-from evenhand.study.page.wording import counted
+from evenhand.study.page.catalogue import catalogue
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.decide.methods import way_title
+from evenhand.study.tasks.decide.methods import free_mitigations, method_title
 from evenhand.study.tasks.decide.names import NOISES
 from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.table import write_entities
@@ -50,6 +50,8 @@ __all__ = ["DecideCommand"]
 _MOST_WARNINGS = 3
 _MOST_AFFECTED = 10
 _DELTA_TAKER = "discrete-gaussian"
+_OF_MONEY = ("allot", "count", "weight", "budget", "currency", "smallest")
+_SENTENCES = catalogue(DecideReading.package)
 _THOUSANDS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _NOT_ONE_COUNT = (
     "--allot must be {} times a public weight, such as 'students * (index + 20) / 100'. "
@@ -90,7 +92,7 @@ Mitigations = Annotated[
     list[str] | None,
     protection_option(
         "LIST",
-        "Beside it, of {mitigations}; NAME=VALUE where one is needed.",
+        "Beside it, of {mitigations}; NAME=VALUE where one is needed; or none. [those without]",
         "--mitigate",
         choices="mitigations",
     ),
@@ -99,8 +101,10 @@ Draws = Annotated[
     int | None, design_option("N", "Simulated releases where no exact method applies. [{default}]")
 ]
 Currency = Annotated[str | None, output_option("SIGN", "How money is written. [{default}]")]
-
-Workers = Annotated[int | None, design_option("N", "Cells at a time. [{default}]")]
+Smallest = Annotated[
+    str | None, output_option("MONEY", "Amounts below are told as nobody's gain or loss. [{default}]")
+]
+Workers = Annotated[int | None, design_option("N", "Runs at a time. [{default}]")]
 
 
 class DecideCommand(TaskCommand):
@@ -127,6 +131,7 @@ class DecideCommand(TaskCommand):
         "name": Name, "groups": Groups, "epsilons": shared.Epsilons, "mechanisms": Noises,
         "delta": shared.Delta, "unit": shared.Unit, "touches": Touches, "post": shared.Post,
         "mitigations": Mitigations, "draws": Draws, "workers": Workers, "currency": Currency,
+        "smallest": Smallest,
     }  # fmt: skip
     workers = 1
     units_studied = "entities"
@@ -141,7 +146,7 @@ class DecideCommand(TaskCommand):
         """Return the study of a file of counts, and its rows."""
         _refuse_contradictions(typed)
         rule = None if typed["rule"] is None else parse(typed["rule"]).inputs  # before any row is read
-        budget = _read_money(typed["budget"])
+        budget = _read_money("--budget", typed["budget"])
         opened = open_data(typed["data"])
         report_reading(terminal, opened)
         refuse_empty_table(opened)
@@ -151,27 +156,34 @@ class DecideCommand(TaskCommand):
         else:
             count, weight = _read_share(typed, opened)
             what = {"count": count, "weight": weight, "budget": budget}
+            smallest = _read_money("--smallest", typed["smallest"])
+            what |= {} if smallest is None else {"smallest": smallest}
+        if typed["mitigations"] is None:
+            what["mitigations"] = free_mitigations(len(opened.frame), is_rule=rule is not None)
+        else:
+            what["mitigations"] = read_mitigations(typed["mitigations"])
         task = DecideTask(**what, **_shared_parts(typed, opened))
         if task.is_rule:
             terminal.say("Rule", str(task.rule))
         else:
-            terminal.say("Shares", f"{task.formula}, of the sum over all entities")
+            terminal.say("Shares", _SENTENCES.say("closing.shares", formula=task.formula))
         return build_plan(opened, task, typed), opened.frame
 
     def forecast(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
-        settings = counted(len(run.plan.settings()) - 1, "setting")
-        run.terminal.say("Plan", f"{settings} for {counted(len(run.frame), 'entity', 'entities')}")
+        settings = len(run.plan.settings()) - 1
+        run.terminal.say("Plan", _SENTENCES.say("closing.plan", settings=settings, entities=len(run.frame)))
         return run.plan
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
         """Write every entity under the setting of the report, and warn of totals that may be 0 or less."""
         reading = DecideReading.of(results)
-        totals = reading.total_notes()
+        by_text = {note: setting for setting, note in reversed(reading.total_notes().items())}
+        totals = {setting: note for note, setting in reversed(by_text.items())}
         for setting, note in list(totals.items())[:_MOST_WARNINGS]:
-            run.terminal.warn(f"{setting_words(setting)}: {note}")
+            run.terminal.warn(_SENTENCES.say("closing.warning", where=setting_words(setting), note=note))
         if len(totals) > _MOST_WARNINGS:
-            run.terminal.warn(f"and so in {len(totals) - _MOST_WARNINGS:,} other settings.")
+            run.terminal.warn(_SENTENCES.say("closing.more", count=len(totals) - _MOST_WARNINGS))
         if reading.outcome() is None:
             return {}
         path = run.folder / "entities.csv"
@@ -186,10 +198,10 @@ class DecideCommand(TaskCommand):
                 continue
             reading = DecideReading(results, setting)
             outcome = reading.outcome()
-            row: dict[str, Any] = {"setting": str(setting), **setting.key, "way": way_title(setting)}
+            row: dict[str, Any] = {"setting": str(setting), **setting.key, "method": method_title(setting)}
             row |= {measure: reading.mean(measure) for measure in results.plan.measures}
-            row["method"] = None if outcome is None or not outcome.notes else outcome.notes[0]
-            row["notes"] = [] if outcome is None else list(outcome.notes[1:])
+            row["computed_by"] = reading.computed_by()
+            row["notes"] = [note for note in reading.notes_of() if note is not row["computed_by"]]
             row["groups"] = {
                 group: {name: reading.of_group(group, name) for name in results.arrays.rates}
                 for group in reading.groups
@@ -205,9 +217,7 @@ class DecideCommand(TaskCommand):
 
 def _refuse_contradictions(typed: dict[str, Any]) -> None:
     """Refuse a rule that is empty or missing, and options of money beside a rule."""
-    money = [
-        f"--{name}" for name in ("allot", "count", "weight", "budget", "currency") if is_typed(typed[name])
-    ]
+    money = [f"--{name}" for name in _OF_MONEY if is_typed(typed[name])]
     if (typed["rule"] is None and not money) or (typed["rule"] is not None and not typed["rule"].strip()):
         wrong_use(
             "--rule is missing: who has the right, such as --rule 'poor / people > 0.2 and poor > 100'. "
@@ -251,7 +261,6 @@ def _shared_parts(typed: dict[str, Any], opened: Opened) -> dict[str, Any]:
         "mechanisms": _read_mechanisms(typed),
         "epsilons": split_list(typed["epsilons"]) or DecideTask.audit_epsilons,
         "post": split_list(typed["post"]),
-        "mitigations": read_mitigations(typed["mitigations"]),
         **chosen,
     }
 
@@ -268,13 +277,15 @@ def _read_mechanisms(typed: dict[str, Any]) -> Any:
     return [TableMechanism(name, delta if name == _DELTA_TAKER else {}) for name in names]
 
 
-def read_mitigations(words: list[str] | None) -> list[Any]:
+def read_mitigations(words: list[str]) -> list[Any]:
     """Return mitigations as a plan has them; what follows ``=`` is the parameter that matters most.
 
-    >>> read_mitigations(["linear-proxy,sum-constraint=5000"])
-    ['linear-proxy', {'name': 'sum-constraint', 'total': 5000.0}]
+    >>> read_mitigations(["linear-proxy,sum-constraint=5000"]), read_mitigations(["none"])
+    (['linear-proxy', {'name': 'sum-constraint', 'total': 5000.0}], [])
     """
     mitigations: list[Any] = []
+    if split_list(words) == ("none",):
+        return mitigations
     for word in split_list(words):
         name, equals, amount = (part.strip() for part in word.partition("="))
         parameters = mitigation_kind(name).parameters if name in MITIGATIONS else ()
@@ -292,16 +303,16 @@ def _read_value(parameter: MitigationParameter, word: str, amount: str) -> str |
         wrong_use(f"--mitigate must have a {parameter.value} after '='. Got {word!r} instead.")
 
 
-def _read_money(budget: str | None) -> float | None:
-    if budget is None:
+def _read_money(flag: str, typed: str | None) -> float | None:
+    if typed is None:
         return None
-    plain = budget.strip()
+    plain = typed.strip()
     if "," in plain:  # 6,5 may be six and a half
         plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else ""
     try:
         return float(plain)
     except ValueError:
-        wrong_use(f"--budget must be a number, such as 6.5e9 or 6,500,000.50. Got {budget!r} instead.")
+        wrong_use(f"{flag} must be a number, such as 6.5e9 or 6,500,000.50. Got {typed!r} instead.")
 
 
 def _read_share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]:

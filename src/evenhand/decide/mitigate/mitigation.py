@@ -20,6 +20,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.privacy.randomness import SeededSource, source_from
+from evenhand.privacy.scales import representable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,10 +133,13 @@ def scaled_law(law: Law, *, part: float, factor: float = 1.0, whole: bool | None
     """
     integers = law.support == "integers" if whole is None else whole
     if isinstance(law, Laplace | DiscreteLaplace):
-        scale = float(law.scale) * factor / part
-        return DiscreteLaplace(scale) if integers else Laplace(scale)
-    squared = float(law.squared_scale) * factor**2 / part  # type: ignore[attr-defined]
-    return DiscreteGaussian(squared) if integers else Gaussian(squared)
+        if integers:
+            return DiscreteLaplace(representable(Fraction(law.scale) * Fraction(factor) / Fraction(part)))
+        return Laplace(float(law.scale) * factor / part)
+    squared = law.squared_scale  # type: ignore[attr-defined]
+    if integers:
+        return DiscreteGaussian(representable(Fraction(squared) * Fraction(factor) ** 2 / Fraction(part)))
+    return Gaussian(float(squared) * factor**2 / part)
 
 
 def draw_error(

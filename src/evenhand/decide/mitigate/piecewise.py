@@ -259,5 +259,6 @@ MITIGATION = MitigationKind(
         MitigationParameter("model", "'svm' or 'regression'", value="word"),
         MitigationParameter("by", "the input that entities are grouped by", value="word"),
     ),
+    fewest_entities=_GROUPS,
     variants=tuple({"model": model} for model in _MODELS),
 )

@@ -107,6 +107,8 @@ class MitigationKind:
         What it takes, the most important first: that one follows ``=`` on the command line.
     needs_laplace : bool
         Whether the noise must be that of Laplace.
+    fewest_entities : int
+        How many entities it takes with its own parameters left out.
     takes_post : bool
         Whether it takes steps of post-processing, as `post`.
     variants : tuple of mapping
@@ -126,6 +128,7 @@ class MitigationKind:
     cost: str
     parameters: tuple[MitigationParameter, ...] = ()
     needs_laplace: bool = False
+    fewest_entities: int = 1
     takes_post: bool = False
     variants: tuple[Mapping[str, Any], ...] = ({},)
     cautions: Mapping[Problem, str] = field(default_factory=dict)

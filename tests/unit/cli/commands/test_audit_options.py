@@ -26,7 +26,7 @@ TYPED = {
     "bound": "0", "post": "integral", "compare_post": "shrink=2", "methods": "fermi", "gap": "0.5",
     "strength": "3", "group_as_input": None, "rule": "age > 3", "allot": "age", "count": "age",
     "weight": "age", "budget": "0", "name": "job", "groups": "age", "touches": "one input",
-    "mitigations": "shrink", "draws": "500", "currency": "EUR",
+    "mitigations": "shrink", "draws": "500", "currency": "EUR", "smallest": "0",
 }  # fmt: skip
 """A value of every option that a plan says otherwise, zeros among them; None is a flag or a unit."""
 

@@ -127,6 +127,15 @@ class TestLinearProxy:
         assert proxy.alpha == 0
         assert "all weights are equal" in proxy.words
 
+    def test_noise_that_was_made_for_an_epsilon_is_rounded_up_and_never_down(self):
+        """Half of the budget has a variance that no sampler takes; a smaller one would promise too much."""
+        release = GaussianRelease(epsilon=1, delta="1e-6", unit=REPLACE)
+        split = scaled_law(release.law, part=0.5)
+
+        assert linear_proxy(SHARES, COUNTS, release).mean_absolute_error > 0
+        assert split.squared_scale >= 2 * Fraction(release.law.squared_scale)
+        assert float(split.squared_scale) == pytest.approx(2 * float(release.law.squared_scale), rel=1e-9)
+
     def test_gaussian_noise_is_split_by_rho(self):
         """Half of rho doubles the variance."""
         proxy = linear_proxy(SHARES, COUNTS, GaussianRelease(rho="1/50", unit=ADD))

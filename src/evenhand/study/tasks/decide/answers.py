@@ -1,320 +1,271 @@
-"""The three sentences of a study of decisions: who gains and who loses, which people pay, and what helps.
+"""Which of the sentences on decisions are true: who gains and who loses, which people pay, and what helps.
 
 Each number is computed from the results. What is exact has no interval; where draws had to be made, a word is
-only said if it holds beyond twice the standard error.
+only said if it holds beyond twice the standard error. Amounts below the smallest that anybody can be paid are
+nobody's, and fewer than one wrong decision is told as the share of releases that have one.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand.report.words import epsilon_words
-from evenhand.study.page.wording import listed, plain, with_article
-from evenhand.study.tasks.decide.methods import way_title
-from evenhand.study.tasks.decide.wording import chance_text, few_text, setting_words
+from evenhand.report.page import Answer
+from evenhand.study.page.wording import listed, plain
+from evenhand.study.tasks.decide.methods import method_of
+from evenhand.study.tasks.decide.wording import odds_base
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.reading import DecideReading, Entity
 
-__all__ = [
-    "gain_heading",
-    "group_heading",
-    "helps_answer",
-    "per_thousand",
-    "sides",
-    "who_answer",
-    "who_pays_answer",
-]
+__all__ = ["doubt", "group_value", "heading_of", "sides", "size_shares", "who_answer", "who_pays_answer"]
 
-_CLEARLY = 2.0
-_WORSE = 1.2  # times the typical error now
-_FAR = 2.0  # times the largest expected misallocation
+_CLEARLY = 2.0  # standard errors
+_NEVER = 1e-6  # what is rarer is told as never
+_SMALL_RISK = 0.01
+_FAR = 2.0  # times the largest amount on average
+
+
+def heading_of(answer: Answer) -> str:
+    """Return a finding as a heading."""
+    return answer.finding.removesuffix(".")
 
 
 # --- who gains and who loses ----------------------------------------------------------------------
 
 
-def who_answer(reading: DecideReading) -> str:
-    """Say which entities gain and which lose, in money or rights."""
+def who_answer(reading: DecideReading) -> Answer:
+    """Return which entities gain and which lose, in money or rights."""
     if reading.outcome() is None:
-        return f"**Nothing is known**: no cell of {setting_words(reading.chosen)} is done."
-    return _who_is_refused(reading) if reading.is_rule else _who_gains(reading)
+        return reading.answer("who.unknown")
+    answer = _rights(reading) if reading.is_rule else who_gains(reading)
+    if math.isfinite(reading.mean("claimed_epsilon")):
+        return answer
+    return Answer(reading.say("who.no_promise.finding"), f"{answer.finding} {answer.evidence}")
 
 
-def _who_gains(reading: DecideReading) -> str:
-    amounts, how = reading.amounts, setting_words(reading.chosen)
-    moved = reading.mean("moved")
-    if moved == 0:
-        return f"**Nobody gains or loses on average**: {how} moves no money."
-    head = gain_heading(reading)
-    gains, losses = sides(reading)
-    parts = [f"{entity.name} gains {amounts.text(_money(reading, entity))}" for entity in gains[:1]]
-    parts += [f"{entity.name} loses {amounts.text(-_money(reading, entity))}" for entity in losses[:1]]
-    of = f" of {amounts.text(reading.money)}" if amounts.in_money else ""
-    what = f"{amounts.text(moved)}{of} is expected to move"
-    if _nobody_loses(reading):
-        what = f"{amounts.text(reading.beyond())} is expected to be paid beyond the budget"
-    worst = f"; {listed(parts)}" if parts else ""
-    return f"**{head}**: under {how}, {what}{worst}{_sampled(reading)}."
-
-
-def _nobody_loses(reading: DecideReading) -> bool:
-    """Return whether all that entities gain is paid on top of the budget."""
-    return reading.mean("cost_of_privacy") == 0 and reading.beyond() > 0
-
-
-def gain_heading(reading: DecideReading) -> str:
+def who_gains(reading: DecideReading) -> Answer:
     """Return which sizes of entities gain and which lose, if there is one line between them."""
-    noun, people = reading.noun, plain(reading.task.count or "people")
-    if _nobody_loses(reading):
-        return f"No {noun.one} loses on average"
+    amounts = reading.amounts
+    slots: dict[str, Any] = {"exact": _exact(reading), "smallest": amounts.text(amounts.least)}
+    slots["moved"] = amounts.text(reading.mean("moved"))
+    for slot, part in (("budget", "budget"), ("of_budget", "of")):
+        budget = reading.say(f"who.parts.{part}", budget=amounts.text(reading.money))
+        slots[slot] = budget if amounts.in_money else ""
+    if reading.nobody_gains_or_loses():
+        error = reading.mean("mean_error")
+        key = "nobody_ever" if amounts.is_none(reading.mean("largest_error")) else "nobody"
+        return reading.answer(f"who.{key}", **slots, error=amounts.text(error))
+    gains, losses = sides(reading)
+    named = [_side(reading, entities[0]) for entities in (gains, losses) if entities]
+    slots["sides"] = slots["gains"] = listed(named)
+    if reading.mean("cost_of_privacy") == 0 and reading.beyond() > 0:
+        return reading.answer("who.beyond", **slots, beyond=amounts.text(reading.beyond()))
+    if not named:
+        return reading.answer("who.unclear", **slots)
+    key, more = _line(reading, gains, losses)
+    return reading.answer(f"who.{key}", **slots, **more)
+
+
+def _side(reading: DecideReading, entity: Entity) -> str:
+    word = "gains" if entity["bias"] > 0 else "loses"
+    amount = reading.amounts.text(abs(entity["bias"]) * reading.money)
+    return reading.say(f"who.parts.{word}", name=entity.name, amount=amount)
+
+
+def _line(reading: DecideReading, gains: list[Entity], losses: list[Entity]) -> tuple[str, dict[str, Any]]:
+    """Return the sentence on the size at which gains become losses; without one, that there are both."""
     bound = reading.mean("error_bound")
     least = bound if reading.is_exact() and math.isfinite(bound) else 0.0
-    totals = [
-        (size, gain if abs(gain := reading.of_size("gain", size)) > least else 0.0) for size in reading.sizes
-    ]
-    signs = [math.copysign(1.0, total) for _, total in totals if total]
-    changes = [place for place in range(1, len(signs)) if signs[place] != signs[place - 1]]
-    known = [size for size, total in totals if total]
-    if len(changes) != 1 or not _is_beyond_chance(reading):
-        gains, losses = sides(reading)
-        if gains and losses:
-            return f"Some {noun.many} gain and others lose"
-        return f"What {noun.many} get is not clearly moved"
-    line = f"{known[changes[0]].least:,} {people}"
-    small, large = ("gain", "lose") if signs[0] > 0 else ("lose", "gain")
-    if _has_exceptions(reading, known[changes[0]].least, signs[0]):
-        return f"On the whole, {noun.many} of fewer than {line} {small} and larger ones {large}"
-    return f"{noun.many.capitalize()} of fewer than {line} {small}, larger ones {large}"
-
-
-def _has_exceptions(reading: DecideReading, line: float, sign: float) -> bool:
-    """Return whether an entity clearly goes another way than those of its size do together."""
-    gains, losses = sides(reading)
-    small, large = (gains, losses) if sign > 0 else (losses, gains)
-    return any(each["size"] >= line for each in small) or any(each["size"] < line for each in large)
+    totals = [(size, reading.of_size("gain", size)) for size in reading.sizes]
+    known = [(size, total) for size, total in totals if abs(total) > least]
+    changes = [place for place in range(1, len(known)) if known[place][1] * known[place - 1][1] < 0]
+    if len(changes) != 1:
+        return ("some" if gains and losses else "some_gain" if gains else "some_lose"), {}
+    line, small_gain = known[changes[0]][0].least, known[0][1] > 0
+    small, large = (gains, losses) if small_gain else (losses, gains)
+    mixed = any(entity["size"] >= line for entity in small) or any(entity["size"] < line for entity in large)
+    form = "mostly" if mixed or reading.beyond() else "line"
+    raised = any("nonnegative" in step for step in method_of(reading.chosen)[0])
+    because = reading.say("who.parts.because") if raised and small_gain else ""
+    return f"{form}_{'gain' if small_gain else 'lose'}", {"line": line, "because": because}
 
 
 def sides(reading: DecideReading) -> tuple[list[Entity], list[Entity]]:
     """Return the entities that gain and those that lose, the most affected first, as far as it is clear."""
-    least = 0.0
-    if not reading.is_exact():
-        least = _CLEARLY * reading.mean("error_bound") / (1.0 if reading.is_rule else reading.money)
+    least = 0.0 if reading.is_exact() else _CLEARLY * reading.mean("error_bound")
+    if not reading.is_rule:
+        least = max(least, reading.amounts.least) / reading.money
     gains = [entity for entity in reading.entities if entity["bias"] > least]
     return gains, [entity for entity in reading.entities if entity["bias"] < -least]
 
 
-def _money(reading: DecideReading, entity: Entity) -> float:
-    return entity["bias"] * reading.money
+def doubt(reading: DecideReading, other: Setting) -> float:
+    """Return by what sums over entities of two settings may differ by chance, taken as independent."""
+    drawn = [setting for setting in (reading.chosen, other) if not reading.is_exact(setting)]
+    errors = [reading.mean("error_bound", setting) for setting in drawn]
+    known = [error for error in errors if math.isfinite(error)]
+    return _CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0
 
 
-def _is_beyond_chance(reading: DecideReading) -> bool:
-    return reading.is_exact() or bool(any(sides(reading)))
-
-
-def _sampled(reading: DecideReading) -> str:
+def _exact(reading: DecideReading) -> str:
     if reading.is_exact():
-        return ""
+        return reading.say("exactness.short_exact")
     error = reading.mean("error_bound")
-    shown = chance_text(error) if reading.is_rule else reading.amounts.text(error)
-    return f" (drawn, not exact: a standard error of up to {shown} for each {reading.noun.one})"
+    shown = reading.chance(error) if reading.is_rule else reading.amounts.text(error)
+    return reading.say("exactness.short_drawn", error=shown)
 
 
-def _who_is_refused(reading: DecideReading) -> str:
-    noun, how = reading.noun, setting_words(reading.chosen)
-    wrong, refused, granted = (
-        reading.mean(name) for name in ("expected_wrong", "expected_refused", "expected_granted")
-    )
-    if wrong == 0:
-        return f"**No {noun.one} is decided wrongly**: {how} changes nothing here."
-    head = (
-        f"{few_text(refused)} of {noun.count(reading.entities_in_all)} lose a right they have and "
-        f"{few_text(granted)} gain one they do not have"
-    )
-    worst = reading.entities[0] if reading.entities else None
-    chance = (
-        f"; {worst.name} is hit hardest, with a chance of {chance_text(worst['flip'])} of a wrong decision"
-        if worst is not None and worst["flip"] > 0
-        else ""
-    )
-    return f"**{head}**, on average over what may be published under {how}{chance}{_sampled(reading)}."
+def _rights(reading: DecideReading) -> Answer:
+    """Return how many entities lose a right, or in how many releases one does."""
+    refused, granted = (reading.mean(f"expected_{name}") for name in ("refused", "granted"))
+    slots: dict[str, Any] = {"exact": _exact(reading)}
+    if refused + granted < _NEVER:
+        often = reading.odds(refused + granted)
+        return reading.answer(
+            "rights.almost_none" if refused + granted else "rights.none", **slots, often=often
+        )
+    losing = refused >= _NEVER
+    at_risk = [entity for entity in reading.entities if (entity["truth"] >= 0.5) == losing]
+    worst = max(at_risk, key=lambda entity: entity["flip"], default=None)
+    slots |= {"worst": "" if worst is None else worst.name}
+    slots |= {"chance": reading.chance(math.nan if worst is None else worst["flip"])}
+    if not losing:
+        return reading.answer("rights.only_granted", **slots, granted=_granted(reading, granted))
+    if refused >= 1:
+        both = granted >= 1
+        and_granted = reading.say("rights.parts.and_granted", granted=reading.few(granted)) if both else ""
+        too = "" if both else _granted_too(reading, granted)
+        more = {"refused": reading.few(refused), "granted": and_granted, "granted_too": too}
+        return reading.answer("rights.several", **slots, **more)
+    others = [entity["flip"] for entity in at_risk if entity is not worst]
+    alone = worst is not None and max(others, default=0.0) < _SMALL_RISK and worst["flip"] >= refused / 2
+    key = "rarely" if refused < _SMALL_RISK else "one" if alone else "rare"
+    often = reading.odds(reading.chance_of_any(right=True))
+    too = _granted_too(reading, granted)
+    return reading.answer(f"rights.{key}", **slots, often=often, granted=too)
+
+
+def _granted(reading: DecideReading, granted: float) -> str:
+    if granted >= 1:
+        return reading.say("rights.parts.several_granted", granted=reading.few(granted))
+    return reading.say("rights.parts.rare_granted", often=reading.odds(reading.chance_of_any(right=False)))
+
+
+def _granted_too(reading: DecideReading, granted: float) -> str:
+    key = "none" if granted < _NEVER else "several" if granted >= 1 else "rare"
+    often = reading.odds(reading.chance_of_any(right=False))
+    return reading.say(f"rights.parts.granted_{key}", granted=reading.few(granted), often=often)
 
 
 # --- which people pay -----------------------------------------------------------------------------
 
 
-def who_pays_answer(reading: DecideReading) -> str:
-    """Say what groups of people gain or lose per head; without groups, what one release is off by."""
+def who_pays_answer(reading: DecideReading) -> Answer:
+    """Return what groups of people gain or lose per head; without groups, how far one release is off."""
     if reading.outcome() is None:
-        return "**Nothing is known** of who pays."
+        return reading.answer("pays.unknown")
     if reading.groups:
-        drawn = "" if reading.is_exact() else " (drawn, not exact: small differences may be chance)"
-        return f"**{group_heading(reading)}**{_group_rest(reading)}{drawn}."
+        return _refused_groups(reading) if reading.is_rule else _paying_groups(reading)
     return _near_the_line(reading) if reading.is_rule else _one_release(reading)
 
 
-def group_heading(reading: DecideReading) -> str:
-    """Return which group gains most per head and which loses most."""
-    found = {group: _per_head(reading, group) for group in reading.groups}
-    known = {group: value for group, value in found.items() if math.isfinite(value)}
+def group_value(reading: DecideReading, group: str, setting: Setting | None = None) -> float:
+    """Return what a person of a group gains, or the share of those entitled who are refused by error."""
+    if not reading.is_rule:
+        return reading.of_group(group, "gain_per_head", setting)
+    due = reading.of_group(group, "due", setting)
+    return reading.of_group(group, "refused", setting) / due if due > 0 else math.nan
+
+
+def _known_groups(reading: DecideReading) -> dict[str, float]:
+    values = {group: group_value(reading, group) for group in reading.groups}
+    return {group: value for group, value in values.items() if math.isfinite(value)}
+
+
+def _drawn(reading: DecideReading) -> str:
+    return "" if reading.is_exact() else reading.say("pays.parts.drawn")
+
+
+def _refused_groups(reading: DecideReading) -> Answer:
+    known = _known_groups(reading)
     if not known:
-        return f"Nobody of any group {'is entitled' if reading.is_rule else 'lives anywhere'}"
-    return _group_refused(reading, known) if reading.is_rule else _group_gains(reading, known)
-
-
-def _group_refused(reading: DecideReading, known: dict[str, float]) -> str:
+        return reading.answer("pays.not_entitled")
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
-    shown = {few_text(1000 * value) for value in known.values()}
+    if known[high] < _NEVER:
+        return reading.answer("pays.nobody_refused", drawn=_drawn(reading))
+    base = odds_base(min(value for value in known.values() if value >= _NEVER), 1000)
+    shown = {group: reading.odds(value, base=base) for group, value in known.items()}
+    total = sum(reading.of_group(group, "refused") for group in reading.groups)
+    part, often = ("lost", "") if total >= 1 else ("lost_rarely", reading.odds(total))
+    lost = reading.say(f"pays.parts.{part}", people=reading.few(total), often=often)
+    slots = {"odds": shown[high], "lost": lost, "drawn": _drawn(reading)}
     if len(reading.groups) == 1:
-        return f"Of 1,000 people of {plain(high)} who are entitled, {shown.pop()} are wrongly refused"
-    if len(shown) == 1:
-        return f"All groups are refused alike: {shown.pop()} of 1,000 people who are entitled"
-    return (
-        f"Of 1,000 people of {plain(high)} who are entitled, {few_text(1000 * known[high])} are wrongly "
-        f"refused; of {plain(low)}, {few_text(1000 * known[low])}"
-    )
+        return reading.answer("pays.refused_one", group=plain(high), **slots)
+    if len(set(shown.values())) == 1:
+        return reading.answer("pays.refused_alike", **slots)
+    low_odds = reading.say("pays.parts.none") if known[low] < _NEVER else shown[low]
+    return reading.answer("pays.refused_most", high=plain(high), low=plain(low), low_odds=low_odds, **slots)
 
 
-def _group_gains(reading: DecideReading, known: dict[str, float]) -> str:
+def _paying_groups(reading: DecideReading) -> Answer:
+    amounts, known = reading.amounts, _known_groups(reading)
+    if not known:
+        return reading.answer("pays.no_people")
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
+    slots: dict[str, Any] = {"drawn": _drawn(reading), "smallest": amounts.text(amounts.least)}
+    moving = [group for group, value in known.items() if not amounts.is_none(value)]
+    if not moving:
+        return reading.answer("pays.nobody", **slots)
+    gains = [reading.of_group(group, "gain") for group in reading.groups]
+    between = min(sum(gain for gain in gains if gain > 0), -sum(gain for gain in gains if gain < 0))
+    moved = not amounts.is_none(between) and between > 0
+    part = "between" if moved else "alike"
+    slots["between"] = reading.say(f"pays.parts.{part}", amount=amounts.text(between))
+    if high in moving and low in moving and known[low] < 0 < known[high]:
+        pair = {"low": plain(low), "high": plain(high)}
+        pair |= {"loss": amounts.text(-known[low]), "gain": amounts.text(known[high])}
+        return reading.answer("pays.pair", **pair, **slots)
+    group = max(moving, key=lambda name: abs(known[name]))
+    word = "loses" if known[group] < 0 else "gains"
+    most = "_most" if len(moving) > 1 else ""
+    return reading.answer(
+        f"pays.{word}{most}", group=plain(group), amount=amounts.text(abs(known[group])), **slots
+    )
+
+
+def _one_release(reading: DecideReading) -> Answer:
     amounts = reading.amounts
-    if not any(known.values()):
-        return "Per head, no group gains or loses on average"
-    if known[high] <= 0 or known[low] >= 0 or high == low:
-        word = "loses" if known[low] < 0 else "gains"
-        most = " most:" if len(reading.groups) > 1 else ""
-        return f"Per head, {plain(low if known[low] < 0 else high)} {word}{most} {amounts.text(_most(known))}"
-    return (
-        f"Per head, {plain(low)} loses {amounts.text(-known[low])} and {plain(high)} gains "
-        f"{amounts.text(known[high])}"
+    mean, largest, average = (
+        reading.mean(name) for name in ("mean_error", "largest_error", "largest_misallocation")
     )
-
-
-def _most(known: dict[str, float]) -> float:
-    return max(abs(value) for value in known.values())
-
-
-def per_thousand(reading: DecideReading, group: str, name: str, setting: Setting | None = None) -> float:
-    """Return how many of 1,000 people of a group are refused, or granted, a right by error.
-
-    Those who are refused are counted among those entitled, those who are granted it among the others.
-    """
-    due, people = (reading.of_group(group, each, setting) for each in ("due", "people"))
-    among = due if name == "refused" else people - due
-    return 1000 * reading.of_group(group, name, setting) / among if among > 0 else math.nan
-
-
-def _per_head(reading: DecideReading, group: str) -> float:
-    if reading.is_rule:
-        return per_thousand(reading, group, "refused") / 1000
-    return reading.of_group(group, "gain_per_head")
-
-
-def _group_rest(reading: DecideReading) -> str:
-    if reading.is_rule:
-        total = sum(reading.of_group(group, "refused") for group in reading.groups)
-        return f"; {few_text(total)} people are expected to lose a right that they have"
-    found = [reading.of_group(group, "gain") for group in reading.groups]
-    if not any(math.isfinite(_per_head(reading, group)) for group in reading.groups):
-        return ""
-    between = min(sum(each for each in found if each > 0), -sum(each for each in found if each < 0))
-    moved = f", {reading.amounts.text(between)} between groups" if between > 0 else ""
-    return f"{moved}, if all people of {with_article(reading.noun.one)} share alike"
-
-
-def _one_release(reading: DecideReading) -> str:
-    amounts, noun = reading.amounts, reading.noun
-    mean, largest = reading.mean("mean_error"), reading.mean("largest_error")
     if not math.isfinite(mean):
-        return f"**What one release is off by is not known** for every {noun.one}."
-    if largest == 0:
-        return "**One release is as good as another**: no award is ever off."
-    far = largest > _FAR * reading.mean("largest_misallocation") and mean > reading.mean("moved")
-    head = "One release is off by far more than the average shows" if far else "What one release is off by"
-    return (
-        f"**{head}**: the award of {with_article(noun.one)} is typically off by {amounts.text(mean)}, "
-        f"that of the worst by {amounts.text(largest)}, in either direction."
-    )
+        return reading.answer("release.unknown")
+    if amounts.is_none(largest):
+        return reading.answer("release.never")
+    shares = size_shares(reading)
+    if reading.nobody_gains_or_loses() and len(shares) > 1 and shares[0][1] > shares[-1][1]:
+        (first, small), (last, large) = shares[0], shares[-1]
+        slots = {"small": reading.chance(small), "large": reading.chance(large)}
+        return reading.answer("release.sizes", **slots, small_class=first, large_class=last)
+    far = largest > _FAR * average and mean > reading.mean("moved") and not amounts.is_none(average)
+    slots = {"mean": amounts.text(mean), "largest": amounts.text(largest), "average": amounts.text(average)}
+    return reading.answer(f"release.{'far' if far else 'off'}", **slots)
 
 
-def _near_the_line(reading: DecideReading) -> str:
-    noun = reading.noun
-    number = round(reading.mean("at_risk"))
+def size_shares(reading: DecideReading) -> list[tuple[str, float]]:
+    """Return the typical error of one release of each class of sizes, as a share of the award."""
+    shares = [(size.label, reading.of_size("relative", size)) for size in reading.sizes if size.least]
+    return [(label, share) for label, share in shares if math.isfinite(share)]
+
+
+def _near_the_line(reading: DecideReading) -> Answer:
+    number, lose = (round(reading.mean(name)) for name in ("at_risk", "at_risk_of_loss"))
     if not number:
-        return f"**No {noun.one} has a chance of 5% or more of a wrong decision.**"
-    lose = round(reading.mean("at_risk_of_loss"))
-    verb = "has" if number == 1 else "have"
-    of_them = f"{lose:,} of them would lose a right that they have"
+        return reading.answer("risk.nobody", chance=reading.chance(reading.mean("largest_flip")))
     if number == 1:
-        of_them = f"it would {'lose a right that it has' if lose else 'gain a right that it does not have'}"
-    return f"**{noun.count(number)} {verb} a chance of 5% or more of a wrong decision**; {of_them}."
-
-
-# --- what helps -----------------------------------------------------------------------------------
-
-
-def helps_answer(reading: DecideReading) -> str:
-    """Say what making up for losses costs, and what another way or epsilon would change."""
-    if reading.outcome() is None:
-        return "**Nothing is known** of what would help."
-    now = _needed(reading, reading.chosen)
-    if reading.is_rule:
-        head = f"**{few_text(now)} decisions are expected to be wrong at {_at(reading.chosen)}**"
-    else:
-        head = f"**To make up for every expected loss costs {reading.amounts.text(now)}**"
-        head += f" at {_at(reading.chosen)}" if reading.chosen.epsilon is not None else ""
-    parts = [_other_epsilon(reading), _other_way(reading, now)]
-    said = [part for part in parts if part]
-    return f"{head}{'; ' if said else ''}{', and '.join(said)}."
-
-
-def _at(setting: Setting) -> str:
-    return "this setting" if setting.epsilon is None else epsilon_words(setting.epsilon)
-
-
-def _needed(reading: DecideReading, setting: Setting) -> float:
-    return reading.mean("expected_wrong", setting) if reading.is_rule else reading.needed(setting)
-
-
-def _other_epsilon(reading: DecideReading) -> str:
-    others = [setting for setting in reading.by_epsilon if setting != reading.chosen]
-    known = [setting for setting in others if math.isfinite(_needed(reading, setting))]
-    if not known:
-        return ""
-    far = max(known, key=lambda each: abs(math.log((each.epsilon or 1) / (reading.chosen.epsilon or 1))))
-    return f"{reading.value_text(_needed(reading, far))} at {_at(far)}"
-
-
-def _other_way(reading: DecideReading, now: float) -> str:
-    others = [setting for setting in reading.ways if setting != reading.chosen]
-    known = [setting for setting in others if math.isfinite(_needed(reading, setting))]
-    if not known:
-        return ""
-    best = min(known, key=lambda each: _needed(reading, each))
-    value = _needed(reading, best)
-    if value + _doubt(reading, best) < now and reading.value_text(value) != reading.value_text(now):
-        drawn = "" if reading.is_exact(best) else " (drawn, not exact)"
-        promised = math.isfinite(reading.mean("claimed_epsilon", best))
-        none = "" if promised else ", with no promise to anybody"
-        rest = f"{drawn}{_at_what(reading, best)}{none}"
-        return f"'{way_title(best)}' would bring it to {reading.value_text(value)}{rest}"
-    return "nothing else that was tried clearly comes to less"
-
-
-def _at_what(reading: DecideReading, other: Setting) -> str:
-    """Return that one release is further off than now, where it clearly is."""
-    if reading.is_rule:
-        return ""
-    now, then = reading.mean("mean_error"), reading.mean("mean_error", other)
-    if not then > _WORSE * now:
-        return ""
-    return f", with a typical error of {reading.amounts.text(then)} in place of {reading.amounts.text(now)}"
-
-
-def _doubt(reading: DecideReading, other: Setting) -> float:
-    """Return by what two sums over entities may differ by chance, with errors taken as independent."""
-    drawn = [each for each in (reading.chosen, other) if not reading.is_exact(each)]
-    known = [each for each in (reading.mean("error_bound", each) for each in drawn) if math.isfinite(each)]
-    return _CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0
+        side = reading.say(f"risk.parts.{'lose' if lose else 'gain'}")
+        return reading.answer("risk.one", worst=reading.entities[0].name, side=side)
+    part = {0: "none", number: "all", 1: "one_of"}.get(lose, "some")
+    return reading.answer("risk.several", number=number, side=reading.say(f"risk.parts.{part}", lose=lose))

@@ -11,7 +11,7 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.result.bias import bias
 from evenhand.decide.result.decided import Decided
 from evenhand.release.postprocess.registry import steps_of
-from evenhand.study.tasks.decide.methods import way_of
+from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
 
@@ -63,15 +63,15 @@ def computed(
     if not setting.is_protected:
         return Computed(_true(problem, prepared, task), float("nan"), 1.0)
     promised = noise_for(task, setting, problem)
-    steps, way = way_of(setting)
+    steps, mitigation = method_of(setting)
     options: dict[str, Any] = {"draws": task.draws, "rng": source, "progress": progress}
     entities = entities_of(prepared)
-    if way is not None:
-        if way.kind.takes_post:
+    if mitigation is not None:
+        if mitigation.kind.takes_post:
             options["post"] = steps_of(task.post) or None
-        columns = {name: prepared.public[column] for name, column in way.columns.items()}
-        given = {**way.parameters, **columns}
-        made = way.kind.decide(problem, entities, promised.mechanism, **given, **options)
+        columns = {name: prepared.public[column] for name, column in mitigation.columns.items()}
+        given = {**mitigation.parameters, **columns}
+        made = mitigation.kind.decide(problem, entities, promised.mechanism, **given, **options)
         return Computed(made.decided, *claim_of(made.guarantee))
     post = steps_of(steps) or None
     decided = bias(problem, entities, promised.mechanism, post=post, **options)

@@ -1,4 +1,4 @@
-"""Ways of a decision beside the plain release: steps of post-processing, and mitigations."""
+"""Methods of a decision beside the plain release: steps of post-processing, and mitigations."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
-from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitigation_kind
+from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitigation_kind, mitigation_kinds
 from evenhand.errors import InvalidParameterError
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.schema.values import plain_mapping
+from evenhand.study.page.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,29 +21,31 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JOIN",
-    "Way",
+    "Method",
     "check_needs",
     "checked_post",
+    "free_mitigations",
+    "method_of",
+    "method_title",
     "noise_parameters",
     "public_columns",
-    "way_of",
-    "way_title",
 ]
 
 JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
 
 _OWNER = "DecideTask"
+_PACKAGE = "evenhand.study.tasks.decide"
 
 
 @dataclass(frozen=True)
-class Way:
+class Method:
     """A mitigation by name, with its parameters.
 
     Examples
     --------
-    >>> Way.of({"name": "output-perturbation", "least_total": 1e6})
-    Way(name='output-perturbation', parameters={'least_total': 1000000.0})
+    >>> Method.of({"name": "output-perturbation", "least_total": 1e6})
+    Method(name='output-perturbation', parameters={'least_total': 1000000.0})
     """
 
     name: str
@@ -55,9 +58,9 @@ class Way:
         object.__setattr__(self, "parameters", given)
 
     @classmethod
-    def of(cls, given: object) -> Way:
+    def of(cls, given: object) -> Method:
         """Return the mitigation that a name, or a mapping with ``name`` and parameters, stands for."""
-        if isinstance(given, Way):
+        if isinstance(given, Method):
             return given
         if isinstance(given, Mapping) and "name" in given:
             return cls(given["name"], {key: value for key, value in given.items() if key != "name"})
@@ -85,21 +88,33 @@ class Way:
         return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
 
 
-def check_needs(way: Way, mechanisms: Sequence[str]) -> None:
+def check_needs(method: Method, mechanisms: Sequence[str]) -> None:
     """Refuse a mitigation without what it cannot do without, before anything runs."""
-    way.kind.check_parameters(way.parameters, parameter="mitigations", owner=_OWNER)
-    for name, column in way.columns.items():
+    method.kind.check_parameters(method.parameters, parameter="mitigations", owner=_OWNER)
+    for name, column in method.columns.items():
         if not isinstance(column, str):
-            must_be = f"with the name of a column as '{name}' of '{way.name}'"
+            must_be = f"with the name of a column as '{name}' of '{method.name}'"
             raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=column)
-    if way.kind.needs_laplace and any(mechanism != "laplace" for mechanism in mechanisms):
-        must_be = f"without '{way.name}' unless all noise is of 'laplace'"
-        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=way.name)
+    if method.kind.needs_laplace and any(mechanism != "laplace" for mechanism in mechanisms):
+        must_be = f"without '{method.name}' unless all noise is of 'laplace'"
+        raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=method.name)
 
 
-def public_columns(ways: Sequence[Way]) -> tuple[str, ...]:
+def free_mitigations(entities: int, *, is_rule: bool) -> tuple[str, ...]:
+    """Return the mitigations that can be tried with nothing but the counts of so many entities.
+
+    >>> free_mitigations(100, is_rule=True), free_mitigations(5, is_rule=True)
+    (('shrink', 'piecewise-proxy'), ('shrink',))
+    >>> free_mitigations(100, is_rule=False)
+    ('shrink', 'linear-proxy', 'fairness-payment')
+    """
+    kinds = mitigation_kinds("rule" if is_rule else "allotment")
+    return tuple(kind.name for kind in kinds if kind.missing({}) is None and entities >= kind.fewest_entities)
+
+
+def public_columns(methods: Sequence[Method]) -> tuple[str, ...]:
     """Return the public columns of the data that mitigations need, each once."""
-    return tuple(dict.fromkeys(column for way in ways for column in way.columns.values()))
+    return tuple(dict.fromkeys(column for method in methods for column in method.columns.values()))
 
 
 def checked_post(given: object) -> tuple[str, ...]:
@@ -120,15 +135,15 @@ def _is_step(step: object) -> bool:
     return True
 
 
-def way_of(setting: Setting) -> tuple[tuple[str, ...], Way | None]:
+def method_of(setting: Setting) -> tuple[tuple[str, ...], Method | None]:
     """Return the steps of post-processing of a setting, and its mitigation.
 
     >>> from evenhand.study.plan.cells import Setting
-    >>> way_of(Setting("laplace", options={"post": "nonnegative+integral"}))
+    >>> method_of(Setting("laplace", options={"post": "nonnegative+integral"}))
     (('nonnegative', 'integral'), None)
     """
     if "mitigation" in setting.options:
-        return (), Way(setting.option("mitigation"), setting.option("mitigation_parameters", {}))
+        return (), Method(setting.option("mitigation"), setting.option("mitigation_parameters", {}))
     return tuple(setting.option("post").split(JOIN)) if "post" in setting.options else (), None
 
 
@@ -138,17 +153,17 @@ def noise_parameters(setting: Setting) -> dict[str, Any]:
     return {name: value for name, value in setting.options.items() if name not in besides}
 
 
-def way_title(setting: Setting) -> str:
+def method_title(setting: Setting) -> str:
     """Return what is done besides adding noise, in a few words.
 
     >>> from evenhand.study.plan.cells import Setting
-    >>> way_title(Setting("laplace")), way_title(Setting("laplace", options={"post": "nonnegative"}))
+    >>> method_title(Setting("laplace")), method_title(Setting("laplace", options={"post": "nonnegative"}))
     ('Plain release', 'Negatives set to 0')
     """
-    steps, mitigation = way_of(setting)
+    steps, mitigation = method_of(setting)
     if mitigation is not None:
         return mitigation.kind.title
     if not steps:
-        return "Plain release"
+        return catalogue(_PACKAGE).say("methods.plain")
     said = ", ".join(step.label for step in steps_of(steps))
     return said[:1].upper() + said[1:]

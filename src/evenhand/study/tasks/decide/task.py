@@ -15,7 +15,7 @@ from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
-from evenhand.study.tasks.decide.methods import JOIN, Way, check_needs, checked_post
+from evenhand.study.tasks.decide.methods import JOIN, Method, check_needs, checked_post
 from evenhand.study.tasks.decide.names import (
     ALLOTMENT_GROUP_NUMBERS,
     ALLOTMENT_MEASURES,
@@ -83,6 +83,8 @@ class DecideTask(Task):
     draws : int, default 20,000
         How many releases are drawn where no exact method applies.
     currency : str, default "$"
+    smallest : number, default 0.01
+        The smallest amount that anybody can be paid. What is below is told as nobody's gain or loss.
 
     Raises
     ------
@@ -113,9 +115,10 @@ class DecideTask(Task):
     touches: str
     unit: str
     post: tuple[str, ...]
-    mitigations: tuple[Way, ...]
+    mitigations: tuple[Method, ...]
     draws: int
     currency: str
+    smallest: float
 
     kind: ClassVar[str] = "decide"
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.1", "1")
@@ -143,6 +146,7 @@ class DecideTask(Task):
         mitigations: Any = (),
         draws: int = 20_000,
         currency: str = "$",
+        smallest: float = 0.01,
     ) -> None:
         if (rule is None) == (count is None):
             must_be = "given, or 'count', but not both"
@@ -152,7 +156,7 @@ class DecideTask(Task):
             "rule": None if rule is None else repr(_parsed(rule)),
             "count": None if count is None else _column("count", count),
             "weight": None if weight is None else parse_weight(weight, parameter="weight", owner=_OWNER).text,
-            "budget": None if budget is None else _money(budget),
+            "budget": None if budget is None else _money("budget", budget),
             "name": None if name is None else _column("name", name),
             "groups": distinct("groups", [_column("groups", each) for each in _listed(groups)], owner=_OWNER),
             "mechanisms": distinct("mechanisms", wanted, owner=_OWNER),
@@ -161,10 +165,11 @@ class DecideTask(Task):
             "unit": one_of("unit", unit, UNITS, owner=_OWNER),
             "post": checked_post(_listed(post)),
             "mitigations": distinct(
-                "mitigations", [Way.of(each) for each in _listed(mitigations)], owner=_OWNER
+                "mitigations", [Method.of(each) for each in _listed(mitigations)], owner=_OWNER
             ),
             "draws": integer("draws", draws, owner=_OWNER, low=100, high=10_000_000),
             "currency": _currency(currency),
+            "smallest": _money("smallest", smallest),
         }
         for key, value in made.items():
             object.__setattr__(self, key, value)
@@ -179,11 +184,11 @@ class DecideTask(Task):
         for field in ("weight", "budget"):
             if self.rule is not None and getattr(self, field) is not None:
                 _refuse(field, "left out where a rule decides, which divides no money", "one")
-        for way in self.mitigations:
-            if ("allotment" if self.rule is None else "rule") not in way.kind.problems:
-                what = " and ".join(f"{problem}s" for problem in way.kind.problems)
-                _refuse("mitigations", f"ones that fit: '{way.name}' is for {what}", way.name)
-            check_needs(way, [each.name for each in self.mechanisms])
+        for mitigation in self.mitigations:
+            if ("allotment" if self.rule is None else "rule") not in mitigation.kind.problems:
+                what = " and ".join(f"{problem}s" for problem in mitigation.kind.problems)
+                _refuse("mitigations", f"ones that fit: '{mitigation.name}' is for {what}", mitigation.name)
+            check_needs(mitigation, [each.name for each in self.mechanisms])
 
     # --- what is asked ----------------------------------------------------------------------------
 
@@ -296,6 +301,7 @@ class DecideTask(Task):
             "mitigations": [each.plain for each in self.mitigations],
             "draws": self.draws,
             "currency": self.currency,
+            "smallest": self.smallest,
         }
 
     @classmethod
@@ -320,10 +326,10 @@ def _column(parameter: str, name: object) -> str:
     return name
 
 
-def _money(budget: object) -> float:
-    amount = math.nan if isinstance(budget, bool) or not isinstance(budget, Real) else float(budget)
+def _money(parameter: str, given: object) -> float:
+    amount = math.nan if isinstance(given, bool) or not isinstance(given, Real) else float(given)
     if not 0 < amount <= _LARGEST_BUDGET:
-        _refuse("budget", "a number > 0 and <= 1e18", budget)
+        _refuse(parameter, "a number > 0 and <= 1e18", given)
     return amount
 
 

@@ -1,4 +1,4 @@
-"""How a report on decisions words things: money, shares, chances, the entities and the settings."""
+"""How a report on decisions writes things: money, shares, chances, the entities and the settings."""
 
 from __future__ import annotations
 
@@ -9,19 +9,36 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.marks import Axis
 from evenhand.report.words import MINUS, epsilon_words, number
-from evenhand.study.page.wording import counted, plain
-from evenhand.study.tasks.decide.methods import noise_parameters, way_of, way_title
+from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.wording import counted
+from evenhand.study.tasks.decide.methods import method_of, method_title, noise_parameters
 from evenhand.study.tasks.shared.wording import mechanism_name as mechanism_of_a_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evenhand.study.page.catalogue import Catalogue
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["Amounts", "Noun", "chance_text", "few_text", "mechanism_name", "noun_of", "setting_words"]
+__all__ = [
+    "PACKAGE",
+    "Amounts",
+    "Noun",
+    "chance_text",
+    "few_text",
+    "mechanism_name",
+    "noun_of",
+    "odds_base",
+    "odds_text",
+    "setting_words",
+]
+
+PACKAGE = "evenhand.study.tasks.decide"
+"""Where the folder with the sentences stands."""
 
 _LARGE = ((1e9, "billion", 2), (1e6, "million", 1))
-_LEAST = 1e-6
+_LEAST_SHARE = 1e-9
+_RAREST = 1e-6
 _UNFIT = frozenset({"name", "names", "id", "label", "title", "geoid", "fips", "code", "place", "region"})
 
 
@@ -61,63 +78,75 @@ class Amounts:
         A sign that stands before an amount, or a word that follows it.
     in_money : bool
         Whether there is a budget.
+    smallest : float
+        The smallest amount that anybody can be paid; shares are told down to a billionth of the budget.
+    language : str
 
     Examples
     --------
     >>> dollars = Amounts("$", in_money=True)
     >>> dollars.text(72_310_000), dollars.text(-4.2, sign=True), dollars.text(0.00312)
-    ('$72.3 million', '−$4.20', '$0.0031')
+    ('$72.3 million', '−$4.20', 'less than $0.01')
     >>> Amounts("EUR", in_money=True).text(1234.6), Amounts("$", in_money=False).text(0.000012)
     ('1,235 EUR', '0.0012% of the budget')
     """
 
     currency: str
     in_money: bool
+    smallest: float = 0.01
+    language: str = "en"
+
+    @property
+    def least(self) -> float:
+        """The smallest amount that is one."""
+        return self.smallest if self.in_money else _LEAST_SHARE
+
+    def is_none(self, value: float) -> bool:
+        """Return whether an amount is below the smallest that anybody can be paid."""
+        return abs(value) < self.least
+
+    def shown(self, value: float) -> float:
+        """Return an amount as a chart draws it: 0 where nobody can be paid so little."""
+        return 0.0 if self.is_none(value) else value
 
     def text(self, value: float, *, sign: bool = False) -> str:
-        """Return an amount."""
+        """Return an amount with its unit."""
+        say = catalogue(PACKAGE, self.language).say
         if not math.isfinite(value):
-            return "unknown"
+            return say("number.unknown")
+        if value and self.is_none(value):
+            return say("number.less", amount=self.text(self.least))
         if not self.in_money:
-            digits = _digits(100 * value)
-            return f"{number(100 * value, digits, sign=sign)}% of the budget"
-        if 0 < abs(value) < _LEAST:
-            return f"less than {self.text(math.copysign(_LEAST, value), sign=sign)}"
-        shown = _money(abs(value))
-        before = MINUS if value < 0 and _shows(shown) else "+" if sign and value > 0 and _shows(shown) else ""
+            return say("number.of_budget", share=number(100 * value, _digits(100 * value), sign=sign))
+        shown = self._money(abs(value))
+        before = MINUS if value < 0 else "+" if sign and value > 0 else ""
         if re.fullmatch(r"\w{2,}.*", self.currency):
             return f"{before}{shown} {self.currency}"
         return f"{before}{self.currency}{shown}"
 
     def at_most(self, value: float) -> str:
-        """Return an amount that something is below; tiny ones are raised to the smallest that is shown."""
-        return self.text(max(value, _LEAST) if self.in_money and value > 0 else value)
+        """Return an amount that something is below, never less than the smallest."""
+        return self.text(max(value, self.least))
 
     def axis(self, title: str, values: Iterable[float]) -> Axis:
         """Return the axis of a chart on which the largest of some amounts has few figures."""
+        say = catalogue(PACKAGE, self.language).say
         largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
         if not self.in_money:
-            return Axis(title, "% of the budget", 100.0)
-        for least, word, _ in (*_LARGE, (1e4, "thousand", 1)):
+            return Axis(title, say("number.of_budget", share="").strip(), 100.0)
+        for least, word in (*((least, word) for least, word, _ in _LARGE), (1e4, "thousand")):
             if largest >= least:
-                return Axis(
-                    title, f"{self.currency} {word}", 1000.0 / 1e6 if word == "thousand" else 1 / least
-                )
+                times = 1e-3 if word == "thousand" else 1 / least
+                return Axis(title, f"{self.currency} {say(f'number.{word}')}", times)
         return Axis(title, self.currency)
 
-    @classmethod
-    def of(cls, currency: str, budget: float | None) -> Amounts:
-        """Return how the amounts of a budget are worded, or of shares where there is none."""
-        return cls(plain(currency), in_money=budget is not None)
-
-
-def _money(value: float) -> str:
-    for least, word, digits in _LARGE:
-        if value >= least:
-            return f"{value / least:,.{digits}f} {word}"
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:,.2f}" if value >= 0.1 or value == 0 else f"{value:,.{_digits(value)}f}"
+    def _money(self, value: float) -> str:
+        for least, word, digits in _LARGE:
+            if value >= least:
+                return (
+                    f"{value / least:,.{digits}f} {catalogue(PACKAGE, self.language).say(f'number.{word}')}"
+                )
+        return f"{value:,.0f}" if value >= 100 else f"{value:,.{max(2, _digits(self.smallest) - 1)}f}"
 
 
 def _digits(value: float) -> int:
@@ -128,38 +157,57 @@ def _digits(value: float) -> int:
     return min(1 - math.floor(math.log10(size)), 12)
 
 
-def _shows(text: str) -> bool:
-    return any(figure in text for figure in "123456789")
-
-
-def chance_text(value: float) -> str:
+def chance_text(value: float, sentences: Catalogue | None = None) -> str:
     """Return a chance in percent.
 
     >>> chance_text(0.4216), chance_text(0.00004), chance_text(0.0)
     ('42.2%', '0.004%', '0%')
     """
+    say = (sentences or catalogue(PACKAGE)).say
     if not math.isfinite(value):
-        return "unknown"
+        return say("number.unknown")
     if value == 0:
-        return "0%"
+        return say("number.percent", share="0")
     if value < 1e-7:
-        return "less than 0.00001%"
-    return f"{number(100 * value, max(1, _digits(100 * value) - 1))}%"
+        return say("number.less", amount=say("number.percent", share="0.00001"))
+    return say("number.percent", share=number(100 * value, max(1, _digits(100 * value) - 1)))
 
 
-def few_text(value: float) -> str:
-    """Return an expected number of entities or people: whole from a hundred on, else with one or two figures.
+def odds_text(value: float, sentences: Catalogue | None = None, *, form: str = "of", base: int = 100) -> str:
+    """Return a share below 1 as so many of a hundred, or of a thousand and so on where it is smaller.
 
-    What is smaller than chances are computed to is not spelled out.
+    >>> odds_text(0.07), odds_text(0.0042), odds_text(0.0), odds_text(0.02, base=1000)
+    ('7 of 100', '4 of 1,000', '0 of 100', '20 of 1,000')
+    """
+    say = (sentences or catalogue(PACKAGE)).say
+    if 0 < value < _RAREST:
+        return say(f"number.fewer_{form}", base=round(1 / _RAREST))
+    base = odds_base(value, base)
+    return say(f"number.{form}", count=round(value * base), base=base)
 
-    >>> few_text(5.147), few_text(1234.6), few_text(0.0042), few_text(0.0), few_text(9e-12)
-    ('5.1', '1,235', '0.0042', '0', 'less than 0.000001')
+
+def odds_base(value: float, base: int = 100) -> int:
+    """Return of how many a share is at least one: a hundred, a thousand and so on.
+
+    >>> odds_base(0.07), odds_base(0.0042), odds_base(3.5, 1)
+    (100, 1000, 1)
+    """
+    while value >= _RAREST and value * base < 0.95:
+        base *= 10
+    return base
+
+
+def few_text(value: float, sentences: Catalogue | None = None) -> str:
+    """Return an expected number of entities or people: below 1, in how many releases it is one.
+
+    >>> few_text(5.147), few_text(1234.6), few_text(0.0042), few_text(0.0)
+    ('5.1', '1,235', '4 in 1,000 releases', '0')
     """
     if not math.isfinite(value):
-        return "unknown"
+        return (sentences or catalogue(PACKAGE)).say("number.unknown")
     if value >= 100 or value == 0:
         return number(value, 0)
-    return number(value, _digits(value)) if abs(value) >= _LEAST else f"less than {_LEAST:f}"
+    return number(value, 1) if value >= 1 else odds_text(value, sentences, form="in")
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -178,10 +226,10 @@ def setting_words(setting: Setting) -> str:
     >>> setting_words(Setting("laplace", Fraction(1, 10), options={"post": "nonnegative"}))
     'Laplace noise at ε = 0.1, negatives set to 0'
     """
-    words = mechanism_name(setting)
+    say, words = catalogue(PACKAGE).say, mechanism_name(setting)
     if setting.epsilon is not None:
-        words = f"{words} at {epsilon_words(setting.epsilon)}"
-    if way_of(setting) == ((), None):
+        words = say("setting.at", mechanism=words, at=epsilon_words(setting.epsilon))
+    if method_of(setting) == ((), None):
         return words
-    way = way_title(setting)
-    return f"{words}, {way[:1].lower()}{way[1:]}"
+    method = method_title(setting)
+    return say("setting.method", setting=words, method=f"{method[:1].lower()}{method[1:]}")

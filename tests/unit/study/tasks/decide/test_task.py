@@ -9,7 +9,7 @@ from evenhand.errors import InvalidParameterError, PlanError, RuleError
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
-from evenhand.study.tasks.decide.methods import Way, way_of, way_title
+from evenhand.study.tasks.decide.methods import Method, method_of, method_title
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study._decide_studies import RULE, done_besides, money_task, rule_task
@@ -68,8 +68,8 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
     )
 
     assert first != second
-    assert money_task(mitigations=[Way("shrink")]) == money_task(mitigations="shrink")
-    assert way_of(first) == ((), Way("sum-constraint", {"total": 10}))
+    assert money_task(mitigations=[Method("shrink")]) == money_task(mitigations="shrink")
+    assert method_of(first) == ((), Method("sum-constraint", {"total": 10}))
     assert Cell.from_id(Cell(first, 0).id) == Cell(first, 0)
 
 
@@ -86,7 +86,7 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
     ],
 )
 def test_every_way_has_words(options, title):
-    assert way_title(Setting("laplace", options=options)) == title
+    assert method_title(Setting("laplace", options=options)) == title
 
 
 # --- refusals -------------------------------------------------------------------------------------

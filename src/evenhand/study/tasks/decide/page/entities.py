@@ -9,9 +9,7 @@ from evenhand.report.charts import bars_chart, spots_chart
 from evenhand.report.marks import Axis, Bar, Class, Estimate, Spot
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
-from evenhand.study.page.wording import plain, with_article
-from evenhand.study.tasks.decide.answers import gain_heading, sides
-from evenhand.study.tasks.decide.wording import chance_text, few_text, setting_words
+from evenhand.study.tasks.decide.answers import heading_of, sides, who_gains
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,36 +26,26 @@ _SHOWN = 40
 
 def sizes_section(reading: DecideReading) -> Section:
     """Return the typical error of an award against the size of the entity."""
-    noun, people = reading.noun, plain(reading.task.count)
     spots = [
         Spot(entity.name, entity["size"], entity["error"] / entity["truth"])
         for entity in reading.entities
         if entity["truth"] > 0
     ]
-    classes = [size_class for size_class in _classes(reading) if size_class.x > 0]
+    say, classes = reading.say, [size_class for size_class in _classes(reading) if size_class.x > 0]
     heading = _sizes_heading(reading, classes)
+    listed = "; ".join(f"{size_class.label}: {reading.chance(size_class.y)}" for size_class in classes)
     chart = spots_chart(
-        Axis(f"{people} counted"),
-        Axis("typical error of one release", "% of the award", 100.0),
+        Axis(say("sizes.x")),
+        Axis(say("sizes.y"), say("sizes.y_unit"), 100.0),
         spots,
         classes=classes,
-        kinds=(f"one {noun.one}", ""),
+        kinds=(say("sizes.one"), ""),
         named=0,
         name="misallocation-by-size",
-        alt=f"{heading}. {_alt_classes(classes)}",
-        caption=(
-            f"**{reading.exactness}** Root mean square error of the award of one release, as a share of "
-            f"what the {noun.one} is due. {setting_words(reading.chosen)}. Both axes are logarithmic. "
-            f"{_which(reading)} Of nobody counted there is no share."
-        ),
+        alt=f"{heading}. {listed}.",
+        caption=say("sizes.caption", exactness=reading.exactness, which=_which(reading)),
     )
-    return Section(
-        heading=heading,
-        lead="The same noise weighs more where few people are counted. What it does on average stands above; "
-        "what one release does is here, in either direction.",
-        charts=(chart,),
-        anchor="sizes",
-    )
+    return Section(heading=heading, lead=say("sizes.lead"), charts=(chart,), anchor="sizes")
 
 
 def _classes(reading: DecideReading) -> list[Class]:
@@ -73,56 +61,38 @@ def _classes(reading: DecideReading) -> list[Class]:
 
 
 def _sizes_heading(reading: DecideReading, classes: Sequence[Class]) -> str:
-    noun = reading.noun
     if len(classes) < 2:
-        return f"What one release is off by, {noun.one} by {noun.one}"
+        return reading.say("sizes.heading_one")
     small, large = classes[0], classes[-1]
-    first, last = (chance_text(size_class.y) for size_class in (small, large))
-    if small.y <= large.y:
-        return f"Large {noun.many} are off by {last} of their award, small ones by {first}"
-    return (
-        f"With {small.label} {plain(reading.task.count)} an award is typically off by {first}, with "
-        f"{large.label} by {last}"
-    )
-
-
-def _alt_classes(classes: Sequence[Class]) -> str:
-    return "; ".join(f"{size_class.label}: {chance_text(size_class.y)}" for size_class in classes) + "."
+    first, last = (reading.chance(size_class.y) for size_class in (small, large))
+    key = "large" if small.y <= large.y else "small"
+    labels = {"small": small.label, "large": large.label}
+    return reading.say(f"sizes.heading_{key}", first=first, last=last, **labels)
 
 
 def classes_section(reading: DecideReading) -> Section | None:
-    """Return what entities of each size gain or lose on average, in money."""
+    """Return what entities of each size gain or lose on average, in money; None where nobody does."""
     sizes = [size for size in reading.sizes if math.isfinite(reading.of_size("gain", size))]
-    if not sizes:
+    amounts = reading.amounts
+    values = [amounts.shown(reading.of_size("gain", size)) for size in sizes]
+    if not any(values) or reading.nobody_gains_or_loses():
         return None
-    values = [reading.of_size("gain", size) for size in sizes]
     bars = [
         Bar(f"{size.label} ({reading.of_size('entities', size):,.0f})", Estimate(value), strong=value < 0)
         for size, value in zip(sizes, values, strict=True)
     ]
-    heading = gain_heading(reading)
-    amounts = reading.amounts
-    said = "; ".join(
+    heading = heading_of(who_gains(reading))
+    listed = "; ".join(
         f"{size.label} {amounts.text(value, sign=True)}" for size, value in zip(sizes, values, strict=True)
     )
     chart = bars_chart(
-        amounts.axis(f"expected gain or loss of one {reading.noun.one}", values),
+        amounts.axis(reading.say("gains.axis"), values),
         bars,
         name="gain-by-size",
-        alt=f"{heading}. {said}.",
-        caption=(
-            f"**{reading.exactness}** Mean over the {reading.noun.many} of a class of sizes by "
-            f"{plain(reading.task.count)}; in brackets how many there are. Losses are dark. "
-            f"{setting_words(reading.chosen)}."
-        ),
+        alt=f"{heading}. {listed}.",
+        caption=reading.say("gains.caption", exactness=reading.exactness),
     )
-    return Section(
-        heading=heading,
-        lead="This is the bias: expected minus true, which stays however often counts are published. It is 0 "
-        "where nobody is favoured.",
-        charts=(chart,),
-        anchor="gains",
-    )
+    return Section(heading=heading, lead=reading.say("gains.lead"), charts=(chart,), anchor="gains")
 
 
 # --- rights against distance ----------------------------------------------------------------------
@@ -130,50 +100,32 @@ def classes_section(reading: DecideReading) -> Section | None:
 
 def flips_section(reading: DecideReading) -> Section:
     """Return the chance of a wrong decision against the distance from the line."""
-    noun = reading.noun
     spots = [
         Spot(entity.name, entity["distance"], entity["flip"], second=entity["truth"] < 0.5)
         for entity in reading.entities
     ]
-    heading, article = _flips_heading(reading), with_article(noun.one)
-    listed = "; ".join(f"{entity.name} {chance_text(entity['flip'])}" for entity in reading.entities[:5])
+    say, heading = reading.say, _flips_heading(reading)
+    listed = "; ".join(f"{entity.name} {reading.chance(entity['flip'])}" for entity in reading.entities[:5])
     chart = spots_chart(
-        Axis("people between it and the line"),
-        Axis("chance of a wrong decision", "%", 100.0),
+        Axis(say("flips.x")),
+        Axis(say("flips.y"), "%", 100.0),
         spots,
-        kinds=("has the right, may lose it", "has it not, may gain it"),
+        kinds=(say("flips.has"), say("flips.has_not")),
         shares=True,
         name="flips-by-distance",
         alt=f"{heading}. {listed}.",
-        caption=(
-            f"**{reading.exactness}** One dot for each {noun.one}. How many more or fewer people, in the "
-            "count that weighs most in a comparison, would change the decision from the true counts. "
-            f"{setting_words(reading.chosen)}. {_which(reading)}"
-        ),
+        caption=say("flips.caption", exactness=reading.exactness, which=_which(reading)),
     )
-    return Section(
-        heading=heading,
-        lead=f"Near the line noise decides. {article[:1].upper()}{article[1:]} far from it is decided as its "
-        "true counts say.",
-        charts=(chart,),
-        anchor="flips",
-    )
+    return Section(heading=heading, lead=say("flips.lead"), charts=(chart,), anchor="flips")
 
 
 def _flips_heading(reading: DecideReading) -> str:
-    noun = reading.noun
     if reading.outcome() is None:
-        return "No chance of a wrong decision is known"
-    number_of = round(reading.mean("at_risk"))
-    if not number_of:
-        largest = chance_text(reading.mean("largest_flip"))
-        return f"No {noun.one} has a chance above {largest} of a wrong decision"
-    lose = round(reading.mean("at_risk_of_loss"))
-    verb = "has" if number_of == 1 else "have"
-    return (
-        f"{noun.count(number_of)} {verb} a chance of 5% or more of a wrong decision; {lose:,} of them would "
-        "lose a right"
-    )
+        return reading.say("flips.heading_unknown")
+    count, lose = (round(reading.mean(name)) for name in ("at_risk", "at_risk_of_loss"))
+    if not count:
+        return reading.say("flips.heading_none", largest=reading.chance(reading.mean("largest_flip")))
+    return reading.say("flips.heading" if count > 1 else "flips.heading_one", number=count, lose=lose)
 
 
 # --- one by one -----------------------------------------------------------------------------------
@@ -184,11 +136,11 @@ def entities_section(reading: DecideReading) -> Section:
     shown = _shown(reading)
     table = _rule_table(reading, shown) if reading.is_rule else _money_table(reading, shown)
     left = reading.entities_in_all - len(shown)
-    rest = f" {reading.noun.count(left)} are less affected." if left else ""
+    rest = reading.say("entities.rest", left=reading.noun.count(left)) if left else ""
+    key = "lead" if reading.is_rule or not reading.nobody_gains_or_loses() else "lead_still"
     return Section(
         heading=_entities_heading(reading),
-        lead=f"The {len(shown)} most affected {reading.noun.many}, in the order that you choose.{rest} "
-        "The CSV has more of each.",
+        lead=reading.say(f"entities.{key}", shown=len(shown), rest=rest, kept=len(reading.entities)),
         tables=(table,),
         anchor="entities",
     )
@@ -200,6 +152,8 @@ def _shown(reading: DecideReading) -> list[Entity]:
         return [entity for entity in reading.entities if entity["flip"] > 0][:_SHOWN] or list(
             reading.entities[:_SHOWN]
         )
+    if reading.nobody_gains_or_loses():
+        return sorted(reading.entities, key=lambda entity: -_share(entity))[:_SHOWN]
     gains, losses = sides(reading)
     half = _SHOWN // 2
     few = gains[: max(half, _SHOWN - len(losses))] + losses[: max(half, _SHOWN - len(gains))]
@@ -209,24 +163,31 @@ def _shown(reading: DecideReading) -> list[Entity]:
 
 def _entities_heading(reading: DecideReading) -> str:
     if not reading.entities:
-        return f"No {reading.noun.one} is known"
-    worst = reading.entities[0]
+        return reading.say("entities.heading_none")
+    worst, amounts = reading.entities[0], reading.amounts
     if reading.is_rule:
-        return f"{worst.name} is most likely to be decided wrongly: {chance_text(worst['flip'])}"
-    way = "gains" if worst["bias"] > 0 else "loses"
-    amount = reading.amounts.text(abs(worst["bias"]) * reading.money)
-    return f"{worst.name} {way} most on average: {amount}"
+        return reading.say("entities.heading_rule", name=worst.name, chance=reading.chance(worst["flip"]))
+    amount = abs(worst["bias"]) * reading.money
+    if amounts.is_none(amount):
+        return reading.say("entities.heading_nobody", smallest=amounts.text(amounts.least))
+    key = "gains" if worst["bias"] > 0 else "loses"
+    return reading.say(f"entities.heading_{key}", name=worst.name, amount=amounts.text(amount))
 
 
 def _orders(
-    shown: Sequence[Entity], keys: Sequence[tuple[str, Callable[[Entity], Any]]]
+    reading: DecideReading,
+    shown: Sequence[Entity],
+    keys: Sequence[tuple[str, Callable[[Entity], Any]]],
 ) -> tuple[tuple[str, list[int]], ...]:
-    places = range(len(shown))
-
     def ordered(key: Callable[[Entity], Any]) -> list[int]:
-        return sorted(places, key=lambda place: key(shown[place]))
+        return sorted(range(len(shown)), key=lambda place: key(shown[place]))
 
-    return tuple((name, ordered(key)) for name, key in keys)
+    return tuple((reading.say(f"entities.order.{name}"), ordered(key)) for name, key in keys)
+
+
+def _share(entity: Entity) -> float:
+    """Return the typical error as a share of the award; below every number where there is no award."""
+    return entity["error"] / entity["truth"] if entity["truth"] > 0 else -math.inf
 
 
 def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
@@ -238,62 +199,64 @@ def _money_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
             amounts.text(entity["truth"] * money),
             f"**{amounts.text(entity['bias'] * money, sign=True)}**",
             amounts.text(entity["error"] * money),
-            chance_text(entity["error"] / entity["truth"]) if entity["truth"] > 0 else "no award",
+            reading.chance(_share(entity)) if entity["truth"] > 0 else reading.say("entities.no_award"),
         ]
         for entity in shown
     ]
+    moves = (
+        ("gain", lambda entity: -abs(entity["bias"])),
+        ("losses", lambda entity: entity["bias"]),
+        ("gains", lambda entity: -entity["bias"]),
+    )
     keys = (
-        ("gain or loss", lambda entity: -abs(entity["bias"])),
-        ("losses first", lambda entity: entity["bias"]),
-        ("gains first", lambda entity: -entity["bias"]),
+        *(() if reading.nobody_gains_or_loses() else moves),
+        ("share", lambda entity: -_share(entity)),
         ("size", lambda entity: -entity["size"]),
-        ("share", lambda entity: -(entity["error"] / entity["truth"]) if entity["truth"] > 0 else math.inf),
         ("name", lambda entity: entity.name.casefold()),
     )
-    return Table(
-        header=[
-            reading.noun.one.capitalize(), f"{plain(reading.task.count)}\ncounted", "Due\nfrom true counts",
-            "Gain or loss\non average", "Typical error\nof one release", "Typical error\n% of the award",
-        ],
-        rows=rows,
-        numeric=[False, True, True, True, True, True],
-        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.",
-        name="most-affected",
-        data=_kept(reading),
-        orders=_orders(shown, keys),
-    )  # fmt: skip
+    return _table(reading, rows, ("counted", "due", "gain", "error", "share"), _orders(reading, shown, keys))
 
 
 def _rule_table(reading: DecideReading, shown: Sequence[Entity]) -> Table:
     rows = [
         [
             entity.name,
-            "has the right" if entity["truth"] >= 0.5 else "has it not",
-            f"**{chance_text(entity['flip'])}**",
-            few_text(entity["distance"]),
+            reading.say("entities.has" if entity["truth"] >= 0.5 else "entities.has_not"),
+            f"**{reading.chance(entity['flip'])}**",
+            number(entity["distance"], 0 if entity["distance"] >= 100 else 1),
             number(entity["size"], 0),
         ]
         for entity in shown
     ]
     keys = (
         ("chance", lambda entity: -entity["flip"]),
-        ("losses first", lambda entity: (-entity["truth"], -entity["flip"])),
+        ("losses", lambda entity: (-entity["truth"], -entity["flip"])),
         ("distance", lambda entity: entity["distance"]),
         ("size", lambda entity: -entity["size"]),
         ("name", lambda entity: entity.name.casefold()),
     )
+    return _table(reading, rows, ("truth", "chance", "distance", "size"), _orders(reading, shown, keys))
+
+
+def _table(
+    reading: DecideReading,
+    rows: Sequence[Sequence[str]],
+    columns: Sequence[str],
+    orders: tuple[tuple[str, list[int]], ...],
+) -> Table:
+    """Return the table of entities, the first column of which has their names."""
     return Table(
         header=[
-            reading.noun.one.capitalize(), "By true counts", "Wrong decision\nchance",
-            "Distance\npeople from the line", "Size\nlargest count",
+            reading.say("entities.header.name"),
+            *(reading.say(f"entities.header.{key}") for key in columns),
         ],
         rows=rows,
-        numeric=[False, False, True, True, True],
-        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.",
+        numeric=[False, *(key != "truth" for key in columns)],
+        caption=reading.say("entities.caption", exactness=reading.exactness),
         name="most-affected",
         data=_kept(reading),
-        orders=_orders(shown, keys),
-    )  # fmt: skip
+        orders=orders,
+    )
 
 
 def _kept(reading: DecideReading) -> dict[str, list[object]]:
@@ -308,9 +271,6 @@ def _kept(reading: DecideReading) -> dict[str, list[object]]:
 
 
 def _which(reading: DecideReading) -> str:
-    if reading.all_kept:
-        return f"All {reading.noun.count(reading.entities_in_all)} are shown."
-    return (
-        f"{len(reading.entities):,} of {reading.noun.count(reading.entities_in_all)} are shown: the most "
-        "affected, and some of every size."
-    )
+    key = "all" if reading.all_kept else "some"
+    entities = reading.noun.count(reading.entities_in_all)
+    return reading.say(f"entities.{key}_shown", kept=len(reading.entities), entities=entities)

@@ -9,11 +9,11 @@ from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
-from evenhand.study.page.wording import plain, with_article
-from evenhand.study.tasks.decide.answers import group_heading, per_thousand
-from evenhand.study.tasks.decide.wording import few_text, setting_words
+from evenhand.study.page.wording import plain
+from evenhand.study.tasks.decide.answers import group_value, heading_of, who_pays_answer
 
 if TYPE_CHECKING:
+    from evenhand.report.page import Chart
     from evenhand.study.tasks.decide.reading import DecideReading
 
 __all__ = ["groups_section"]
@@ -23,88 +23,71 @@ def groups_section(reading: DecideReading) -> Section | None:
     """Return bars of what each group of people pays per head, and a table; None without groups."""
     if not reading.groups:
         return None
-    values = {group: _value(reading, group) for group in reading.groups}
-    heading = group_heading(reading)
-    if reading.is_rule:
-        axis = Axis("wrongly refused", "of 1,000 people entitled")
-        said = "; ".join(f"{plain(group)} {few_text(value)}" for group, value in values.items())
-    else:
-        axis = reading.amounts.axis("expected gain or loss per head", values.values())
-        said = "; ".join(
-            f"{plain(group)} {reading.amounts.text(value, sign=True)}" for group, value in values.items()
-        )
-    dark = "" if reading.is_rule else " Losses are dark."
-    bars = [
-        Bar(plain(group), Estimate(value), strong=value < 0 or reading.is_rule)
-        for group, value in values.items()
-    ]
-    chart = bars_chart(
-        axis,
-        bars,
-        name="who-pays",
-        alt=f"{heading}. {said}.",
-        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.{dark}",
-    )
+    heading = heading_of(who_pays_answer(reading))
+    chart = _chart(reading, heading)
     return Section(
         heading=heading,
-        lead=_lead(reading),
-        charts=(chart,),
+        lead=reading.say_kind("groups.lead"),
+        charts=() if chart is None else (chart,),
         tables=(_table(reading),),
         anchor="groups",
     )
 
 
-def _value(reading: DecideReading, group: str) -> float:
+def _chart(reading: DecideReading, heading: str) -> Chart | None:
+    """Return the bars; None where no group gains or loses as much as anybody can be paid."""
+    values = {group: group_value(reading, group) for group in reading.groups}
     if reading.is_rule:
-        return per_thousand(reading, group, "refused")
-    return reading.of_group(group, "gain_per_head")
-
-
-def _lead(reading: DecideReading) -> str:
-    noun = reading.noun
-    if reading.is_rule:
-        return (
-            f"Noise is added to {noun.many}, but people lose rights. A group loses more where its people "
-            f"live in {noun.many} near the line. Every person of {with_article(noun.one)} counts alike."
-        )
-    return (
-        f"Noise is added to {noun.many}, but people pay. What {with_article(noun.one)} gains or loses is "
-        "divided among all people of these groups in it, so that a group pays more where its people live in "
-        "those that lose."
-    )
+        values = {group: 1000 * value for group, value in values.items()}
+        axis = Axis(reading.say("groups.axis_rule"), reading.say("groups.axis_rule_unit"))
+        shown = {group: number(value, 1) for group, value in values.items()}
+    else:
+        amounts = reading.amounts
+        values = {group: amounts.shown(value) for group, value in values.items()}
+        axis = amounts.axis(reading.say("groups.axis_money"), values.values())
+        shown = {group: amounts.text(value, sign=True) for group, value in values.items()}
+    if not any(values.values()):
+        return None
+    bars = [
+        Bar(plain(group), Estimate(value), strong=value < 0 or reading.is_rule)
+        for group, value in values.items()
+    ]
+    listed = "; ".join(f"{plain(group)} {text}" for group, text in shown.items())
+    caption = reading.say_kind("groups.caption", exactness=reading.exactness)
+    return bars_chart(axis, bars, name="who-pays", alt=f"{heading}. {listed}.", caption=caption)
 
 
 def _table(reading: DecideReading) -> Table:
     if reading.is_rule:
-        header = ["Group", "People", "Entitled", "Wrongly refused\npeople", "Wrongly granted\npeople"]
+        header = ("group", "people", "entitled", "refused", "granted")
         names = ("people", "due", "refused", "granted")
         rows = [
-            [plain(group), *(few_text(reading.of_group(group, name)) for name in names)]
+            [plain(group), *(reading.few(reading.of_group(group, name)) for name in names)]
             for group in reading.groups
         ]
     else:
         amounts = reading.amounts
-        header = ["Group", "People", "Due\nper head", "Gain or loss\nper head", "Gain or loss\nin all"]
+        header = ("group", "people", "due", "per_head", "in_all")
         names = ("people", "due", "gain", "gain_per_head")
         rows = []
         for group in reading.groups:
-            people, due, gain, each = (reading.of_group(group, name) for name in names)
+            people, due, gain, per_head = (reading.of_group(group, name) for name in names)
             rows.append(
                 [
                     plain(group),
                     number(people, 0),
                     amounts.text(due / people if people > 0 else math.nan),
-                    f"**{amounts.text(each, sign=True)}**",
+                    f"**{amounts.text(per_head, sign=True)}**",
                     amounts.text(gain, sign=True),
                 ]
             )
     data: dict[str, list[object]] = {"group": [plain(group) for group in reading.groups]}
     data |= {name: [reading.of_group(group, name) for group in reading.groups] for name in names}
     return Table(
-        header=header,
+        header=[reading.say(f"groups.{name}") for name in header],
         rows=rows,
         numeric=[False, True, True, True, True],
-        caption=f"**{reading.exactness}** {setting_words(reading.chosen)}.",
+        caption=reading.say("entities.caption", exactness=reading.exactness),
         name="groups",
         data=data,
     )

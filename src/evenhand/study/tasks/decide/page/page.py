@@ -6,8 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber, Note
-from evenhand.study.page.wording import listed, plain, with_article
-from evenhand.study.tasks.decide.answers import helps_answer, sides, who_answer, who_pays_answer
+from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.wording import listed, plain
+from evenhand.study.tasks.decide.answers import sides, who_answer, who_pays_answer
+from evenhand.study.tasks.decide.choice import helps_answer
 from evenhand.study.tasks.decide.page.entities import (
     classes_section,
     entities_section,
@@ -15,13 +17,13 @@ from evenhand.study.tasks.decide.page.entities import (
     sizes_section,
 )
 from evenhand.study.tasks.decide.page.groups import groups_section
+from evenhand.study.tasks.decide.page.methods import cost_section, methods_section
 from evenhand.study.tasks.decide.page.promise import numbers_section, promise_section
-from evenhand.study.tasks.decide.page.ways import cost_section, ways_section
 from evenhand.study.tasks.decide.reading import DecideReading
-from evenhand.study.tasks.decide.wording import chance_text, few_text, setting_words
+from evenhand.study.tasks.decide.wording import PACKAGE, setting_words
 
 if TYPE_CHECKING:
-    from evenhand.report.page import Section
+    from evenhand.report.page import Answer, Section
     from evenhand.study.tasks.decide.reading import Entity
 
 __all__ = ["DecidePage"]
@@ -32,22 +34,16 @@ _MOST_LETTERS = 90
 class DecidePage(DecideReading):
     """The report of a study of decisions: rights by a rule, or money by a formula."""
 
-    kicker = "Decide from protected counts"
-    not_private = (
-        "**Computed from the true data, not for publication.** It compares decisions from protected counts "
-        "with those from the true ones, entity by entity; nothing protects the page itself."
-    )
+    kicker = catalogue(PACKAGE).say("page.kicker")
+    not_private = catalogue(PACKAGE).say("page.not_private")
 
     def question(self) -> str:
         """Return the question that the page answers."""
-        if self.is_rule:
-            rule = plain(self.task.rule, longest=_MOST_LETTERS)
-            return f"If {self.noun.many} have a right by protected counts ({rule}), who loses it?"
-        money = self.amounts.text(self.money) if self.task.budget is not None else "money"
-        count = plain(self.task.count)
-        return f"If {money} is shared out by protected counts of {count}, who gains and who loses?"
+        amount = self.amounts.text(self.money) if self.amounts.in_money else self.say("page.money")
+        rule = plain(self.task.rule, longest=_MOST_LETTERS)
+        return self.say_kind("page.question", amount=amount, rule=rule)
 
-    def answers(self) -> tuple[str, str, str]:
+    def answers(self) -> tuple[Answer, Answer, Answer]:
         """Return who gains and who loses, which people pay, and what helps.
 
         What is exact has no interval; where draws had to be made, a word is only said if it holds beyond
@@ -63,7 +59,7 @@ class DecidePage(DecideReading):
             *errors,
             groups_section(self),
             entities_section(self),
-            ways_section(self),
+            methods_section(self),
             cost_section(self),
             numbers_section(self),
         )
@@ -72,120 +68,94 @@ class DecidePage(DecideReading):
 
     def key_numbers(self) -> tuple[KeyNumber, ...]:
         """Return the four numbers of the head."""
-        at = "" if self.chosen.epsilon is None else f"at {self.at}"
+        at = "" if self.chosen.epsilon is None else self.say("key.at", at=self.at)
         return self._rule_numbers(at) if self.is_rule else self._money_numbers(at)
 
     def _money_numbers(self, at: str) -> tuple[KeyNumber, ...]:
         gains, losses = sides(self)
         mean = self.mean("mean_error")
-        detail = f"mean over {self.noun.many}" if math.isfinite(mean) else ""
+        detail = self.say("key.error_detail") if math.isfinite(mean) else ""
+        moved = self.say("key.none") if self.nobody_gains_or_loses() else self.value_text(self.mean("moved"))
         return (
-            KeyNumber("Expected to move", self.value_text(self.mean("moved")), detail=at),
-            self._extreme("Largest expected loss", losses),
-            self._extreme("Largest expected gain", gains),
-            KeyNumber("Typical error of one release", self.value_text(mean), detail=detail),
+            KeyNumber(self.say("key.moved"), moved, detail=at),
+            self._extreme(self.say("key.loss"), losses),
+            self._extreme(self.say("key.gain"), gains),
+            KeyNumber(self.say("key.error"), self.value_text(mean), detail=detail),
         )
 
     def _extreme(self, label: str, entities: list[Entity]) -> KeyNumber:
         if not entities:
-            return KeyNumber(label, "none")
+            return KeyNumber(label, self.say("key.none"))
         most = max(entities, key=lambda entity: abs(entity["bias"]))
         return KeyNumber(label, self.amounts.text(most["bias"] * self.money, sign=True), detail=most.name)
 
     def _rule_numbers(self, at: str) -> tuple[KeyNumber, ...]:
-        wrong, refused, granted = (
-            few_text(self.mean(f"expected_{name}")) for name in ("wrong", "refused", "granted")
-        )
-        every = f"of {self.noun.count(self.entities_in_all)}, {at}"
         worst = self.entities[0].name if self.entities else ""
-        largest = chance_text(self.mean("largest_flip"))
-        return (
-            KeyNumber("Wrong decisions expected", wrong, detail=every),
-            KeyNumber("Rights refused", refused, detail="expected"),
-            KeyNumber("Rights granted by error", granted, detail="expected"),
-            KeyNumber("Largest chance of a wrong decision", largest, detail=worst),
-        )
+        details = {"wrong": self.say("key.wrong_detail", at=f", {at}" if at else "")}
+        counts = [
+            KeyNumber(
+                self.say(f"key.{name}"),
+                self.few(self.mean(f"expected_{name}")),
+                detail=details.get(name) or self.say("key.average"),
+            )
+            for name in ("wrong", "refused", "granted")
+        ]
+        largest = self.chance(self.mean("largest_flip"))
+        return (*counts, KeyNumber(self.say("key.largest"), largest, detail=worst))
 
     def further_notes(self) -> list[Note]:
         """Return that a total may be one that nothing can be divided by, and that values were drawn."""
-        said, totals = [], self.total_notes()
+        notes, totals = [], self.total_notes()
         if totals:
             most_private = min(totals, key=lambda setting: setting.epsilon or math.inf)
-            why = f"{setting_words(most_private)}: {plain(totals[most_private], longest=400)}"
-            said.append(Note("warn", f"**The noisy total may be 0 or less.** {why}"))
-        if self.outcome() is not None and not self.is_exact():
-            how = plain(next(iter(self.notes_of()), "sampled"), longest=300)
-            rest = "Each expected value has a standard error; small gains and losses may be chance."
-            said.append(Note("warn", f"**Drawn, not exact.** {how}. {rest}"))
-        return said
+            why = plain(totals[most_private], longest=400)
+            where = setting_words(most_private)
+            notes.append(Note("warn", self.say("page.total_note", where=where, why=why)))
+        how = self.computed_by()
+        if how is not None and not self.is_exact():
+            notes.append(Note("warn", self.say("page.drawn_note", how=plain(how, longest=300))))
+        return notes
 
     # --- the foot ---------------------------------------------------------------------------------
 
     def method(self) -> list[str]:
         """Return how the study was done."""
-        facts, task = self.results.facts, self.task
-        said = [f"{plain(facts.label)}: {self.noun.count(facts.rows)}, one row each."]
+        facts, task, say = self.results.facts, self.task, self.say
+        lines = [say("method.rows", label=plain(facts.label), entities=self.noun.count(facts.rows))]
         if self.is_rule:
-            said.append(f"The rule: {plain(task.rule, longest=600)}.")
-            said.append(
-                "A ratio whose denominator is published as 0 or below does not hold, unless it is signed."
-            )
+            lines += [say("method.rule", rule=plain(task.rule, longest=600)), say("method.ratio")]
         else:
-            of = f" of {self.amounts.text(self.money)}" if task.budget is not None else " of the whole"
-            said.append(
-                f"The allotment: each {self.noun.one} has the share{of} that its "
-                f"{plain(task.formula, longest=300)} has in the sum over all."
-            )
-        said += self._how_computed()
-        said.append(
-            "Bias is expected minus true. A typical error is the root of the mean square error of one "
-            "release."
-        )
+            in_money = self.amounts.in_money
+            budget = self.amounts.text(self.money) if in_money else say("who.parts.whole")
+            lines.append(say("method.allotment", budget=budget, formula=plain(task.formula, longest=300)))
+        lines += [*self._how_computed(), say("method.terms")]
+        if not self.is_rule and self.amounts.in_money:
+            lines.append(say("method.smallest", smallest=self.amounts.text(self.amounts.least)))
         if task.groups:
-            said.append(
-                f"Groups of people: {listed([plain(group) for group in task.groups], most=8)}. They should "
-                f"cover everybody who has a part in what {with_article(self.noun.one)} gets, and not overlap."
-            )
-        return said
+            lines.append(say("method.groups", groups=listed([plain(group) for group in task.groups], most=8)))
+        return lines
 
     def _how_computed(self) -> list[str]:
-        said, notes = [], self.notes_of()
-        if self.outcome() is not None:
-            told = "; ".join(plain(note, longest=500).rstrip(".") for note in notes)
-            said.append(f"How it was computed: {told}.")
+        lines, how = [], self.computed_by()
+        notes = [*([how] if how is not None else []), *(note for note in self.notes_of() if note is not how)]
+        if notes:
+            shown = "; ".join(plain(note, longest=500).rstrip(".") for note in notes)
+            lines.append(self.say("method.computed", how=shown))
         error = self.mean("error_bound")
         if self.is_exact() and math.isfinite(error) and error:
-            shown = f"{error:.1g}" if self.is_rule else self.amounts.at_most(error)
-            guessed = any(note.kind == "estimated error" for note in notes)
-            by = "as the method estimates" if guessed else "by the bound of the method"
-            said.append(f"Expected values above are off by less than {shown}, {by}.")
+            bound = f"{error:.1g}" if self.is_rule else self.amounts.at_most(error)
+            estimated = any(note.kind == "estimated error" for note in notes)
+            lines.append(self.say(f"method.bound_{'estimated' if estimated else 'proved'}", bound=bound))
         if not self.is_exact():
-            said.append(
-                f"Where no exact method applies, {self.task.draws:,} releases are drawn with seed "
-                f"{self.results.plan.seed}; they are simulated and publish nothing."
-            )
-        return said
+            lines.append(self.say("method.draws", draws=self.task.draws, seed=self.results.plan.seed))
+        return lines
 
     def limits(self) -> list[str]:
         """Return what the numbers do not cover."""
-        said = [
-            (
-                "The counts are taken as true. Errors that they have before any noise, from surveys or "
-                "estimates, are not in these numbers and may be larger."
-            ),
-            self.scope_line(f"one {'rule' if self.is_rule else 'formula'}"),
-            (
-                "Averages are over what may be published. What is published once is one draw, and its errors "
-                "are those of one release."
-            ),
-            (
-                "Choosing a mechanism by this page uses the true data, which the guarantee of the release "
-                "does not cover: use public or older data where you can."
-            ),
+        lines = [
+            self.say("limits.counts"),
+            self.scope_line(self.say_kind("limits.scope")),
+            self.say("limits.one_release"),
+            self.say("limits.choice"),
         ]
-        if not self.is_rule:
-            said.append(
-                "Shares by a noisy total have no mean in the strict sense where that total may be 0; what is "
-                "shown is the principal value, or the mean where it is not."
-            )
-        return said
+        return lines if self.is_rule else [*lines, self.say("limits.total")]
