@@ -188,9 +188,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
-    for column_protocol in chosen.protocols.values():
-        if isinstance(column_protocol, Optimal):
-            column_protocol.solve(solving)
+    _solve_channels(chosen, solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
     promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
@@ -231,6 +229,13 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     return Privatized(
         places, record, declared, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
     )
+
+
+def _solve_channels(strategy: Strategy, solving: Any) -> None:
+    """Solve what optimal protocols need before anything is written."""
+    for protocol in strategy.protocols.values():
+        if isinstance(protocol, Optimal):
+            protocol.solve(solving)
 
 
 def _state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
