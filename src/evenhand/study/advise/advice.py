@@ -180,7 +180,7 @@ def advise(
         outcome=choice.outcome,
         answer=answer(reading, limits, choice, folder=folder),
         reasons=() if picked is None else reasons(reading, limits, choice, picked),
-        alternatives=tuple(each.setting for each in choice.alike if each.meets and each is not picked),
+        alternatives=tuple(each.setting for each in choice.equal),
         tried=tried(limits, choice),
         predictions=checks,
         caveats=caveats(results, limits, chosen, profile=rows, checks=checks),

@@ -87,16 +87,12 @@ def _use(
         "at": epsilon_words(picked.setting.epsilon),
         "public": say("use.parts.public") if picked.setting.mechanism == OPTIMAL else "",
         "limit": limit_word(limits.which),
-        "why": "",
-        "rest": "",
     }
-    equal = [each for each in choice.alike if each.meets and each is not picked]
-    beaten = [each for each in choice.beside if each.meets and each not in choice.alike]
-    if choice.outcome == "chosen":
-        slots["why"] = _leads(reading, choice, picked, beaten)
-    slots["rest"] = _rest(reading, choice, picked, equal, named=not limits.are_set)
+    beaten = [each for each in choice.beside if each.meets] if choice.outcome == "chosen" else []
+    slots["why"] = _leads(reading, choice, picked, beaten)
+    slots["rest"] = _rest(reading, choice, picked, named=not limits.are_set)
     if limits.are_set:
-        return _kept(reading, limits, choice, picked, slots, equal, beaten)
+        return _kept(reading, limits, choice, picked, slots, beaten)
     return _cheap(reading, choice, picked, slots)
 
 
@@ -106,18 +102,17 @@ def _kept(
     choice: Choice,
     picked: Candidate,
     slots: dict[str, Any],
-    equal: Sequence[Candidate],
     beaten: Sequence[Candidate],
 ) -> tuple[str, dict[str, Any]]:
     loss = max(0.0, -(picked.change.low or 0.0))
     shown = {"gap": picked.gap.high or 0.0, "loss": loss, **_limits(limits)}
     slots["far"] = say(f"use.parts.far_{limits.which}", **shown)
-    if equal or (beaten and choice.outcome == "chosen"):
-        kind, others = ("others", equal) if equal else ("better", beaten)
+    if choice.equal or beaten:
+        kind, others = ("others", choice.equal) if choice.equal else ("better", tuple(beaten))
         key = f"use.parts.{kind}_{_number(others)}"
         name = name_of(others[0].setting, reading.results.facts.schema)
         slots["others"] = say(key, other=name, count=len(others))
-        return ("kept_alike" if equal else "kept_better"), slots
+        return ("kept_alike" if choice.equal else "kept_better"), slots
     return ("kept_alone" if choice.outcome == "chosen" and choice.beside else "kept"), slots
 
 
@@ -125,11 +120,8 @@ def _cheap(
     reading: CollectReading, choice: Choice, picked: Candidate, slots: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return what the smallest epsilon costs against the largest, or what the next smaller one would."""
-    epsilons = sorted({each.setting.epsilon or 0 for each in choice.candidates})
     useful = max(each.setting.epsilon or 0 for each in choice.candidates if each.is_useful)
     epsilon = picked.setting.epsilon or 0
-    if len(epsilons) == 1:
-        return "one_epsilon", slots
     if epsilon < useful:
         change = picked.against_largest
         same = change is not None and is_exactly_zero(change)
@@ -165,15 +157,11 @@ def _cheap(
     return "largest", slots | {"change": other.against_largest, "takes": takes}
 
 
-def _rest(
-    reading: CollectReading, choice: Choice, picked: Candidate, equal: Sequence[Candidate], *, named: bool
-) -> str:
+def _rest(reading: CollectReading, choice: Choice, picked: Candidate, *, named: bool) -> str:
     """Return which others do as well, which may, and that its reports are the shortest, if they are."""
     schema = reading.results.facts.schema
-    said = []
-    if named and equal:
-        said.append(_names(reading, "alike", equal))
-    lengths = [message_bits(each.setting, schema) for each in equal]
+    said = [_names(reading, "alike", choice.equal)] if named and choice.equal else []
+    lengths = [message_bits(each.setting, schema) for each in choice.equal]
     bits = message_bits(picked.setting, schema)
     if lengths and bits < max(lengths):
         said.append(say("use.parts.shortest", bits=bits))
@@ -200,21 +188,17 @@ def _leads(reading: CollectReading, choice: Choice, picked: Candidate, beaten: S
     """Return by how much it is ahead of those that it beats: by gap where that is clear, else by accuracy."""
     said = []
     for measure, part in ((GAP, "gap"), (ACCURACY, "accuracy")):
-        others = [each for each in beaten if _clear_lead(reading, choice, picked, each) == measure]
-        if others:
-            differences = [
-                paired(reading, picked.setting, each.setting, measure, level=choice.level) for each in others
-            ]
-            least = min(differences, key=lambda each: abs(each.value))
-            names = [name_of(each.setting, reading.results.facts.schema) for each in others]
+        ahead = {
+            each.setting: paired(reading, picked.setting, each.setting, measure, level=choice.level)
+            for each in beaten
+        }
+        clear = {setting: found for setting, found in ahead.items() if found.is_clear}
+        if clear:
+            least = min(clear.values(), key=lambda each: abs(each.value))
+            names = [name_of(setting, reading.results.facts.schema) for setting in clear]
             said.append(say(f"use.parts.{part}_{_number(names)}", others=names, difference=least))
+            beaten = [each for each in beaten if each.setting not in clear]
     return "".join(said)
-
-
-def _clear_lead(reading: CollectReading, choice: Choice, picked: Candidate, other: Candidate) -> str:
-    """Return the measure by which a setting beats another: the gap where it is clear, else accuracy."""
-    gap = paired(reading, picked.setting, other.setting, GAP, level=choice.level)
-    return GAP if gap.is_clear else ACCURACY
 
 
 # --- nothing to use -------------------------------------------------------------------------------
@@ -260,7 +244,7 @@ def _to_prove(reading: CollectReading, setting: Setting) -> tuple[str, int | Non
     """Return how many repeats would show that a model is better than one answer for everybody."""
     ahead = reading.ahead_of_same_answer(setting)
     repeats = repeats_for([(TIGHTER * ahead.value, ahead)])
-    return (say("takes.repeats", repeats=repeats) if repeats else say("takes.on_limit")), repeats
+    return say("takes.repeats" if repeats else "takes.more_people", repeats=repeats), repeats
 
 
 def _too_few(reading: CollectReading, limits: Limits, choice: Choice) -> Said:  # noqa: ARG001 - one form

@@ -197,6 +197,8 @@ class Choice:
         The one that is recommended; with ``"too-wide"`` the one that would be.
     alike : tuple of Candidate
         Those of its epsilon that cannot be told apart, itself among them; none where it is singled out.
+    equal : tuple of Candidate
+        Those that may be recommended and cannot be told from the one that is.
     level : float
         Of each interval.
     """
@@ -205,6 +207,7 @@ class Choice:
     candidates: tuple[Candidate, ...] = ()
     picked: Candidate | None = None
     alike: tuple[Candidate, ...] = ()
+    equal: tuple[Candidate, ...] = ()
     level: float = 0.95
 
     @property
@@ -282,10 +285,12 @@ def _among(
         key=lambda each: (message_bits(each.setting, schema), each.setting.mechanism == OPTIMAL),
     )
     if _says_nothing(reading, picked.setting, level=level):
-        return Choice("too-wide", candidates, picked, named, strict)
+        return Choice("too-wide", candidates, picked, named, level=strict)
     if len(named) == 1:
-        return Choice("chosen", candidates, picked, (), strict)
-    return Choice("alike", candidates, picked, named, strict)
+        return Choice("chosen", candidates, picked, level=strict)
+    as_good = same[beside.index(picked)] & meets
+    equal = [each for each, is_equal in zip(beside, as_good, strict=True) if is_equal and each is not picked]
+    return Choice("alike", candidates, picked, named, tuple(equal), strict)
 
 
 def _as_cheap(

@@ -159,7 +159,7 @@ def test_below_the_epsilon_where_the_model_starts_to_work_it_is_said_to_be_dead(
     advice = advised({"all": {**BEFORE, **base}, GRR: dead, OUE: dead})
 
     assert advice.recommendation == WIDE
-    assert "below that the model no longer tells people apart" in advice.answer.finding
+    assert "below that the model is not clearly better than one answer for everyone" in advice.answer.finding
 
 
 def test_a_group_that_is_too_small_does_not_carry_the_gap():

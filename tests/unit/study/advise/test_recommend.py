@@ -184,6 +184,7 @@ def test_settings_that_beat_each_other_in_a_circle_are_all_named():
 
     assert found.outcome == "alike"
     assert len(found.alike) == 3
+    assert found.equal == ()  # each is better than another, so that none is said to do as well
 
 
 @pytest.mark.parametrize(
