@@ -16,6 +16,7 @@ from evenhand.cli.tasks.base import TaskCommand
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import advice_plan, as_lines
 from evenhand.study.advise.recommend import Limits
+from evenhand.study.advise.wording import say
 from evenhand.study.intake.setup import plan_for
 from evenhand.study.profile.profiling import profile
 from evenhand.study.run.prepare import prepare
@@ -120,7 +121,8 @@ class AdviseCommand(TaskCommand):
                 terminal.sentence(f"**{text}**" if not place else text, indent=indent)
         if not run.typed["details"]:
             again = f"evenhand advise --resume --out {shlex.quote(shorten_path(run.folder))}"
-            terminal.sentence(f"More: {again}{self.repeat_options(run.typed)} --details")
+            command = f"{again}{self.repeat_options(run.typed)} --details"
+            terminal.sentence(say("more", command=command))
         terminal.show()
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         raise typer.Exit(code)

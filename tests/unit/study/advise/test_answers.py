@@ -429,3 +429,30 @@ def test_a_gap_above_the_limit_is_one_to_narrow_however_small():
 
     assert advice.recommendation == GRR
     assert "next to none to narrow" not in said(advice)
+
+
+def test_a_smaller_gap_of_a_model_that_is_of_no_use_is_said_to_be_that():
+    """It is no remedy."""
+    base = {f"{group} base_rate": 0.7 for group in ("women", "men")}
+    dead = {"sp_gap": 0.0, "acc": 0.7}
+    values = {"all": {**BEFORE, **base}, OUE: dead}
+    beside = advised(values, max_gap=0.4)
+    even = {**values, Setting(): {"sp_gap": 0.021}, GRR: dead}
+    below = advised(even, max_gap=0.4)
+
+    assert "but only with a model that is not clearly better than one answer for everyone" in said(beside)
+    assert below.recommendation == WIDE
+    assert "At ε = 1 no setting is clearly better than one answer for everyone" in said(below)
+
+
+def test_repeats_are_asked_for_where_they_could_show_that_a_protected_model_is_of_use():
+    """Not clear is not the same as dead."""
+    made = results({"all": BEFORE}, repeats=5)
+    accuracy = np.full((5, 5), 0.8)
+    accuracy[1:] = [0.65, 0.4, 0.6, 0.45, 0.65]
+    made = with_runs(made, np.full((5, 5), 0.3) + np.arange(5) * 0.001, accuracy)
+    advice = advise(made, folder="advice")
+
+    assert (advice.recommendation, advice.outcome) == (None, "useless")
+    assert "No tested setting is clearly better than one answer for everyone." in advice.answer.finding
+    assert re.search(r"About \d+ repeats would tell", advice.answer.evidence)
