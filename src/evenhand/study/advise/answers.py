@@ -164,14 +164,13 @@ def _rest(reading: CollectReading, choice: Choice, picked: Candidate, *, named: 
     lengths = [message_bits(each.setting, schema) for each in choice.equal]
     bits = message_bits(picked.setting, schema)
     if lengths and bits < max(lengths):
-        said.append(say("use.parts.shortest", bits=bits))
+        key = "among_shortest" if bits in lengths else "shortest"
+        said.append(say(f"use.parts.{key}", bits=bits))
     unsure = [each for each in choice.alike if not each.meets]
-    for word, others in (
-        ("open", [each for each in unsure if each.is_useful]),
-        ("dead", [each for each in unsure if not each.is_useful]),
-    ):
-        if others:
-            said.append(_names(reading, word, others))
+    if useful := [each for each in unsure if each.is_useful]:
+        said.append(_names(reading, "open", useful))
+    if dead := [name_of(each.setting, schema) for each in unsure if not each.is_useful]:
+        said.append(say("use.parts.dead", others=dead))
     return "".join(said)
 
 

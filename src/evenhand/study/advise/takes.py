@@ -130,7 +130,7 @@ def _epsilon(reading: CollectReading, near: Candidate, limits: Limits) -> str:
     if limits.which == "both" and near.gap.value <= limits.max_gap:
         return say("takes.between", before=before)
     stays = before.low is not None and before.low > limits.max_gap
-    return say("takes.gap_stays", before=before) if stays else say("takes.on_limit")
+    return say(f"takes.gap_{'stays' if stays else 'unclear'}", before=before)
 
 
 def _alike(setting: Setting, other: Setting) -> bool:
