@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -15,6 +16,7 @@ from evenhand.cli.tasks.base import TaskCommand
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import advice_plan, as_lines
 from evenhand.study.advise.recommend import Limits
+from evenhand.study.advise.wording import say
 from evenhand.study.intake.setup import plan_for
 from evenhand.study.profile.profiling import profile
 from evenhand.study.run.prepare import prepare
@@ -42,13 +44,16 @@ MaxLoss = Annotated[
 MostEpsilon = Annotated[
     float | None, protection_option("NUMBER", "The largest epsilon that is accepted.", "--epsilon")
 ]
+Details = Annotated[
+    bool, output_option("", "Show every setting, what papers let expect, and more caveats.", "--details")
+]
 
 
 class AdviseCommand(TaskCommand):
     """Which protocol and epsilon for this data, with reasons.
 
-    Says what the data lets expect, checks it with a small study, and recommends a setting within your limits;
-    none where settings cannot be told apart. With --resume a study that was stopped goes on, and one that is
+    Runs a small study and recommends a setting within your limits, with the command that uses it; where none
+    keeps them it says what it would take. With --resume a study that was stopped goes on, and one that is
     finished is asked again, with other limits or more repeats. A choice made by looking at private rows is
     not covered by the guarantee of what is collected later: use public or pilot data where you can.
     """
@@ -60,7 +65,7 @@ class AdviseCommand(TaskCommand):
   evenhand advise people.csv --target hired --positive yes \\
       --protected sex --privileged male --sensitive sex,age --max-gap 0.1
   evenhand advise causal --max-accuracy-loss 0.02 --epsilon 2
-  evenhand advise --resume --out advice --max-gap 0.05 --repeats 20
+  evenhand advise --resume --out advice --max-gap 0.05 --repeats 20 --details
 """
     run_options: ClassVar[Mapping[str, Any]] = {
         name: kind
@@ -70,8 +75,9 @@ class AdviseCommand(TaskCommand):
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,
         "max_accuracy_loss": MaxLoss, "epsilon": MostEpsilon, "repeats": Repeats, "out": Out,
+        "details": Details,
     }  # fmt: skip
-    applied = _LIMITS
+    applied = (*_LIMITS, "details")
 
     def check(self, typed: dict[str, Any]) -> None:
         """Refuse limits that nobody can want."""
@@ -98,22 +104,27 @@ class AdviseCommand(TaskCommand):
         >>> AdviseCommand().repeat_options({"max_gap": 0.1, "max_accuracy_loss": None, "epsilon": 2.0})
         ' --max-gap 0.1 --epsilon 2'
         """
-        limits = {name.replace("_", "-"): typed[name] for name in _LIMITS if typed[name] is not None}
-        return "".join(f" --{name} {limit:g}" for name, limit in limits.items())
+        return Limits(**{name: typed[name] for name in _LIMITS}).typed
 
     def conclude(self, run: StudyRun, results: Results) -> None:
         """Show the advice, line by line, and end with the exit code."""
         terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
-        advice = results.advise(**limits, profile=profile(prepare(run.plan, frame=run.frame)))
+        rows = profile(prepare(run.plan, frame=run.frame))
+        advice = results.advise(**limits, profile=rows, folder=shorten_path(run.folder))
         files = write_results(terminal, results, run.folder)
         code = FAILED if results.failures else 0
         paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
         terminal.object({"command": self.name, **advice.to_dict(), "files": paths, "exit": code})
         terminal.show()
-        for place, (indent, text) in enumerate(as_lines(advice)):
-            terminal.sentence(f"**{text}**" if not place else text, indent=indent)
-            if not text:
-                terminal.show()
+        for place, (indent, text) in enumerate(as_lines(advice, details=run.typed["details"])):
+            if not text or text == advice.answer.action:
+                terminal.show(f"{indent}{text}")
+            else:
+                terminal.sentence(f"**{text}**" if not place else text, indent=indent)
+        if not run.typed["details"]:
+            again = f"evenhand advise --resume --out {shlex.quote(shorten_path(run.folder))}"
+            command = f"{again}{self.repeat_options(run.typed)} --details"
+            terminal.sentence(say("more", command=command))
         terminal.show()
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         raise typer.Exit(code)

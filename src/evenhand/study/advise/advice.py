@@ -1,4 +1,4 @@
-"""Advice: what to expect of protection, whether it came true, and which setting to use under limits."""
+"""Advice: which setting to use under limits or what it would take, why, and what was to be expected."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.intervals import check_level
+from evenhand.study.advise.answers import answer
 from evenhand.study.advise.caveats import caveats
 from evenhand.study.advise.predictions import predict
-from evenhand.study.advise.reasons import has_no_gap, reasons
+from evenhand.study.advise.reasons import reasons, tried
 from evenhand.study.advise.recommend import Limits, choose, message_bits
 from evenhand.study.advise.trial_plan import advice_plan
 from evenhand.study.advise.verdicts import checked, full_settings
+from evenhand.study.advise.wording import say
+from evenhand.study.plan.cells import Setting
 from evenhand.study.profile.profiling import Profile, profile_of_results
 from evenhand.study.results.base import ResultData
+from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.collect.wording import setting_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evenhand.report.page import Answer
     from evenhand.schema import Schema
-    from evenhand.study.advise.recommend import Choice
     from evenhand.study.advise.verdicts import Checked
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
 
 __all__ = ["Advice", "advice_plan", "advise", "as_lines"]
@@ -34,19 +37,27 @@ __all__ = ["Advice", "advice_plan", "advise", "as_lines"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Advice:
-    """What to expect, what came true, and what to use.
+    """What to use or what it would take, why, and what was expected of the data.
+
+    Printed it is short; :attr:`details` has all of it.
 
     Parameters
     ----------
     recommendation : Setting or None
-        The setting to use; None where the study does not single one out.
+        The setting to use.
     outcome : str
-        ``"chosen"``, ``"alike"``, ``"none"`` (nothing meets the limits), ``"no-gap"`` (there is none to
-        reduce), ``"no-candidates"`` or ``"no-intervals"``.
+        ``"chosen"`` (better than the others at its epsilon), ``"alike"`` (others do as well), or why nothing
+        is recommended: ``"none"`` (nothing keeps the limits), ``"useless"`` (no setting tells people apart),
+        ``"no-model"`` (not even the unprotected model does), ``"too-wide"``, ``"too-few"`` (people of a
+        group), ``"no-candidates"`` or ``"no-intervals"``.
+    answer : Answer
+        What to use or what it would take: its ``finding``, its ``evidence``, and as its ``action`` a command.
     reasons : tuple of str
-        Why, in sentences with their figures.
+        Why: three at most.
     alternatives : tuple of Setting
-        Without a recommendation, the settings to choose from by another criterion.
+        The other settings that do as well.
+    tried : tuple of str
+        A line for each setting that was a candidate.
     predictions : tuple of Checked
         What was expected of these data, with what the study says of it.
     caveats : tuple of str
@@ -61,8 +72,10 @@ class Advice:
 
     recommendation: Setting | None
     outcome: str
+    answer: Answer
     reasons: tuple[str, ...]
     alternatives: tuple[Setting, ...]
+    tried: tuple[str, ...]
     predictions: tuple[Checked, ...]
     caveats: tuple[str, ...]
     limits: Limits
@@ -70,8 +83,13 @@ class Advice:
     schema: Schema
     level: float
 
+    @property
+    def details(self) -> str:
+        """The whole advice: every setting that was tried, what the literature says, and every caveat."""
+        return as_text(self, details=True)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the advice in JSON's types."""
+        """Return the whole advice in JSON's types."""
         return as_dict(self)
 
     def __str__(self) -> str:
@@ -92,6 +110,7 @@ def advise(
     epsilon: Any = None,
     profile: Profile | None = None,
     level: float = 0.95,
+    folder: str | None = None,
 ) -> Advice:
     """Return what a study says of which setting to use.
 
@@ -110,6 +129,8 @@ def advise(
         from the test rows and how columns depend on each other is not known.
     level : float
         At which all that is said of the candidates holds together, and so do the verdicts on predictions.
+    folder : str, optional
+        The study's folder, as it is typed in the commands that the advice ends with; none without it.
 
     Returns
     -------
@@ -125,11 +146,13 @@ def advise(
     --------
     >>> from evenhand.study import CollectTask, DataSource, Plan
     >>> from evenhand.study.run.whole import run
-    >>> data = DataSource(dataset="causal", options={"n": 300})
+    >>> data = DataSource(dataset="causal", options={"n": 600})
     >>> plan = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=1)
     >>> advice = advise(run(plan, workers=1, progress=False), max_gap=0.1)
-    >>> advice.recommendation is None, advice.outcome
-    (True, 'no-intervals')
+    >>> advice.outcome
+    'no-intervals'
+    >>> advice.answer.finding
+    'Run more repeats before choosing: a single one says nothing about chance.'
     """
     kinds: dict[str, tuple[object, Any]] = {
         "results": (results, ResultData),
@@ -148,17 +171,19 @@ def advise(
         () if rows is None or not full_settings(results) else checked(predict(rows), results, level=level)
     )
     choice = choose(results, limits, level=level)
-    no_gap = bool(choice.candidates) and has_no_gap(results, limits, level=level)
-    chosen = None if no_gap or choice.chosen is None else choice.chosen.setting
-    alternatives = _alternatives(choice, no_gap=no_gap)
-    told = caveats(results, limits, chosen, alternatives=alternatives, profile=rows, checks=checks)
+    picked = None if choice.picked is None or choice.outcome == "too-wide" else choice.picked
+    chosen = None if picked is None else picked.setting
+    protected = [each for each in results.settings if each.is_protected]
+    reading = CollectReading(results, chosen or (protected or [Setting()])[0])
     return Advice(
         recommendation=chosen,
-        outcome="no-gap" if no_gap else choice.outcome,
-        reasons=reasons(results, limits, choice, no_gap=no_gap),
-        alternatives=alternatives,
+        outcome=choice.outcome,
+        answer=answer(reading, limits, choice, folder=folder),
+        reasons=() if picked is None else reasons(reading, limits, choice, picked),
+        alternatives=tuple(each.setting for each in choice.equal),
+        tried=tried(limits, choice),
         predictions=checks,
-        caveats=told,
+        caveats=caveats(results, limits, chosen, profile=rows, checks=checks),
         limits=limits,
         profile=rows,
         schema=results.facts.schema,
@@ -173,41 +198,38 @@ def _profile(results: ResultData, given: Profile | None) -> Profile | None:
     return profile_of_results(results)
 
 
-def _alternatives(choice: Choice, *, no_gap: bool) -> tuple[Setting, ...]:
-    if no_gap and choice.chosen is not None:
-        return (choice.chosen.setting,)
-    return tuple(each.setting for each in choice.alike)
-
-
 _WIDTH = 96
-_NOT_PRIVATE = "Computed from the true rows: this advice is not private and not for publication."
 
 
-def headline(advice: Advice) -> str:
-    """Return the answer in one line."""
-    if advice.recommendation is None:
-        return "No recommendation."
-    return f"Recommended: {setting_name(advice.recommendation)}."
+def as_lines(advice: Advice, *, details: bool = False) -> list[tuple[str, str]]:
+    """Return each sentence with the indent of its paragraph, and empty texts between the parts.
 
-
-def as_lines(advice: Advice) -> list[tuple[str, str]]:
-    """Return each sentence with the indent of its paragraph, and empty texts between the parts."""
-    lines = [("", headline(advice))]
-    lines += [("  ", each) for each in advice.reasons]
-    if advice.predictions:
-        lines += [("", ""), ("", "What the data lets expect, and what the study says:")]
+    The command, if there is one, is a line of its own that must not be wrapped.
+    """
+    lines = [("", advice.answer.finding), ("  ", advice.answer.evidence)]
+    if advice.answer.action:
+        lines += [("", ""), ("  ", advice.answer.action)]
+    if advice.reasons:
+        lines += [("", ""), *(("  ", each) for each in advice.reasons)]
+    if details and advice.tried:
+        lines += [("", ""), ("", say("headings.tried")), *(("  ", each) for each in advice.tried)]
+    if details and advice.predictions:
+        lines += [("", ""), ("", say("headings.predictions"))]
         for each in advice.predictions:
             lines += [("  ", f"{_mark(each)}: {each.prediction.sentence}")]
             lines += [("    ", f"{each.prediction.evidence} {each.finding} [{each.prediction.source}]")]
-    lines += [("", ""), ("", "Keep in mind:")]
-    lines += [("  ", each) for each in advice.caveats]
-    return [*lines, ("", ""), ("", _NOT_PRIVATE)]
+    lines += [("", ""), ("", say("headings.caveats"))]
+    lines += [("  ", each) for each in (advice.caveats if details else advice.caveats[:1])]
+    return [*lines, ("", ""), ("", say("not_private"))]
 
 
-def as_text(advice: Advice) -> str:
+def as_text(advice: Advice, *, details: bool = False) -> str:
     """Return the advice, wrapped for a terminal."""
     wrapped: list[str] = []
-    for indent, line in as_lines(advice):
+    for indent, line in as_lines(advice, details=details):
+        if line and line == advice.answer.action:
+            wrapped.append(f"{indent}{line}")
+            continue
         hanging = f"{indent}  " if indent else ""
         wrapped += textwrap.wrap(
             line,
@@ -221,17 +243,26 @@ def as_text(advice: Advice) -> str:
 
 
 def as_html(advice: Advice) -> str:
-    """Return the advice as HTML; every text is escaped."""
-    parts = [f"<p><b>{escape(headline(advice))}</b></p>", _listed(advice.reasons)]
-    if advice.predictions:
-        checks = [
-            f"{_mark(each)}: {each.prediction.sentence} {each.prediction.evidence} {each.finding} "
-            f"[{each.prediction.source}]"
-            for each in advice.predictions
-        ]
-        parts += ["<p>What the data lets expect, and what the study says:</p>", _listed(checks)]
-    parts += ["<p>Keep in mind:</p>", _listed(advice.caveats), f"<p>{escape(_NOT_PRIVATE)}</p>"]
-    return f"<div>{''.join(parts)}</div>"
+    """Return the whole advice as HTML, what is behind it folded; every text is escaped."""
+    found = advice.answer
+    parts = [f"<p><b>{escape(found.finding)}</b> {escape(found.evidence)}</p>"]
+    if found.action:
+        parts.append(f"<pre><code>{escape(found.action)}</code></pre>")
+    checks = [
+        f"{_mark(each)}: {each.prediction.sentence} {each.prediction.evidence} {each.finding} "
+        f"[{each.prediction.source}]"
+        for each in advice.predictions
+    ]
+    parts += [_listed(advice.reasons), f"<p>{escape(advice.caveats[0])}</p>"]
+    for heading, lines in (
+        ("tried", advice.tried),
+        ("predictions", checks),
+        ("caveats", advice.caveats[1:]),
+    ):
+        if lines:
+            title = escape(say(f"headings.{heading}"))
+            parts.append(f"<details><summary>{title}</summary>{_listed(lines)}</details>")
+    return f"<div>{''.join(parts)}<p>{escape(say('not_private'))}</p></div>"
 
 
 def as_dict(advice: Advice) -> dict[str, Any]:
@@ -239,8 +270,12 @@ def as_dict(advice: Advice) -> dict[str, Any]:
     return {
         "recommendation": None if advice.recommendation is None else _setting(advice, advice.recommendation),
         "outcome": advice.outcome,
+        "finding": advice.answer.finding,
+        "evidence": advice.answer.evidence,
+        "next": advice.answer.action,
         "reasons": list(advice.reasons),
         "alternatives": [_setting(advice, each) for each in advice.alternatives],
+        "tried": list(advice.tried),
         "predictions": [
             {
                 "about": each.prediction.about,
@@ -268,7 +303,7 @@ def as_dict(advice: Advice) -> dict[str, Any]:
 
 def _mark(each: Checked) -> str:
     if not each.prediction.is_sure:
-        return "Not predicted"
+        return say("check.not_predicted")
     return each.verdict.capitalize()
 
 

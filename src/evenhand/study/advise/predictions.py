@@ -25,6 +25,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
+from evenhand.study.advise.wording import say
 from evenhand.study.page.wording import plain
 from evenhand.study.profile.profiling import Profile, bounded_text, percent, points
 
@@ -125,90 +126,63 @@ def predict(profile: Profile) -> tuple[Prediction, ...]:
 
 def _gap(profile: Profile) -> Prediction:
     """Obs1 and recommendation A where there is a gap, Obs8 where there is none."""
-    evidence = f"The shares of positive labels of the groups differ by up to {points(profile.gap)}."
-    if profile.gap.below(NO_GAP):
-        sentence = (
-            "Protecting the data is expected to create a gap: the labels have hardly any to begin with."
-        )
-        return Prediction("gap", "wider", sentence, evidence, "makhlouf2024, Obs8")
-    if profile.gap.above(NO_GAP):
-        sentence = "The gap of the model is expected to narrow, and more so the smaller epsilon is."
-        return Prediction("gap", "narrower", sentence, evidence, "makhlouf2024, Obs1 and recommendation A")
-    sentence = "Whether protection narrows a gap or creates one cannot be said beforehand."
-    evidence += f" The interval holds values on both sides of {100 * NO_GAP:g} points."
-    return Prediction("gap", UNSURE, sentence, evidence, "makhlouf2024, Obs1 and Obs8")
+    expects = "wider" if profile.gap.below(NO_GAP) else "narrower" if profile.gap.above(NO_GAP) else UNSURE
+    evidence = say("expect.gap.evidence", gap=points(profile.gap))
+    if expects == UNSURE:
+        evidence += say("expect.gap.both_sides", no_gap=100 * NO_GAP)
+    return Prediction(
+        "gap", expects, say(f"expect.gap.{expects}"), evidence, say(f"expect.gap.{expects}_source")
+    )
 
 
 def _reports(profile: Profile) -> Prediction:
     """Return what holds for every mechanism that sees the protected value and not the label."""
-    sentence = (
-        "Between the groups as reported, the labels differ no more than between the true groups, because "
-        "each reported group is a mixture of the true ones: a gap that shrinks in the reports says nothing "
-        "about the people."
-    )
-    evidence = f"The true gap is {points(profile.gap)}."
-    return Prediction("reports", "no wider", sentence, evidence, "exact, for every such mechanism")
+    evidence = say("expect.reports.evidence", gap=points(profile.gap))
+    said = say("expect.reports.sentence"), evidence, say("expect.reports.source")
+    return Prediction("reports", "no wider", *said)
 
 
 def _accuracy(profile: Profile) -> Prediction:
     """Obs6, statement 1 and recommendation D."""
-    source = "makhlouf2024, Obs6, statement 1 and recommendation D"
-    unsure, evidence = _undecided(profile), _group_evidence(profile)
-    groups = (profile.ahead.label, profile.behind.label)
-    if unsure:
-        sentence = f"Which group loses more accuracy cannot be said beforehand: {unsure}."
-        return Prediction("accuracy", UNSURE, sentence, evidence, source, groups)
-    expects, moved, still = _moved(profile)
-    more, less = _name(profile, moved), _name(profile, still)
-    sentence = f"The {more} is expected to lose more accuracy than the {less}."
-    return Prediction("accuracy", expects, sentence, evidence, source, groups)
+    expects, names, why = _moved(profile)
+    sentence = say("expect.accuracy.unsure", why=why) if why else say("expect.accuracy.sentence", **names)
+    said = sentence, _group_evidence(profile), say("expect.accuracy.source")
+    return Prediction("accuracy", expects, *said, _ends(profile))
 
 
 def _rates(profile: Profile) -> Prediction:
     """Obs7, statement 2 and recommendation D."""
-    source = "makhlouf2024, Obs7, statement 2 and recommendation D"
-    unsure, evidence = _undecided(profile), _group_evidence(profile)
-    groups = (profile.ahead.label, profile.behind.label)
-    if unsure:
-        sentence = f"Which group's selection rate moves more cannot be said beforehand: {unsure}."
-        return Prediction("rates", UNSURE, sentence, evidence, source, groups)
-    expects, moved, still = _moved(profile)
-    more, less = _name(profile, moved), _name(profile, still)
+    expects, names, why = _moved(profile)
     way = "rise" if expects == "behind" else "fall"
-    sentence = (
-        f"The gap is expected to move mostly by the selection rate of the {more}, which should {way}; "
-        f"that of the {less} should move less."
-    )
-    return Prediction("rates", expects, sentence, evidence, source, groups)
+    sentence = say("expect.rates.unsure", why=why) if why else say(f"expect.rates.{way}", **names)
+    said = sentence, _group_evidence(profile), say("expect.rates.source")
+    return Prediction("rates", expects, *said, _ends(profile))
 
 
-def _undecided(profile: Profile) -> str:
-    """Return why it cannot be said which group moves, if so."""
+def _ends(profile: Profile) -> tuple[str, str]:
+    return profile.ahead.label, profile.behind.label
+
+
+def _moved(profile: Profile) -> tuple[str, dict[str, str], str]:
+    """Return who is expected to move more, the names of both groups, and why that cannot be said, if so."""
     if not profile.order_is_clear:
-        return "it is not clear which group has more positive labels"
+        return UNSURE, {}, say("expect.groups.no_order")
     if profile.skew == "unclear":
-        return "positive and negative labels are about as frequent"
-    return ""
-
-
-def _moved(profile: Profile) -> tuple[str, GroupProfile, GroupProfile]:
-    """Return who is expected to move more, in a word and as a group, and who less."""
-    if profile.skew == "positive":
-        return "behind", profile.behind, profile.ahead
-    return "ahead", profile.ahead, profile.behind
+        return UNSURE, {}, say("expect.groups.no_skew")
+    groups = {"ahead": profile.ahead, "behind": profile.behind}
+    expects, still = ("behind", "ahead") if profile.skew == "positive" else ("ahead", "behind")
+    names = {"more": _name(profile, groups[expects]), "less": _name(profile, groups[still])}
+    return expects, names, ""
 
 
 def _group_evidence(profile: Profile) -> str:
     high, low = profile.ahead, profile.behind
     first, last = _name(profile, high), _name(profile, low)
-    told = (
-        f"Of all labels {percent(profile.positive)} are positive: {percent(high.positive)} in the {first}, "
-        f"{percent(low.positive)} in the {last}."
-    )
+    shares = {"first_share": percent(high.positive), "last_share": percent(low.positive)}
+    told = say("expect.groups.evidence", all=percent(profile.positive), first=first, last=last, **shares)
     privileged = [group for group in profile.groups if group.privileged]
     if profile.order_is_clear and privileged and privileged[0] != high:
-        called = _name(profile, privileged[0])
-        told += f" The schema calls the {called} privileged, though the {first} has more positive labels."
+        told += say("expect.groups.privileged", called=_name(profile, privileged[0]), first=first)
     return told
 
 
@@ -216,54 +190,37 @@ def _name(profile: Profile, group: GroupProfile) -> str:
     """Return a group as in a sentence, with the column's name where its label says nothing alone."""
     label = plain(group.label)
     tells = len(label) > 2 and any(letter.isalpha() for letter in label)
-    return f"group {label}" if tells else f"group {plain(profile.protected)} = {label}"
+    key = "name" if tells else "name_with_column"
+    return say(f"expect.groups.{key}", label=label, column=plain(profile.protected))
 
 
 def _several(profile: Profile) -> Prediction:
     """Obs2 and recommendation B."""
-    sentence = (
-        "At the same epsilon, reporting all sensitive columns is expected to narrow the gap more than "
-        "reporting the protected one alone."
-    )
-    evidence = f"There are {len(profile.sizes)} sensitive columns."
-    source = "makhlouf2024, Obs2 and recommendation B"
+    source = say("expect.several.source")
     if profile.gap.above(NO_GAP):
-        return Prediction("several", "several", sentence, evidence, source)
-    sentence = "Whether several columns narrow the gap more than one cannot be said beforehand."
-    evidence = f"The gap of the labels is {points(profile.gap)}: there may be none to narrow."
-    return Prediction("several", UNSURE, sentence, evidence, source)
+        evidence = say("expect.several.evidence", count=len(profile.sizes))
+        return Prediction("several", "several", say("expect.several.sentence"), evidence, source)
+    evidence = say("expect.several.unsure_evidence", gap=points(profile.gap))
+    return Prediction("several", UNSURE, say("expect.several.unsure"), evidence, source)
 
 
 def _combined(profile: Profile) -> Prediction:
     """Obs4 and recommendation C, at large epsilon."""
-    source = "makhlouf2024, Obs4 and recommendation C"
-    pair = profile.strongest
-    large = f"At a large epsilon, {LARGE} or more,"
-    open_ = (
-        f"{large} it cannot be said beforehand whether combined or independent reports narrow the gap more."
-    )
-    if pair is None:
-        evidence = "How the sensitive columns depend on each other is not known."
-        return Prediction("combined", UNSURE, open_, evidence, source)
-    evidence = (
-        f"The sensitive columns that depend on each other most are {plain(pair.first)} and "
-        f"{plain(pair.second)}, with a Cramer's V of {bounded_text(pair.v)}"
-    )
-    if pair.v.above(STRONG):
-        sentence = f"{large} combined reports are expected to narrow the gap more than independent ones."
-        return Prediction("combined", "combined", sentence, f"{evidence}, which is strong.", source)
-    if pair.v.below(WEAK):
-        sentence = f"{large} independent reports are expected to narrow the gap more than combined ones."
-        return Prediction("combined", "independent", sentence, f"{evidence}, which is weak.", source)
-    evidence += ", neither clearly weak nor clearly strong."
-    return Prediction("combined", UNSURE, open_, evidence, source)
+    pair, expects, strength = profile.strongest, UNSURE, "between"
+    evidence = say("expect.combined.unknown")
+    if pair is not None:
+        if pair.v.above(STRONG):
+            expects, strength = "combined", "strong"
+        elif pair.v.below(WEAK):
+            expects, strength = "independent", "weak"
+        slots = {"first": plain(pair.first), "second": plain(pair.second), "v": bounded_text(pair.v)}
+        evidence = say("expect.combined.evidence", strength=say(f"expect.combined.{strength}"), **slots)
+    sentence = say(f"expect.combined.{expects}", large=LARGE)
+    return Prediction("combined", expects, sentence, evidence, say("expect.combined.source"))
 
 
 def _small_epsilon(profile: Profile) -> Prediction:
     """Obs5 and recommendation C, at small epsilon."""
-    sentence = (
-        f"At a small epsilon, {SMALL} or less, combined and independent reports are expected to leave about "
-        "the same gap."
-    )
-    evidence = f"The sensitive columns have {profile.combinations:,} combinations of values."
-    return Prediction("small-epsilon", "alike", sentence, evidence, "makhlouf2024, Obs5 and recommendation C")
+    evidence = say("expect.small.evidence", combinations=profile.combinations)
+    said = say("expect.small.sentence", small=SMALL), evidence, say("expect.small.source")
+    return Prediction("small-epsilon", "alike", *said)

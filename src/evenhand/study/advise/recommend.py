@@ -1,29 +1,45 @@
 r"""Which setting to use under limits, and when not to say.
 
 **Candidates** are the settings that protect every sensitive column with an epsilon within the limit. One
-*meets* the limits if the far end of the interval of its gap, and of its loss of accuracy against the
-unprotected runs, is within them; it *breaks* them if a near end is beyond; else it is *open*. Of those that
-meet them, the ones with the smallest epsilon are preferred; epsilon is known, so no chance is in this.
+*keeps* the limits if the far end of the interval of its gap, and of its loss of accuracy against the
+unprotected runs, is within them; it *breaks* them if a near end is beyond; else it is *open*. Without limits
+on either, one *costs no more* if its accuracy is within two points of that with the largest epsilon, by the
+whole interval of their difference, and its gap is not clearly wider. Never recommended is a model that is not
+clearly right more often than the same answer for everybody, nor a setting of which an interval is so long
+that it says nothing. Groups that are too small are left out of the gap.
 
-Among the settings of that epsilon one *beats* another if its gap is clearly smaller, or if the gaps cannot be
-told apart and its accuracy is clearly higher: by paired intervals that leave out no difference. A setting is
-recommended only if it meets the limits, beats every other that meets them, and differs clearly in gap or
-accuracy from every open one. Without the last, one of several equal settings could be singled out because it
-alone, by chance, seems to meet a limit.
+Of what is left the smallest epsilon is preferred; epsilon is known, so no chance is in this. Among the
+settings of that epsilon one *beats* another if its gap is clearly smaller, or if the gaps cannot be told
+apart and its accuracy is clearly higher: by paired intervals that leave out no difference. A setting that
+beats all others is *singled out*. Else the one with the shortest report is recommended of those that none
+beats, and advice says that the others do as well.
 
-**Picking the best of many.** The best of many equal settings looks good by chance. With :math:`m` candidates
-and a level of :math:`1 - \alpha`, each interval has the level :math:`1 - \alpha / 3m`. Take a setting that
-is the equal of some rival. It differs clearly from it in one of two measures with a chance of at most
-:math:`2 \alpha / 3m`. If both keep the limits, the rival seems to break one of two with a chance of at most
-:math:`\alpha / 3m`; if both break one, the setting seems to keep it with half of that. Over all candidates
-that makes :math:`\alpha` (Bonferroni). So where all settings of an epsilon are equal, one of them is
-recommended in at most 5 of 100 studies at the usual level. That none is recommended where one is better
-happens more often; more repeats help.
+**What is claimed, and how often it is false.** Each of :math:`m` candidates is judged by intervals with the
+level :math:`1 - \alpha / 3m`.
+
+- *It keeps your limits*: false of any candidate with a chance of at most :math:`\alpha / 3`, since there are
+  two limits and each is missed on one side with half of :math:`\alpha / 3m`.
+- *It is better than the others*, which is said only of a setting that is singled out. The best of many equal
+  settings looks good by chance, so this is said only if it also differs clearly in gap or accuracy from every
+  open one: without that, one of several equal settings could be singled out because it alone, by chance,
+  seems to keep a limit. Take a setting that is the equal of some rival. It differs clearly from it in one of
+  two measures with a chance of at most :math:`2 \alpha / 3m`. If both keep the limits, the rival seems to
+  break one of two with a chance of at most :math:`\alpha / 3m`; if both break one, the setting seems to keep
+  it with half of that. Over all candidates that makes :math:`\alpha` (Bonferroni). So where all settings of
+  an epsilon are equal, one of them is called better in at most 5 of 100 studies at the usual level. That none
+  is called better where one is happens more often; more repeats help.
+- *It costs no more than the largest epsilon*: each protocol and split is followed from the largest epsilon
+  down, and left at the first that fails, so that within it no correction is needed. With :math:`s` of them
+  the intervals have the level :math:`1 - \alpha / 2s`, and the sentence is false with a chance of at most
+  :math:`\alpha / 4`.
+
+That one of several equal settings is recommended claims nothing: the choice among them is by the length of
+reports, which is known.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +47,13 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.advise.verdicts import full_settings
-from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.page.comparing import clearly
+from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
 from evenhand.study.results.intervals import means
+from evenhand.study.tasks.collect.reading import CollectReading
+from evenhand.study.tasks.collect.wording import protocol_name, way_name
+from evenhand.study.tasks.shared.classifier import LITTLE
+from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
 from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
@@ -46,9 +67,10 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["Candidate", "Choice", "Limits", "choose", "message_bits"]
+__all__ = ["SAYS_NOTHING", "Candidate", "Choice", "Limits", "choose", "message_bits", "paired"]
 
-GAP, ACCURACY = "sp_gap", "acc"
+SAYS_NOTHING = 0.3
+"""An interval that is longer than 30 points says nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +111,25 @@ class Limits:
         """Whether there is a limit on what protection may cost."""
         return self.max_gap is not None or self.max_accuracy_loss is not None
 
+    @property
+    def which(self) -> str:
+        """Which of the two limits are set: ``"both"``, ``"gap"`` or ``"loss"``."""
+        if self.max_gap is not None and self.max_accuracy_loss is not None:
+            return "both"
+        return "gap" if self.max_gap is not None else "loss"
+
+    @property
+    def typed(self) -> str:
+        """The limits as options of a command.
+
+        >>> Limits(max_gap=0.1, epsilon=2).typed
+        ' --max-gap 0.1 --epsilon 2'
+        """
+        asked = {
+            "max-gap": self.max_gap, "max-accuracy-loss": self.max_accuracy_loss, "epsilon": self.epsilon
+        }  # fmt: skip
+        return "".join(f" --{name} {float(value):g}" for name, value in asked.items() if value is not None)
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -98,13 +139,19 @@ class Candidate:
     ----------
     setting : Setting
     gap : Estimated
-        Its gap in selection rates.
+        Its gap in selection rates, between the groups that are large enough.
     change : Estimated
         The change of accuracy against the unprotected runs, below zero where some is lost.
     gap_excess, loss_excess : float
         How far the far end of the interval is beyond the limit; at most zero where it is met, or not set.
     breaks : bool
         Whether a near end is beyond its limit too.
+    is_useful : bool
+        Whether it is clearly right more often than the same answer for everybody.
+    costs_no_more : bool
+        Without limits, whether it costs no more than the largest epsilon.
+    against_largest : Estimated, optional
+        Without limits, its accuracy less that of the same protocol and split at the largest epsilon.
     """
 
     setting: Setting
@@ -113,6 +160,9 @@ class Candidate:
     gap_excess: float
     loss_excess: float
     breaks: bool = False
+    is_useful: bool = True
+    costs_no_more: bool = True
+    against_largest: Estimated | None = None
 
     @property
     def excess(self) -> float:
@@ -120,9 +170,14 @@ class Candidate:
         return max(self.gap_excess, self.loss_excess)
 
     @property
-    def meets(self) -> bool:
-        """Whether it meets the limits at the far end of its intervals."""
+    def keeps(self) -> bool:
+        """Whether it keeps the limits at the far end of its intervals."""
         return self.excess <= 0
+
+    @property
+    def meets(self) -> bool:
+        """Whether it may be recommended."""
+        return self.keeps and self.is_useful and self.costs_no_more
 
 
 @dataclass(frozen=True)
@@ -132,22 +187,43 @@ class Choice:
     Parameters
     ----------
     outcome : str
-        ``"chosen"``, ``"alike"`` (candidates cannot be told apart), ``"none"`` (no candidate meets the
-        limits), ``"no-candidates"`` (the study has none within the limit of epsilon), or ``"no-intervals"``.
+        ``"chosen"`` (one is better than all others), ``"alike"`` (several do equally well), ``"none"`` (no
+        candidate keeps the limits), ``"useless"`` (none that does tells people apart), ``"no-model"`` (not
+        even the unprotected model does), ``"too-wide"``, ``"too-few"`` (people of a group),
+        ``"no-candidates"`` (the study has none within the limit of epsilon), or ``"no-intervals"``.
     candidates : tuple of Candidate
         In the study's order, those with intervals.
-    chosen : Candidate, optional
+    picked : Candidate, optional
+        The one that is recommended; with ``"too-wide"`` the one that would be.
     alike : tuple of Candidate
-        Those of the preferred epsilon that cannot be told apart.
+        Those of its epsilon that cannot be told apart, itself among them; none where it is singled out.
+    equal : tuple of Candidate
+        Those that may be recommended and cannot be told from the one that is.
     level : float
         Of each interval.
     """
 
     outcome: str
-    candidates: tuple[Candidate, ...]
-    chosen: Candidate | None
-    alike: tuple[Candidate, ...]
-    level: float
+    candidates: tuple[Candidate, ...] = ()
+    picked: Candidate | None = None
+    alike: tuple[Candidate, ...] = ()
+    equal: tuple[Candidate, ...] = ()
+    level: float = 0.95
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The one that is singled out."""
+        return self.picked if self.outcome == "chosen" else None
+
+    @property
+    def beside(self) -> tuple[Candidate, ...]:
+        """The other candidates at the epsilon of the one that is recommended."""
+        if self.picked is None:
+            return ()
+        epsilon = self.picked.setting.epsilon
+        return tuple(
+            each for each in self.candidates if each.setting.epsilon == epsilon and each is not self.picked
+        )
 
 
 def choose(results: ResultData, limits: Limits, *, level: float = 0.95) -> Choice:
@@ -159,35 +235,119 @@ def choose(results: ResultData, limits: Limits, *, level: float = 0.95) -> Choic
     ]
     strict = 1 - (1 - level) / (3 * max(1, len(within)))
     if not within:
-        return Choice("no-candidates", (), None, (), strict)
-    judged = [_candidate(results, each, limits, level=strict) for each in within]
-    candidates = tuple(each for each in judged if each.gap.has_interval and each.change.has_interval)
-    if not candidates:
-        return Choice("no-intervals", (), None, (), strict)
+        return Choice("no-candidates", level=strict)
+    reading = CollectReading(results, within[0])
+    if limits.max_gap is not None and len(reading.judged) < 2:
+        return Choice("too-few", level=strict)
+    has_gap = len(reading.judged) > 1
+    judged = [_candidate(reading, each, limits, level=strict) for each in within]
+    candidates = tuple(
+        each for each in judged if each.change.has_interval and (each.gap.has_interval or not has_gap)
+    )
+    refused = _nothing_works(reading, candidates)
+    if not refused and not limits.are_set:
+        candidates = _as_cheap(reading, candidates, level=level)
     fitting = [each for each in candidates if each.meets]
-    if not fitting:
-        return Choice("none", candidates, None, (), strict)
+    if refused or not fitting:
+        return Choice(refused or "none", candidates, level=strict)
+    return _among(reading, candidates, fitting, level=level, strict=strict)
+
+
+def _nothing_works(reading: CollectReading, candidates: tuple[Candidate, ...]) -> str:
+    """Return why no candidate can be judged, if so; an empty text if one can."""
+    if not candidates:
+        return "no-intervals"
+    if not reading.is_useful(BASELINE):
+        return "no-model"
+    return "" if any(each.is_useful for each in candidates) else "useless"
+
+
+def _among(
+    reading: CollectReading,
+    candidates: tuple[Candidate, ...],
+    fitting: Sequence[Candidate],
+    *,
+    level: float,
+    strict: float,
+) -> Choice:
+    """Return the choice among those of the smallest epsilon that fits."""
     epsilon = min(each.setting.epsilon for each in fitting if each.setting.epsilon is not None)
     beside = [each for each in candidates if each.setting.epsilon == epsilon and not each.breaks]
-    gap, accuracy = (_signs(results, beside, name, level=strict) for name in (GAP, ACCURACY))
+    gap, accuracy = (_signs(reading, beside, name, level=strict) for name in (GAP, ACCURACY))
     meets = np.array([each.meets for each in beside])
     best = _unbeaten((gap < 0) | ((gap == 0) & (accuracy > 0)), meets)
     same = (gap == 0) & (accuracy == 0)
     alike = best | (~meets & same[:, best].any(axis=1))
     named = tuple(each for each, is_named in zip(beside, alike, strict=True) if is_named)
+    schema = reading.results.facts.schema
+    picked = min(
+        (each for each in named if each.meets),
+        key=lambda each: (message_bits(each.setting, schema), each.setting.mechanism == OPTIMAL),
+    )
+    if _says_nothing(reading, picked.setting, level=level):
+        return Choice("too-wide", candidates, picked, named, level=strict)
     if len(named) == 1:
-        return Choice("chosen", candidates, named[0], (), strict)
-    return Choice("alike", candidates, None, named, strict)
+        return Choice("chosen", candidates, picked, level=strict)
+    as_good = same[beside.index(picked)] & meets
+    equal = [each for each, is_equal in zip(beside, as_good, strict=True) if is_equal and each is not picked]
+    return Choice("alike", candidates, picked, named, tuple(equal), strict)
+
+
+def _as_cheap(
+    reading: CollectReading, candidates: tuple[Candidate, ...], *, level: float
+) -> tuple[Candidate, ...]:
+    """Return the candidates with whether each costs no more than the largest epsilon of a useful one."""
+    largest = max(each.setting.epsilon or 0 for each in candidates if each.is_useful)
+    series: dict[tuple[str, str], list[Candidate]] = {}
+    for each in sorted(candidates, key=lambda each: -(each.setting.epsilon or 0)):
+        if each.setting.epsilon is not None and each.setting.epsilon <= largest:
+            series.setdefault((protocol_name(each.setting), way_name(each.setting)), []).append(each)
+    strict = 1 - (1 - level) / (2 * max(1, len(series)))
+    judged = {each.setting: replace(each, costs_no_more=False) for each in candidates}
+    for first, *smaller in series.values():
+        is_cheap = first.setting.epsilon == largest and first.is_useful
+        judged[first.setting] = replace(first, costs_no_more=is_cheap)
+        for each in smaller:
+            accuracy, gap = (
+                paired(reading, each.setting, first.setting, name, level=strict) for name in (ACCURACY, GAP)
+            )
+            worse = clearly(accuracy, -1) or clearly(gap, 1) or not each.is_useful
+            is_cheap = is_cheap and not worse and accuracy.low is not None and accuracy.low >= -LITTLE
+            judged[each.setting] = replace(each, costs_no_more=is_cheap, against_largest=accuracy)
+    return tuple(judged[each.setting] for each in candidates)
+
+
+def paired(
+    reading: CollectReading, setting: Setting, other: Setting, measure: str, *, level: float
+) -> Estimated:
+    """Return by how much a measure of a setting is above that of another, within repeats."""
+    runs = reading.runs(setting, measure) - reading.runs(other, measure)
+    return reading.tested(runs, within=CHANGE, level=level, spread=reading.task.measure(measure).spread)
+
+
+def _says_nothing(reading: CollectReading, setting: Setting, *, level: float) -> bool:
+    """Return whether an interval of a setting is so long that it says nothing."""
+    gap = _alone(reading, setting, GAP, level=level)
+    changed = paired(reading, setting, BASELINE, ACCURACY, level=level)
+    return any(
+        found.low is not None and found.high is not None and found.high - found.low > SAYS_NOTHING
+        for found in (gap, changed)
+    )
+
+
+def _alone(reading: CollectReading, setting: Setting, measure: str, *, level: float) -> Estimated:
+    known = reading.task.measure(measure)
+    return reading.tested(
+        reading.runs(setting, measure), within=known.limits, level=level, spread=known.spread
+    )
 
 
 def _signs(
-    results: ResultData, candidates: Sequence[Candidate], measure: str, *, level: float
+    reading: CollectReading, candidates: Sequence[Candidate], measure: str, *, level: float
 ) -> NDArray[np.intp]:
     """Return 1 where the candidate of a row is clearly above that of a column, -1 where below, else 0."""
-    arrays = results.arrays
-    places = [results.place(each.setting) for each in candidates]
-    runs = arrays.of_measures[places, :, arrays.measures.index(measure)]
-    spread = results.plan.task.measure(measure).spread
+    runs = np.array([reading.runs(each.setting, measure) for each in candidates])
+    spread = reading.task.measure(measure).spread
     found = means(runs[:, None] - runs[None], level=level, spread=spread)
     return (found.low > 0).astype(np.intp) - (found.high < 0)
 
@@ -223,9 +383,9 @@ def message_bits(setting: Setting, schema: Schema) -> int:
     return max(bits) if setting.option("split") == "sample" else sum(bits)
 
 
-def _candidate(results: ResultData, setting: Setting, limits: Limits, *, level: float) -> Candidate:
-    gap = estimate(results, setting, GAP, level=level)
-    changed = paired_change(results, setting, ACCURACY, level=level)
+def _candidate(reading: CollectReading, setting: Setting, limits: Limits, *, level: float) -> Candidate:
+    gap = _alone(reading, setting, GAP, level=level)
+    changed = paired(reading, setting, BASELINE, ACCURACY, level=level)
     far_gap = gap.value if gap.high is None else gap.high
     far_loss = -(changed.value if changed.low is None else changed.low)
     near_gap, near_loss = gap.low or 0.0, -(changed.high or 0.0)
@@ -238,4 +398,5 @@ def _candidate(results: ResultData, setting: Setting, limits: Limits, *, level: 
         gap_excess=0.0 if limits.max_gap is None else far_gap - limits.max_gap,
         loss_excess=0.0 if limits.max_accuracy_loss is None else far_loss - limits.max_accuracy_loss,
         breaks=wide or costly,
+        is_useful=reading.is_useful(setting),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.study.advise.predictions import LARGE, SMALL
 from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -20,19 +22,22 @@ if TYPE_CHECKING:
 __all__ = ["advice_plan"]
 
 _PROTOCOLS = ("grr", "oue")
-_SPLITS = ("uniform", "k-based")
+_SPLITS = ("uniform", "optimal")
 _REPEATS = 8
 _ROWS = 20_000
 _MOST_EPSILONS = 4
+_MOST_GROUPS = 30  # from which on the linear programs of the optimal channel take seconds
 
 
 def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     """Return the small study that checks predictions and compares settings near those of a plan.
 
-    It keeps the data, schema, task and seed. It tries GRR and OUE at the plan's epsilons, at most four of
-    them, and at one that is small and one that is large if the plan has a single epsilon. With several
-    sensitive columns it tries both splits, and reports of the protected column alone and, where there are not
-    too many combinations, of all columns combined. It has eight repeats at most and uses 20,000 rows at most.
+    It keeps the data, schema, task and seed. It tries GRR, OUE and, where the protected column is sensitive,
+    the optimal channel that keeps the gap small, at the plan's epsilons, at most four of them, and at one
+    that is small and one that is large if the plan has a single epsilon. With several sensitive columns it
+    tries the uniform and the optimal split, and reports of the protected column alone and, where there are
+    not too many combinations, of all columns combined. It has eight repeats at most and uses 20,000 rows at
+    most.
 
     Parameters
     ----------
@@ -65,11 +70,12 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     epsilons = _epsilons(task.epsilons)
     several = schema is not None and len(schema.sensitive) > 1
     strategies = ["independent"]
+    protocols = [*_PROTOCOLS, *([OPTIMAL] if _can_be_optimal(schema) else [])]
     if several and schema is not None:
         strategies += ["single"] if schema.protected in schema.sensitive else []
-        strategies += ["combined"] if _can_combine(schema, epsilons) else []
+        strategies += ["combined"] if _can_combine(schema, epsilons, protocols) else []
     splits = _SPLITS if several else _SPLITS[:1]
-    tried = task.with_(protocols=_PROTOCOLS, epsilons=epsilons, splits=splits, strategies=strategies)
+    tried = task.with_(protocols=protocols, epsilons=epsilons, splits=splits, strategies=strategies)
     data = plan.data
     people = None if prepared is None else prepared.facts.rows
     if data is not None and (people is None or people > _ROWS):
@@ -88,9 +94,18 @@ def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
     return [ordered[round(place * step)] for place in range(_MOST_EPSILONS)]
 
 
-def _can_combine(schema: Schema, epsilons: list[Fraction]) -> bool:
+def _can_be_optimal(schema: Schema | None) -> bool:
+    """Return whether the channel that keeps the gap small can report the protected column."""
+    if schema is None or schema.protected is None or schema.protected not in schema.sensitive:
+        return False
+    return schema[schema.protected].size <= _MOST_GROUPS
+
+
+def _can_combine(schema: Schema, epsilons: list[Fraction], protocols: list[str]) -> bool:
     """Return whether all combinations of the sensitive columns can be reported as one value."""
     sizes = {name: schema[name].size for name in schema.sensitive}
+    if OPTIMAL in protocols and math.prod(sizes.values()) > _MOST_GROUPS:
+        return False
     try:
         for epsilon in epsilons:
             Combined(sizes, epsilon)

@@ -21,7 +21,8 @@ import numpy as np
 
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.advise.predictions import LARGE, NO_GAP, SMALL
-from evenhand.study.page.wording import change, counted, plain
+from evenhand.study.advise.wording import say
+from evenhand.study.page.wording import change, plain
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimated
 
@@ -144,7 +145,8 @@ def _told(
 ) -> Checked:
     """Return a verdict with its sentence; a prediction that was not made has none."""
     if not found.has_interval:
-        return Checked(prediction, UNTOLD, f"{sentence} There is no interval: {found.note}", found)
+        said = f"{sentence}{say('check.no_interval', note=found.note)}"
+        return Checked(prediction, UNTOLD, said, found)
     reached = _judged(found, wanted=wanted) if verdict is None else verdict
     return Checked(prediction, reached if prediction.is_sure else UNTOLD, sentence, found)
 
@@ -152,8 +154,8 @@ def _told(
 def _where(results: ResultData, settings: Sequence[Setting]) -> str:
     """Return which runs are meant, as the end of a sentence."""
     epsilon = _epsilons(settings)[0]
-    repeats = counted(results.plan.repeats, "repeat")
-    return f"at {epsilon_words(epsilon)} (mean of {counted(len(settings), 'setting')}, {repeats})"
+    slots = {"settings": len(settings), "repeats": results.plan.repeats}
+    return say("check.where", at=epsilon_words(epsilon), **slots)
 
 
 def _strongest(results: ResultData) -> list[Setting]:
@@ -170,7 +172,7 @@ def _gap(prediction: Prediction, results: ResultData, level: float) -> Checked:
     settings = _strongest(results)
     runs = _measure(results, settings) - _measure(results, [Setting()])
     found = _estimate(results, runs, level)
-    sentence = f"The gap changes by {change(found, unit=' points')} {_where(results, settings)}."
+    sentence = say("check.gap", change=change(found, unit=" points"), where=_where(results, settings))
     return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "narrower" else 1)
 
 
@@ -182,13 +184,10 @@ def _reports(prediction: Prediction, results: ResultData, level: float) -> Check
         for name in ("true", "reported")
     )
     found = _estimate(results, reported - true, level)
-    sentence = (
-        f"The gap of the labels changes by {change(found, unit=' points')} from the true groups to the "
-        f"reported ones {_where(results, settings)}."
-    )
+    sentence = say("check.reports", change=change(found, unit=" points"), where=_where(results, settings))
     known = true[np.isfinite(true)]
     if known.size and known.mean() <= NO_GAP:  # the size of a difference of noise is above zero
-        return Checked(prediction, UNTOLD, f"{sentence} The true gap is too small to shrink.", found)
+        return Checked(prediction, UNTOLD, f"{sentence}{say('check.reports_small')}", found)
     return _told(prediction, found, sentence, wanted=-1)
 
 
@@ -198,11 +197,9 @@ def _accuracy(prediction: Prediction, results: ResultData, level: float) -> Chec
     losses = [-_rate(results, settings, group, "accuracy") for group in (ahead, behind)]
     found = _estimate(results, losses[0] - losses[1], level)
     lost = [change(_estimate(results, -each, level), unit=" points") for each in losses]
-    sentence = (
-        f"Accuracy changes by {lost[0]} for {plain(ahead)} and by {lost[1]} for {plain(behind)}; the loss "
-        f"of {plain(ahead)} less that of {plain(behind)} is {change(found, unit=' points')} "
-        f"{_where(results, settings)}."
-    )
+    names = {"ahead": plain(ahead), "behind": plain(behind), "where": _where(results, settings)}
+    difference = change(found, unit=" points")
+    sentence = say("check.accuracy", first=lost[0], second=lost[1], difference=difference, **names)
     return _told(prediction, found, sentence, wanted=1 if prediction.expects == "ahead" else -1)
 
 
@@ -217,17 +214,16 @@ def _rates(prediction: Prediction, results: ResultData, level: float) -> Checked
     nearer = _estimate(results, moved[1] - moved[0], level)
     found = _estimate(results, moved[0] + moved[1], level)
     told = [change(_estimate(results, each, level), unit=" points") for each in moved]
-    sentence = (
-        f"The selection rate changes by {told[0]} for {plain(ahead)} and by {told[1]} for {plain(behind)}; "
-        f"the sum is {change(found, unit=' points')} {_where(results, settings)}."
-    )
+    names = {"ahead": plain(ahead), "behind": plain(behind), "where": _where(results, settings)}
+    total = change(found, unit=" points")
+    sentence = say("check.rates", first=told[0], second=told[1], sum=total, **names)
     verdict = None
     if nearer.is_clear and nearer.value < 0:
         verdict = HOLDS_NOT
-        sentence += " The two move apart."
+        sentence += say("check.rates_apart")
     elif not nearer.is_clear:
         verdict = UNTOLD
-        sentence += " It is not clear that the two come nearer."
+        sentence += say("check.rates_unclear")
     return _told(
         prediction, found, sentence, wanted=-1 if prediction.expects == "ahead" else 1, verdict=verdict
     )
@@ -237,16 +233,14 @@ def _several(prediction: Prediction, results: ResultData, level: float) -> Check
     all_, one = _grr(results, "independent", "combined"), _grr(results, "single")
     shared = sorted(set(_epsilons(all_)) & set(_epsilons(one)))
     if not shared:
-        return _no_runs(prediction, "GRR both on all sensitive columns and on the protected one alone")
+        return Checked(prediction, UNTOLD, say("check.untried_single"))
     contrasts = [
         _measure(results, _at(all_, epsilon)) - _measure(results, _at(one, epsilon)) for epsilon in shared
     ]
     found = _estimate(results, np.mean(contrasts, axis=0), level)
     epsilons = ", ".join(epsilon_of(each) for each in shared)
-    sentence = (
-        f"With all sensitive columns reported, the gap differs by {change(found, unit=' points')} from that "
-        f"with one (GRR, mean over ε = {epsilons}; {counted(results.plan.repeats, 'repeat')})."
-    )
+    slots = {"change": change(found, unit=" points"), "repeats": results.plan.repeats}
+    sentence = say("check.several", epsilons=epsilons, **slots)
     return _told(prediction, found, sentence, wanted=-1)
 
 
@@ -254,11 +248,8 @@ def _strategies(results: ResultData, epsilon: Fraction, level: float) -> tuple[E
     """Return combined minus independent, and the sentence."""
     both = [_at(_grr(results, each), epsilon) for each in ("combined", "independent")]
     found = _estimate(results, _measure(results, both[0]) - _measure(results, both[1]), level)
-    sentence = (
-        f"The gap with combined reports differs by {change(found, unit=' points')} from that with "
-        f"independent ones (GRR, {epsilon_words(epsilon)}; {counted(results.plan.repeats, 'repeat')})."
-    )
-    return found, sentence
+    slots = {"change": change(found, unit=" points"), "repeats": results.plan.repeats}
+    return found, say("check.strategies", at=epsilon_words(epsilon), **slots)
 
 
 def _both_epsilons(results: ResultData) -> list[Fraction]:
@@ -269,7 +260,7 @@ def _both_epsilons(results: ResultData) -> list[Fraction]:
 def _combined(prediction: Prediction, results: ResultData, level: float) -> Checked:
     tried = [each for each in _both_epsilons(results) if each >= LARGE]
     if not tried:
-        return _no_runs(prediction, f"combined and independent reports by GRR at ε = {LARGE} or more")
+        return Checked(prediction, UNTOLD, say("check.untried_large", large=LARGE))
     found, sentence = _strategies(results, tried[-1], level)
     return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "combined" else 1)
 
@@ -277,17 +268,13 @@ def _combined(prediction: Prediction, results: ResultData, level: float) -> Chec
 def _small_epsilon(prediction: Prediction, results: ResultData, level: float) -> Checked:
     tried = [each for each in _both_epsilons(results) if each <= SMALL]
     if not tried:
-        return _no_runs(prediction, f"combined and independent reports by GRR at ε = {SMALL} or less")
+        return Checked(prediction, UNTOLD, say("check.untried_small", small=SMALL))
     found, sentence = _strategies(results, tried[0], level)
     verdict = UNTOLD
     if found.low is not None and found.high is not None:
         if found.low >= -ALIKE and found.high <= ALIKE:
             verdict = HOLDS
-            sentence += f" The whole interval is within {100 * ALIKE:g} points of no difference."
+            sentence += say("check.within", alike=100 * ALIKE)
         elif found.low > ALIKE or found.high < -ALIKE:
             verdict = HOLDS_NOT
     return _told(prediction, found, sentence, wanted=0, verdict=verdict)
-
-
-def _no_runs(prediction: Prediction, what: str) -> Checked:
-    return Checked(prediction, UNTOLD, f"The study does not try {what}.")

@@ -323,6 +323,7 @@ class Results(ResultData):
         epsilon: Number | None = None,
         profile: Profile | None = None,
         level: float = 0.95,
+        folder: str | None = None,
     ) -> Advice:
         """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
         return advise(
@@ -332,6 +333,7 @@ class Results(ResultData):
             epsilon=epsilon,
             profile=profile,
             level=level,
+            folder=folder,
         )
 
     def __repr__(self) -> str:

@@ -6,7 +6,9 @@ import shlex
 import pytest
 
 from evenhand.cli import study
+from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
+from evenhand.study.tasks.collect.task import CollectTask
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 
@@ -26,7 +28,8 @@ def test_a_small_study_is_run_and_the_advice_shown_with_its_caveat(call, file, f
     assert done.exit_code == 0
     assert plan.repeats == 8
     assert str(fake[0]["out"]) == "advice"
-    assert "No recommendation." in done.stdout
+    assert "No tested setting keeps your limit: a gap of 10 points." in done.stdout
+    assert "It would keep a limit of" in " ".join(done.stdout.split())
     assert "not covered by the guarantee" in " ".join(done.stdout.split())
     assert "Report   advice/report.html" in done.stdout
 
@@ -39,13 +42,50 @@ def test_the_largest_epsilon_limits_what_is_tried(call, file, fake):
     assert (plan.repeats, plan.data.rows, plan.seed) == (3, 100, 4)
 
 
-def test_the_advice_for_machines(call, file, fake):
+@pytest.fixture(name="with_rows")
+def _with_rows(fake, monkeypatch):
+    """Put a run in place of the real one whose results know their file."""
+    task = CollectTask(["grr", "oue"], ["1/2", 1], splits="uniform")
+
+    def run(plan, **_):
+        return finished(Plan(data=plan.data, task=task, repeats=3))
+
+    monkeypatch.setattr("evenhand.cli.study.run_cells", run)
+
+
+def test_the_advice_for_machines(call, file, with_rows):
+    (file.parent / "advice").mkdir()
     told = json.loads(call("advise", file, *WHOLE, "--json").stdout)
 
     assert told["command"] == "advise"
-    assert told["recommendation"] is None
+    assert told["recommendation"]["name"] == "GRR, uniform split, ε = 1"
+    assert told["finding"].startswith("Use GRR at ε = 1")
+    assert told["next"] == (
+        "evenhand privatize people.csv reports.csv --schema advice/schema.toml --declared-only --columns sex "
+        "--epsilon 1 --protocol grr --split uniform"
+    )
     assert told["caveats"]
     assert told["files"]["plan"].endswith("advice/plan.toml")
+
+
+def test_reasons_by_paper_are_behind_an_option(call, file, fake):
+    short = call("advise", file, *WHOLE)
+    long = call("advise", "--resume", "--out", "advice", "--details")
+
+    assert "makhlouf2024" not in short.stdout
+    assert "More: evenhand advise --resume --out advice --details" in short.stdout
+    assert "makhlouf2024" in long.stdout
+    assert "What was tried:" in long.stdout
+    assert "More: " not in long.stdout
+
+
+def test_the_command_stands_on_one_line(call, file, with_rows):
+    """A command that is wrapped cannot be copied."""
+    (file.parent / "advice").mkdir()
+    lines = call("advise", file, *WHOLE).stdout.splitlines()
+
+    assert sum(line.startswith("  evenhand privatize people.csv reports.csv") for line in lines) == 1
+    assert any(line.endswith("--protocol grr --split uniform") for line in lines)
 
 
 def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):

@@ -212,6 +212,7 @@ def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_p
         "epsilon": None,
         "profile": None,
         "level": 0.95,
+        "folder": None,
     }
 
 

@@ -1,0 +1,148 @@
+"""What it would take where no setting can be recommended: repeats, people, another epsilon, other limits.
+
+Intervals are about as long as one over the root of the number of repeats, and what repeats vary by is about
+one over the root of the number of people. That gives both numbers where a mean is within the limits and only
+the far end of its interval is not. Where the mean is beyond them, epsilon is interpolated, on its logarithm,
+between tested values on both sides of the limit; beyond the tested ones only the direction is said, and that
+from what holds without protection, which is where ever larger values of epsilon lead.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.study.advise.verdicts import full_settings
+from evenhand.study.advise.wording import limit_word, say
+from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
+from evenhand.study.tasks.collect.wording import protocol_name, way_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evenhand.study.advise.recommend import Candidate, Choice, Limits
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.tasks.collect.reading import CollectReading
+
+__all__ = ["MOST_REPEATS", "TIGHTER", "nearest", "repeats_for", "what_it_takes", "within_on_average"]
+
+MOST_REPEATS = 200
+"""More repeats than this nobody is told to run."""
+
+TIGHTER = 0.9
+"""How much of the way to a limit an interval may reach, so that the next one does not end on it again."""
+
+_MOST_PEOPLE = 50  # times as many; beyond that the number says nothing
+
+
+def within_on_average(candidate: Candidate, limits: Limits) -> bool:
+    """Return whether the means of a candidate are within the limits."""
+    return all(distance > 0 for distance, _ in _distances(candidate, limits))
+
+
+def nearest(choice: Choice, limits: Limits) -> Candidate:
+    """Return the candidate nearest to the limits; one that is of use, and within them on average, first."""
+    useful = [each for each in choice.candidates if each.is_useful] or list(choice.candidates)
+    return min(useful, key=lambda each: (not within_on_average(each, limits), each.excess))
+
+
+def repeats_for(reaches: Iterable[tuple[float, Estimated]]) -> int | None:
+    """Return how many repeats bring each interval within its reach; None if more than anybody would run.
+
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> repeats_for([(0.02, Estimated(0.1, 0.06, 0.14, runs=8, standard_error=0.01))])
+    25
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    needed = 2
+    for reach, found in reaches:
+        if found.low is None or found.high is None or not found.standard_error or found.runs < 2:
+            continue
+        half = max(found.high - found.value, found.value - found.low)
+        quantile = float(stdtrit(found.runs - 1, 0.5 + found.level / 2))
+        stretch = half / (quantile * found.standard_error)
+        deviation = found.standard_error * math.sqrt(found.runs) * stretch
+        while needed <= MOST_REPEATS:
+            if float(stdtrit(needed - 1, 0.5 + found.level / 2)) * deviation / math.sqrt(needed) <= reach:
+                break
+            needed += 1
+    return None if needed > MOST_REPEATS else max(needed, 2)
+
+
+def what_it_takes(reading: CollectReading, choice: Choice, limits: Limits) -> tuple[str, int | None]:
+    """Return what it would take to keep the limits, and how many repeats if they could tell."""
+    near = nearest(choice, limits)
+    if within_on_average(near, limits):
+        distances = [(TIGHTER * distance, found) for distance, found in _distances(near, limits)]
+        return _more(distances)
+    said = [_epsilon(reading, near, limits)]
+    loss = -(near.change.low or 0.0)
+    given = (limits.max_gap is not None, limits.max_accuracy_loss is not None)
+    key = {(True, True): "both", (True, False): "gap", (False, True): "loss"}[given]
+    said.append(say(f"takes.limits_{key}", gap=near.gap.high or near.gap.value, loss=max(loss, 0.0)))
+    return " ".join(filter(None, said)), None
+
+
+def _distances(candidate: Candidate, limits: Limits) -> list[tuple[float, Estimated]]:
+    """Return how far each mean is within its limit, below zero where it is not, with its estimate."""
+    found = []
+    if limits.max_gap is not None:
+        found.append((limits.max_gap - candidate.gap.value, candidate.gap))
+    if limits.max_accuracy_loss is not None:
+        found.append((limits.max_accuracy_loss + candidate.change.value, candidate.change))
+    return found
+
+
+def _more(distances: list[tuple[float, Estimated]]) -> tuple[str, int | None]:
+    """Return how many repeats or people would show that the limits are kept."""
+    factor = 1.0
+    for distance, found in distances:
+        half = max((found.high or 0.0) - found.value, found.value - (found.low or 0.0))
+        factor = max(factor, (half / distance) ** 2 if distance > 0 else math.inf)
+    repeats = repeats_for(distances)
+    if factor > _MOST_PEOPLE:
+        return (say("takes.repeats", repeats=repeats) if repeats else say("takes.on_limit")), repeats
+    key = "takes.people" if repeats is None else "takes.repeats_or_people"
+    return say(key, repeats=repeats, factor=f"{factor:.2g}"), repeats
+
+
+def _epsilon(reading: CollectReading, near: Candidate, limits: Limits) -> str:
+    """Return which epsilon would keep the limits on average, as far as tested ones or their limit tell."""
+    series = sorted(
+        (each for each in full_settings(reading.results) if _alike(each, near.setting)),
+        key=lambda each: each.epsilon or 0,
+    )
+    over = {each: _beyond(reading, each, limits) for each in series if reading.is_useful(each)}
+    for low, high in pairwise(over):
+        if min(over[low], over[high]) <= 0 < max(over[low], over[high]):
+            share = over[low] / (over[low] - over[high])
+            ends = math.log(low.epsilon or 1), math.log(high.epsilon or 1)
+            about = float(f"{math.exp(ends[0] + share * (ends[1] - ends[0])):.2g}")
+            slots = {"low": epsilon_words(low.epsilon), "high": epsilon_words(high.epsilon)}
+            return say("takes.epsilon", about=epsilon_words(about), **slots)
+    before = reading.value(GAP, BASELINE)
+    if limits.max_gap is None or (before.high is not None and before.high <= limits.max_gap):
+        return say("takes.larger", largest=epsilon_of(max(reading.epsilons)), limit=limit_word(limits.which))
+    if limits.which == "both" and near.gap.value <= limits.max_gap:
+        return say("takes.between", before=before)
+    stays = before.low is not None and before.low > limits.max_gap
+    return say(f"takes.gap_{'stays' if stays else 'unclear'}", before=before)
+
+
+def _alike(setting: Setting, other: Setting) -> bool:
+    return protocol_name(setting) == protocol_name(other) and way_name(setting) == way_name(other)
+
+
+def _beyond(reading: CollectReading, setting: Setting, limits: Limits) -> float:
+    """Return how far the means of a setting are beyond the limits, below zero where they are within."""
+    lost = reading.mean(ACCURACY, BASELINE) - reading.mean(ACCURACY, setting)
+    over = []
+    if limits.max_gap is not None:
+        over.append(reading.mean(GAP, setting) - limits.max_gap)
+    if limits.max_accuracy_loss is not None:
+        over.append(lost - limits.max_accuracy_loss)
+    return max(over)
