@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from evenhand.learn.projection.problem import Problem, ScoredRows, marginals_of
-from evenhand.learn.projection.solver import _Dual, _residual, solve
+from evenhand.learn.projection.solver import _Dual, solve
 
 SHAPES = (
     (9, 2, 2, False), (60, 2, 4, False), (120, 3, 3, True), (120, 3, 3, False), (200, 4, 6, False),
@@ -77,7 +77,8 @@ def _scipy(method, problem, tolerance):
         options=METHODS[method],
     )
     value, gradient, _ = dual(found.x, with_value=True)
-    residual = _residual(found.x, gradient) if tolerance else np.abs(gradient).max()
+    short = max(-gradient.min(), np.abs(found.x * gradient).max())
+    residual = short if tolerance else np.abs(gradient).max()
     return max(residual, abs(problem.objective(dual.columns @ found.x) + value))
 
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["lazy", "lazy_names"]
-
 
 class _LazyModule:
     """What stands for a module; its names, and modules inside it, are found as ``from`` finds them."""

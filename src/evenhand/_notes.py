@@ -6,8 +6,6 @@ from typing import Any, Self
 
 from evenhand.errors import InvalidParameterError
 
-__all__ = ["KINDS", "Note"]
-
 KINDS = {
     "data": "about the rows and columns that were used",
     "privacy": "what weakens a promise, such as a domain that was read from the rows",

@@ -18,8 +18,6 @@ if sys.platform != "win32":
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Part", "is_at", "lock_file", "open_part", "put_in_place", "resolve_folder", "sweep"]
-
 _ENDING = ".evenhand.part"
 _OURS = re.compile(r"\..+\.[a-z0-9_]{8}(\.new)?\.evenhand\.part", re.DOTALL)
 _OLD_SECONDS = 60.0

@@ -14,8 +14,6 @@ from typing import Any
 
 from evenhand._part_files import is_at, lock_file
 
-__all__ = ["SharedFolder", "remove_left_folders", "shared_places"]
-
 PREFIX = "evenhand-study-"
 """Begins the names of the folders."""
 

@@ -10,8 +10,6 @@ from evenhand.errors import InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["boolean", "integer", "kind_of", "one_of", "refuse"]
-
 Choice = TypeVar("Choice", bound=str)
 
 

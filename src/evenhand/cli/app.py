@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from evenhand.cli.terminal.console import Terminal
 
-__all__ = ["COMMANDS", "app", "refuse_closed_output"]
-
 COMMANDS = {
     "demo": "Take a tour on built-in data: five protocols, one report.",
     "audit": "Protect a table in many ways and report who pays for it.",

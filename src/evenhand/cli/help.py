@@ -13,8 +13,6 @@ from evenhand.errors import EvenhandError, InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["PanelCommand", "build_command", "name_option"]
-
 _REST = "Options"
 
 

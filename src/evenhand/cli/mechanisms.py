@@ -13,11 +13,6 @@ from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "PARAMETER_OPTIONS", "Mechanisms", "mechanisms_with", "require_parameters",
-    "typed_mechanisms",
-]  # fmt: skip
-
 Mechanisms = Annotated[
     list[str] | None,
     protection_option("LIST", "Of {mechanisms}. [{default}]", "--mechanism", choices="mechanisms"),

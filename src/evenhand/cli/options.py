@@ -17,16 +17,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-__all__ = [
-    "DATA", "DESIGN", "OUTPUT", "PANELS", "PROTECTION", "REGISTRIES", "ROLES", "ROLE_OPTIONS",
-    "RUN_OPTIONS", "AsJson", "Bound", "Data", "Delta", "Drop", "Epsilons", "Fraction", "GuessRoles",
-    "InferSchema", "Language", "OpenPage", "Out", "PlanFile", "Positive", "Post", "Privileged", "Protected",
-    "Quasi", "Quiet", "Repeats", "Resume", "Rho", "Rows", "SchemaFile", "Seed", "Sensitive",
-    "SmallestGroup", "Target", "Threshold", "Unit", "Workers", "Yes", "argument", "complete_data",
-    "complete_name", "data_option", "design_option", "is_typed", "join_names", "names_in",
-    "option_flag", "output_option", "protection_option", "role_option", "split_list",
-]  # fmt: skip
-
 DATA, ROLES, PROTECTION, DESIGN, OUTPUT = PANELS = ("Data", "Roles", "Protection", "Design", "Output")
 """The panels of a help text, in their order."""
 

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.intake.draft import Part
 
-__all__ = [
-    "assign_roles", "open_people", "read_role_options", "refuse_empty_table", "report_inferred",
-    "report_reading", "with_choices",
-]  # fmt: skip
-
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
 

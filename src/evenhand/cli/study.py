@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.setup import Setup
     from evenhand.study.results.results import Results
 
-__all__ = [
-    "MANY_ROWS", "StudyRun", "build_plan", "check_folder", "choose_folder", "follow_run",
-    "forecast_duration", "grid_size", "load_plan", "shorten_path", "typed_design", "write_results",
-]  # fmt: skip
-
 MANY_ROWS = 50_000
 """From this many rows on a study takes long enough that a person is told how long."""
 

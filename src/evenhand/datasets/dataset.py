@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
 
-__all__ = ["DataSet", "FileRecord", "Provenance"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FileRecord:

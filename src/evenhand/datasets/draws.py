@@ -12,8 +12,6 @@ from evenhand.privacy.randomness import SeededSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Draws"]
-
 special = lazy("scipy.special")
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["Cleaned", "Description", "Entry", "Option", "choose_options", "read_entry"]
-
 _ENTRIES = Path(__file__).parent / "entries"
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from evenhand.datasets.entry import Cleaned, Entry
     from evenhand.table.frames import Backend
 
-__all__ = ["DATASETS", "describe", "load", "names"]
-
 _TITLES = {
     "acs_coverage": "Public health coverage, Texas 2018 (American Community Survey)",
     "adult": "Adult income: reconstructed, or the UCI file",

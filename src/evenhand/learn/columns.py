@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["copy_feature_names", "places_among", "require_length"]
-
 
 def places_among(
     values: Any,

@@ -17,8 +17,6 @@ from evenhand.measure.columns import read_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BiasEstimate", "alpha_fairness", "bias_from_runs", "l1_bias"]
-
 
 @dataclass(frozen=True, eq=False)
 class BiasEstimate:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-__all__ = ["bootstrap_interval"]
-
 _OWNER = "bootstrap_interval"
 
 

@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "check_label",
-    "check_name",
-    "encode_groups",
-    "encode_labels",
-    "has_masked",
-    "is_label",
-    "narrow",
-    "read_array",
-    "read_binary",
-    "read_column",
-    "read_numbers",
-    "read_weights",
-    "same_index",
-    "same_length",
-]
-
 pa = lazy("pyarrow")
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -34,19 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "RATES",
-    "CountTable",
-    "GroupRates",
-    "RatesByGroup",
-    "Shares",
-    "Tables",
-    "Tabulated",
-    "count_table",
-    "tabulate",
-    "why_undefined",
-]
-
 _BYTE_CODES = 64  # groups whose codes fit in one byte together with the two outcomes
 _LARGEST_COUNT = 1 << 53  # above it floats skip whole numbers
 _ROWS_AT_ONCE = 1 << 17

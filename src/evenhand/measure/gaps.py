@@ -37,24 +37,6 @@ if TYPE_CHECKING:
     from evenhand.measure.counts import CountTable, Shares, Tables
     from evenhand.measure.intervals import Limits
 
-__all__ = [
-    "COMPARED",
-    "DIFFERENCES",
-    "MEASURES",
-    "NO_DISPARITY",
-    "OVERALL",
-    "WORST_PAIR",
-    "Measured",
-    "difference_range",
-    "each_tail",
-    "gap_reason",
-    "group_rates",
-    "measure_reason",
-    "pair_blocks",
-    "pair_differences",
-    "rate_reasons",
-]
-
 Pairs = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
 """The first and the second member of some pairs of groups."""
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["GroupReport", "data_unfairness", "group_report"]
-
 _METHODS = {
     **dict.fromkeys(gaps.DIFFERENCES, "Newcombe hybrid score"),
     "di": "ratio of shares from Wilson limits (MOVER)",

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Interval",
-    "check_level",
-    "clopper_pearson",
-    "mean_of_shares",
-    "newcombe",
-    "newcombe_limits",
-    "normal_quantile",
-    "score_limits",
-    "share_ratio",
-    "wilson",
-]
-
 special = lazy("scipy.special")
 
 _HIGHEST_LEVEL = 1 - 1e-12  # nearer to 1 the error left over is lost in rounding

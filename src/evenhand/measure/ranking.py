@@ -17,8 +17,6 @@ from evenhand.measure.intervals import normal_quantile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Ranking", "rank_scores"]
-
 _ROUNDING = 1e-14  # an area this near to 0 or 1 is one of them, but for the rounding of weights
 
 

@@ -27,8 +27,6 @@ from evenhand.measure.intervals import Interval, check_level
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NoisePart", "NoiseParts", "noise_parts"]
-
 special = lazy("scipy.special")
 
 _LEVELS = ("sampling", "mechanism", "training")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from html import escape
 
-__all__ = ["aligned", "html_table", "number_text"]
-
 _TABLE_STYLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px;margin:0 0 12px"
 _CELL_STYLE = "padding:4px 0 4px 16px;border-bottom:1px solid rgba(128,128,128,.4)"
 

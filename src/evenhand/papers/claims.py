@@ -12,19 +12,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = [
-    "AGREES",
-    "DIFFERS",
-    "UNCHECKED",
-    "Checked",
-    "Claim",
-    "ClaimRow",
-    "Evidence",
-    "agree_if",
-    "cannot_check",
-    "judge_claims",
-]
-
 Verdict = Literal["agrees", "differs", "cannot be checked"]
 
 AGREES: Verdict = "agrees"

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["check_finding", "group_rates", "mean_of", "means_over", "rank_correlation", "values"]
-
 
 def values(results: Results, setting: Setting, measure: str) -> Runs:
     """Return a measure of a setting, one value per repeat."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-__all__ = ["draw_measures", "epsilon_line", "measures_figure", "shown", "svg_file"]
-
 _GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
 _SIZE = re.compile(r'<svg width="([0-9.]+)" height="([0-9.]+)"')
 

@@ -17,8 +17,6 @@ from evenhand.report.scales import Linear
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Figure", "Look", "Plot", "Series"]
-
 _HEIGHT = 190.0
 
 

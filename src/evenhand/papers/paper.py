@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
 
-__all__ = ["DESIGNS", "PAPERS", "Paper", "Study", "paper_named"]
-
 PAPERS: Mapping[str, str] = MappingProxyType(
     {
         "arcolezi2023": "(Local) Differential Privacy has NO Disparate Impact on Fairness",

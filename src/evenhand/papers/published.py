@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["Published", "load_runs", "read_published_columns"]
-
 _RUNS = 20
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.events import Event
 
-__all__ = ["Reproduction", "build_reproduction", "examine", "reproduce"]
-
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:

@@ -44,24 +44,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.estimates import Estimated
 
-__all__ = [
-    "FEWEST",
-    "MARGIN",
-    "RULES",
-    "SHARE",
-    "SLACK",
-    "alike",
-    "below",
-    "fact",
-    "mostly",
-    "number_text",
-    "published_mean",
-    "quoted",
-    "same",
-    "share",
-    "shift_estimate",
-]
-
 SLACK = 0.005
 """What a number may be off besides its standard errors and its rounding."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import Evidence
 
-__all__ = ["fill", "read_claims", "read_entries", "read_paper", "read_printed", "read_toml"]
-
 
 @lru_cache(maxsize=64)
 def read_toml(package: str, name: str) -> dict[str, Any]:

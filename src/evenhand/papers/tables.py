@@ -24,18 +24,6 @@ if TYPE_CHECKING:
     Columns = dict[str, list[Any]]
     TableRow = dict[str, Any]
 
-__all__ = [
-    "COLUMNS",
-    "NO_PUBLISHED",
-    "checked_mean",
-    "claims_columns",
-    "columns_of",
-    "markdown",
-    "means_table",
-    "table_row",
-    "write_table",
-]
-
 COLUMNS = (
     "table", "dataset", "mechanism", "split", "strategy", "epsilon", "measure",
     "ours", "standard_error", "runs", "paper", "verdict", "note",

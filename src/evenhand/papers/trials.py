@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.run.events import Cancel
 
-__all__ = ["Trials", "estimate_mean"]
-
 _FORMAT = 1
 _LEVEL = 0.95
 

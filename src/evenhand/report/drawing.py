@@ -24,8 +24,6 @@ from evenhand.report.words import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Align", "Box", "Dot", "Drawing", "Margins", "Segment", "Word", "room_along", "room_near"]
-
 Align = Literal["left", "center", "right"]
 """Where a word stands, seen from its place."""
 

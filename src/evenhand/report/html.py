@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from evenhand.report.page import Chart, Page, Section, Table
 
-__all__ = ["file_names", "render", "sentence", "write"]
-
 pa = lazy("pyarrow")  # takes time to import
 
 _TEMPLATES = Path(__file__).parent / "templates"

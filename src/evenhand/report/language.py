@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["LANGUAGES", "fixed_word", "flatten", "in_language", "language_now", "written_in"]
-
 LANGUAGES = ("en", "de")
 """Those that have a file of labels."""
 

@@ -12,23 +12,6 @@ from evenhand.report.language import fixed_word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "Axis",
-    "Bar",
-    "Change",
-    "Class",
-    "Estimate",
-    "Level",
-    "Line",
-    "Moved",
-    "Panel",
-    "Point",
-    "SizePanel",
-    "Sized",
-    "Spot",
-    "Traded",
-]
-
 
 @dataclass(frozen=True)
 class Estimate:

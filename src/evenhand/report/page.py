@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-__all__ = ["Answer", "Chart", "Fact", "KeyNumber", "LegendKey", "Note", "Page", "Section", "Table"]
-
 Columns = Mapping[str, Sequence[Any]]
 """A table as named columns of one length."""
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Linear", "Log", "digits_between", "labelled_ticks"]
-
 
 @dataclass(frozen=True)
 class Linear:

@@ -18,8 +18,6 @@ from xml.sax.saxutils import escape
 
 from evenhand.errors import InvalidParameterError
 
-__all__ = ["rebuilt", "rebuilt_each"]
-
 _ELEMENTS = frozenset(
     {"svg", "g", "path", "line", "rect", "circle", "text", "tspan", "title", "defs", "clipPath"}
 )

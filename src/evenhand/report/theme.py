@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DARK", "GROUPS", "GROUP_SHAPES", "LIGHT", "MONO", "SANS", "SHAPES", "colour", "css_tokens"]
-
 SANS = (
     '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, '
     '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'

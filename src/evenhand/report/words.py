@@ -16,20 +16,6 @@ from evenhand.report.language import fixed_word, in_language
 if TYPE_CHECKING:
     from evenhand.report.marks import Estimate
 
-__all__ = [
-    "change_of",
-    "clean",
-    "epsilon_of",
-    "epsilon_words",
-    "interval_of",
-    "limits_of",
-    "number",
-    "shortened",
-    "unbroken",
-    "value_of",
-    "width_of",
-]
-
 MINUS = "\u2212"
 _STEERING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")

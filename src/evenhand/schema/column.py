@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Column", "Rule"]
-
 _MOST_LEVELS = 64
 
 Rule = Literal["error", "other", "drop"]

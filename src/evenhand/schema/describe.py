@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from evenhand.schema.column import Column
     from evenhand.schema.roles import Roles
 
-__all__ = ["MOST_SHOWN", "rest", "roles_text", "schema_html", "schema_text", "title"]
-
 MOST_SHOWN = 60
 """How many columns are shown before the rest is only counted."""
 

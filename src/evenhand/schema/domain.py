@@ -25,8 +25,6 @@ from evenhand.schema.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Domain", "Kind", "RangeLabels"]
-
 
 class RangeLabels(Sequence[str]):
     """The labels of ``low`` to ``high`` and of what follows them, as a lazy sequence.

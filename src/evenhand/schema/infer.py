@@ -27,18 +27,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema.column import Rule
 
-__all__ = [
-    "FEW",
-    "MOST_TEXTS",
-    "Inference",
-    "has_missing",
-    "inferred",
-    "leak_warning",
-    "open_frame",
-    "refuse_unseen",
-    "round_edges",
-]
-
 FEW = 20
 """Up to so many different numbers are a list."""
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.integer]
 
-__all__ = ["Coarsening", "Groups", "Level", "coarsenings", "code_dtype", "unused_label"]
-
 Groups = Mapping[str, Iterable[Value]] | tuple[tuple[str, tuple[Value, ...]], ...]
 """A coarse label and its members, as people write it and as it is kept."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from evenhand.schema.column import Column
     from evenhand.schema.values import Value
 
-__all__ = ["ROLES", "Names", "Roles", "checked_roles"]
-
 _MOST_GUESSED = 1_000
 
 Names = Any

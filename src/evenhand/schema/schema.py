@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema.column import Rule
 
-__all__ = ["Schema"]
-
 _KEEP: Any = object()
 """Stands for "as it was" where None means "no such role"."""
 

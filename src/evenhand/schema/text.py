@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["brief", "listed", "shortened", "visible"]
-
 _FEW = 5
 _LONGEST = 40
 

@@ -32,8 +32,6 @@ from evenhand.schema.values import described
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-__all__ = ["FORMAT", "MAX_BYTES", "columns_and_roles", "parse_toml", "read_text", "write_toml"]
-
 FORMAT = 1
 _LINE = 100
 

@@ -23,28 +23,6 @@ from evenhand.errors import InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "INT_HIGH",
-    "INT_LOW",
-    "Value",
-    "bounds",
-    "described",
-    "distinct_labels",
-    "distinct_values",
-    "elements",
-    "increasing_edges",
-    "instance",
-    "interval_labels",
-    "number_text",
-    "plain_mapping",
-    "plain_value",
-    "refuse_twins",
-    "shown",
-    "strictly_increasing",
-    "text",
-    "truth",
-]
-
 Kind = TypeVar("Kind")
 
 Value = str | int | bool | float

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-__all__ = ["ColumnCodes", "Labelled", "Misfits", "count_rows", "float_codes", "integer_codes", "pieces"]
-
 pd = lazy("pandas")
 
 _BLOCK_ROWS = 1 << 14  # temporary arrays this small stay in the cache and in the allocator

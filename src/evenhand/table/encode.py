@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.table.column_codes import Misfits
     from evenhand.table.frames import Backend
 
-__all__ = ["Table", "TableCodes", "decoded"]
-
 _PIECE_ROWS = 1 << 18
 _TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers"}
 

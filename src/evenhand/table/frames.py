@@ -18,8 +18,6 @@ from evenhand.errors import InvalidParameterError, MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Backend", "Origin", "eager_frame", "make_frame", "native_frame"]
-
 pl = lazy("polars")
 pd = lazy("pandas")
 

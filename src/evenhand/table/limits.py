@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 
 from evenhand._validate import integer
 
-__all__ = ["DEFAULT_LIMITS", "STREAM_LIMITS", "STUDY_LIMITS", "Limits", "own_file_limits"]
-
 
 @dataclass(frozen=True)
 class Limits:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 Number = int | float | np.floating[Any] | Decimal
 
-__all__ = ["FALSE_WORDS", "TRUE_WORDS", "find_code", "is_missing", "largest_exact"]
-
 TRUE_WORDS = ("true", "True", "TRUE")
 """The texts that stand for True in a domain of truth values, as CSV files spell it."""
 

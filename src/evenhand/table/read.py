@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
 
-__all__ = [
-    "BATCH_ROWS",
-    "MOST_BATCH_ROWS",
-    "file_columns",
-    "file_form",
-    "open_batches",
-    "read",
-    "read_batches",
-]
-
 
 def read(
     path: str | os.PathLike[str],

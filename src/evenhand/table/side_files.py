@@ -8,11 +8,6 @@ from pathlib import Path
 from evenhand.errors import UnwritableFileError
 from evenhand.table.source import own_name
 
-__all__ = [
-    "classes_path", "note_path", "rates_path", "record_path", "refuse_tables_beside", "schema_path",
-    "side_files",
-]  # fmt: skip
-
 
 def record_path(path: str | os.PathLike[str]) -> Path:
     """Return where the guarantee of a file of reports stands.

@@ -24,19 +24,6 @@ from evenhand.table.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "ReadableBuffer",
-    "Source",
-    "batch_names",
-    "blocks",
-    "check_is_schema",
-    "check_names",
-    "over_limit",
-    "own_name",
-    "refuse",
-    "wanted_names",
-]
-
 
 def check_names(names: Sequence[str | None], file: str) -> None:
     """Refuse a file whose columns have no name, or the same name twice."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand._part_files import Part
 
-__all__ = ["FORMULA_STARTS", "inert_text", "write_csv", "write_parquet"]
-
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0")
 """What a text cell must not start with: a spreadsheet would take it for a formula."""
 

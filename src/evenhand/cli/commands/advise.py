@@ -14,8 +14,9 @@ from evenhand.cli.roles import assign_roles, open_people
 from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_results
 from evenhand.cli.tasks.base import TaskCommand
 from evenhand.cli.terminal.ending import FAILED
-from evenhand.study.advise.advice import advice_plan, as_lines
+from evenhand.study.advise.advice import as_lines
 from evenhand.study.advise.recommend import Limits
+from evenhand.study.advise.trial_plan import advice_plan
 from evenhand.study.advise.wording import say
 from evenhand.study.intake.setup import plan_for
 from evenhand.study.profile.profiling import profile
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from evenhand.cli.terminal.console import Terminal
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
-
-__all__ = ["AdviseCommand", "build"]
 
 _REPEATS = 8
 _LIMITS = ("max_gap", "max_accuracy_loss", "epsilon")

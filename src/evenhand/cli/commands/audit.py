@@ -12,8 +12,6 @@ from typer.core import CompletionItem, TyperGroup  # type: ignore[attr-defined] 
 from evenhand.cli.options import complete_data, names_in
 from evenhand.cli.tasks.registry import DEFAULT_KIND, TASK_COMMANDS, load_task_command
 
-__all__ = ["app"]
-
 EXAMPLE = """\
   evenhand audit people.csv --target hired --positive yes \\
       --protected sex --privileged male --sensitive sex,age

@@ -13,8 +13,6 @@ from evenhand.cli.terminal.console import Column, Terminal
 from evenhand.datasets import DATASETS, describe, load
 from evenhand.datasets.download.files import places
 
-__all__ = ["app"]
-
 EXAMPLE = """\
   evenhand datasets
   evenhand datasets show adult

@@ -14,8 +14,6 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.collect.task import CollectTask
 
-__all__ = ["demo"]
-
 EXAMPLE = """\
   evenhand demo
   evenhand demo --out tour --no-open

@@ -20,8 +20,6 @@ from evenhand.table.write import replacing_together, write_csv_into
 if TYPE_CHECKING:
     from evenhand.collect.estimates.group_rates import GroupRates
 
-__all__ = ["estimate"]
-
 EXAMPLE = """\
   evenhand estimate reports.csv
   evenhand estimate reports.parquet --column race --by hired --positive yes --csv shares.csv

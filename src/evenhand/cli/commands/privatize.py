@@ -40,9 +40,6 @@ from evenhand.table.side_files import side_files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-__all__ = ["privatize"]
-
 EXAMPLE = """\
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
   evenhand privatize people.parquet reports.parquet --schema schema.toml --epsilon 2 \\

@@ -29,8 +29,6 @@ from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
 
-__all__ = ["release"]
-
 EXAMPLE = """\
   evenhand release people.csv --schema schema.toml --columns county,sex,job \\
       --mechanism laplace --epsilon 1 --post nonnegative --out table.csv

@@ -19,8 +19,6 @@ from evenhand.cli.terminal.progress import follow_study
 if TYPE_CHECKING:
     from evenhand.papers.reproduction import Reproduction
 
-__all__ = ["reproduce"]
-
 EXAMPLE = """\
   evenhand reproduce
   evenhand reproduce arcolezi2023

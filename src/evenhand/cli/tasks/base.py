@@ -44,16 +44,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
-__all__ = [
-    "TaskCommand",
-    "defaults_of",
-    "hundredths",
-    "interval_words",
-    "numbers_of",
-    "value_cells",
-    "value_columns",
-]
-
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
 
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["CollectCommand"]
-
 _MOST_ROWS = 24
 _MEASURES = ("acc", "sp_gap")
 _NARROW = 60

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
-__all__ = ["DecideCommand"]
-
 _MOST_WARNINGS = 3
 _MOST_AFFECTED = 10
 _DELTA_TAKER = "discrete-gaussian"

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
-__all__ = ["LearnCommand"]
-
 _NEEDED = ("target", "positive", "protected", "privileged")
 _MOST_ROWS = 24
 _NARROW = 84

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 if TYPE_CHECKING:
     from evenhand.cli.tasks.base import TaskCommand
 
-__all__ = ["DEFAULT_KIND", "TASK_COMMANDS", "TaskEntry", "load_task_command"]
-
 DEFAULT_KIND = "collect"
 """The kind of study where none is named."""
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
-__all__ = ["ReleaseCommand"]
-
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
 _ROLES = ("target", "positive", "protected", "privileged", "missing_group")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16

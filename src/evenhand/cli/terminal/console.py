@@ -19,8 +19,6 @@ from evenhand.cli.terminal.streams import exit_on_broken_pipe, silence
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["WIDEST", "Column", "Terminal", "fit", "quote_names", "wrong_use"]
-
 WIDEST = 100
 """The most characters of a line."""
 

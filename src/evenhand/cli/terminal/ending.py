@@ -10,17 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "BROKEN_PIPE",
-    "FAILED",
-    "FAULT",
-    "STOPPED",
-    "TERMINATED",
-    "WRONG",
-    "sigterm_as_interrupt",
-    "stop_code",
-]
-
 FAILED, WRONG, FAULT, STOPPED, BROKEN_PIPE, TERMINATED = 1, 2, 70, 130, 141, 143
 """Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended
 by the system."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from evenhand.cli.terminal.console import Terminal
 
-__all__ = ["follow_rows", "follow_study", "spell_pace", "spell_seconds"]
-
 _LINES = 4
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["refuse_empty", "refuse_missing_schema", "refuse_other_separators", "refuse_overwritten"]
-
 _OTHER_SEPARATORS = ";\t|"
 
 

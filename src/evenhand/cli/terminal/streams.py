@@ -13,8 +13,6 @@ from evenhand.cli.terminal.ending import BROKEN_PIPE, WRONG
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["exit_if_output_fails", "exit_on_broken_pipe", "is_of_output", "open_closed_streams", "silence"]
-
 _SPEAKERS = ("evenhand.cli.", "rich.", "typer", "click")
 
 

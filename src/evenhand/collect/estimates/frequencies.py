@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.channel import MatrixChannel
     from evenhand.table.frames import Backend
 
-__all__ = ["ConsistentShares", "Frequencies", "Intervals", "Target", "count_together", "score_limits"]
-
 _NO_REPORTS = "There are no reports."
 _LEVEL = 0.95
 _MOST_TOGETHER = 4_096  # values whose supports are counted two by two: a table of 128 MiB

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Limits = tuple[Array, Array]
 
-__all__ = ["GroupMoments", "difference_interval", "ratio_interval", "worst_pair"]
-
 _ADDED = 2  # people for each outcome
 
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.channel import MatrixChannel
     from evenhand.table.frames import Backend
 
-__all__ = ["GroupRates", "group_rates", "possible_gap", "rate_text"]
-
 _NO_PEOPLE = "There are no people."
 _A_LABEL = "the label of one of the groups"
 

@@ -28,16 +28,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.channel import Channel, MatrixChannel
     from evenhand.collect.reports.reports import Reports
 
-__all__ = [
-    "DEPENDENT_OUTCOME",
-    "MOST_GROUPS",
-    "RARE",
-    "OutcomeCounts",
-    "count_outcomes",
-    "impossible_groups",
-    "impossible_groups_text",
-]
-
 special = lazy("scipy.special")
 
 MOST_GROUPS = 1_024

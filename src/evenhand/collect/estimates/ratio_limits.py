@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     Limits = tuple[Array, Array]
     Equation = Callable[[Array], Limits]
 
-__all__ = ["distance", "fieller_limits", "find_limit", "is_separated", "rate_variance", "score_root"]
-
 
 def is_separated(below: Array, variance: Array, z: float) -> npt.NDArray[np.bool_]:
     """Whether each denominator is above zero by more than `z` standard errors."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.frames import Backend
 
-__all__ = ["SHOWN", "TableView", "as_labels", "estimates_frame", "label_column", "limits_text", "more_rows"]
-
 frames = lazy("evenhand.table.frames")
 
 SHOWN = 30

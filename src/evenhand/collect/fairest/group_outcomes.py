@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     Counts = npt.NDArray[np.int64]
     Origin = Literal["public", "pilot", "noisy", "exact"]
 
-__all__ = ["GroupOutcomes", "checked_budget"]
-
 _OWNER = "GroupOutcomes"
 _PILOT_APART = "nobody of the pilot reports again"
 _LEAST_BUDGET = Fraction(1, 10**9)  # noise for a smaller one cannot be drawn exactly

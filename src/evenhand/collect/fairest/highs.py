@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from evenhand.collect.fairest.population import Vector
     from evenhand.collect.fairest.program import Program
 
-__all__ = ["SIMPLEX_GROUPS", "Answer", "Solver"]
-
 highspy = lazy("highspy")
 
 SIMPLEX_GROUPS = 20

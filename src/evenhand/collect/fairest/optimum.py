@@ -45,17 +45,6 @@ if TYPE_CHECKING:
     Budget = Literal["grr", "minimum"] | float
     Progress = Callable[[int, int], object]
 
-__all__ = [
-    "ErrorRange",
-    "FairestChannel",
-    "Frontier",
-    "Recent",
-    "clear_channels",
-    "error_range",
-    "fairest_channel",
-    "frontier",
-]
-
 _LEAST_SLACK = 1e-9  # what the least error is given on top: with none the set of channels has no inside
 
 _LIMIT_SLACK = 1e-9

@@ -27,23 +27,6 @@ if TYPE_CHECKING:
     Kind = Literal["ratio", "difference"]
     Integers = npt.NDArray[np.int64]
 
-__all__ = [
-    "KINDS",
-    "Population",
-    "average_twins",
-    "channel_error",
-    "channel_unfairness",
-    "check_matrix",
-    "dyadic_channel",
-    "excess_ratio",
-    "population",
-    "printed_channel",
-    "read_only",
-    "repair",
-    "require_outcome",
-    "unfairness_of",
-]
-
 _SUM_TOLERANCE = 1e-6
 _ROW_TOLERANCE = 1e-9
 _DIGITS = 12

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     Tilt = tuple[float, float]
     Places = npt.NDArray[np.intp]
 
-__all__ = ["ChannelProgram", "Program", "Rows", "exact_products", "stacked", "sums_by_place"]
-
 _LEAST_SCALE = 1e-6
 
 

@@ -36,19 +36,6 @@ if TYPE_CHECKING:
     from evenhand.collect.fairest.population import Matrix, Vector
     from evenhand.collect.fairest.program import ChannelProgram, Program, Rows, Tilt
 
-__all__ = [
-    "Extremes",
-    "SearchResult",
-    "choose",
-    "extremes",
-    "largest_deviations",
-    "least_difference",
-    "least_limit",
-    "mix_extremes",
-    "step_bound",
-    "weighted_limit",
-]
-
 _STEPS = 40
 _ENOUGH = 1e-10
 _IGNORED = 1e-8

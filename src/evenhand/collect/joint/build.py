@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Wanted = dict[str, str | type[Protocol] | Protocol]
 
-__all__ = ["STRATEGIES", "epsilons_for", "optimal_strategy", "refuse_single_values", "strategy_for"]
-
 STRATEGIES = ("single", "independent", "combined")
 """The strategies by name."""
 

@@ -33,15 +33,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
 
-__all__ = [
-    "MOST_PRODUCT_CELLS",
-    "Combined",
-    "CombinedOptimal",
-    "DecodedGRR",
-    "ProductStrategy",
-    "check_product",
-]
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class ProductStrategy(Strategy):

@@ -32,16 +32,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = [
-    "MOST_CELLS",
-    "JointFrequencies",
-    "as_shares",
-    "check_cells",
-    "checked_shares",
-    "product_shares",
-    "product_variance",
-]
-
 MOST_CELLS = 50_000_000
 """Most combinations of values, unless more are allowed."""
 

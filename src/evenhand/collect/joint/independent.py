@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.base import Protocol
     from evenhand.privacy.randomness import Source
 
-__all__ = ["Independent", "Sampled", "Single"]
-
 _TIGHT = Fraction(1, 10**12)
 _DRAWN = "which column a person is asked is drawn without regard to their values"
 _NEAR_ONE = Fraction(1, 10**9)

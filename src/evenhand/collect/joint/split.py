@@ -20,16 +20,6 @@ from evenhand.privacy.rational import Number, exact
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = [
-    "SPLITS",
-    "decimal_parts",
-    "dyadic_shares",
-    "float_below",
-    "sampling_cost",
-    "split_budget",
-    "split_cost",
-]
-
 SPLITS = ("uniform", "k-based", "optimal", "sample")
 """The ways to split by name."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Kind = Literal["difference", "ratio"]
 
-__all__ = ["fair_epsilon", "reported_unfairness"]
-
 _MOST_EPSILON = 700.0
 _STEPS = 80  # of a bisection
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Formula = Callable[[str, Floats, Floats], Any]
 
-__all__ = ["Attributes", "optimal_split"]
-
 _STEPS = 64  # of a bisection: enough for every bit of a float
 _ROUNDS = 14  # of a search in 17 parts: likewise
 _SMALLEST = 2.0**-100  # share of the budget that a bisection starts from

@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from evenhand._lazy import lazy
 
-__all__ = ["bare_array", "bare_frame", "write_out_views"]
-
 pd, pl = lazy("pandas"), lazy("polars")
 
 

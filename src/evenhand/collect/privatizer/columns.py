@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.schema import Column, Schema
 
-__all__ = [
-    "DEFAULT_SPLIT",
-    "OTHERS",
-    "STRATEGIES",
-    "Others",
-    "OutputColumns",
-    "build_strategy",
-    "plan_output",
-    "reported_columns",
-    "requested_columns",
-]
-
 Others = Literal["one-hot", "one-hot-all", "passthrough"]
 OTHERS: tuple[Others, ...] = get_args(Others)
 MOST_COLUMNS = 1 << 20

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
 
-__all__ = ["Frame", "names_for", "open_input", "refuse_other_names", "renamed"]
-
 Frame = nw.DataFrame[Any]
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.collect.privatizer.columns import OutputColumns
     from evenhand.collect.privatizer.input import Frame
 
-__all__ = ["Container", "OutputBuffer", "check_size", "is_privatized", "mark", "passed_types", "remember"]
-
 Container = Literal["default", "pandas", "polars", "pyarrow"]
 pd = lazy("pandas")
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Acts = dict[bytes, "Act | Collection"]
 
-__all__ = ["Act", "Collection", "KeepsSpending", "Place", "Spending", "total_of_reports"]
-
 
 @dataclass(frozen=True)
 class Act:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from evenhand.collect.privatizer.columns import Others
     from evenhand.collect.protocols.base import Protocol
 
-__all__ = ["LocalPrivatizer"]
-
 _OWNER = "LocalPrivatizer"
 _CONTAINERS: tuple[Container, ...] = ("default", "pandas", "polars", "pyarrow")
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-__all__ = ["Protocol"]
-
-
 @dataclass(frozen=True, init=False, repr=False)
 class Protocol(ExactLaw):
     r"""A way to report one of `k` values under local differential privacy.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["SINGULAR", "Channel", "MatrixChannel", "ScoreTerms", "onto_simplex"]
-
 _ADDED = 2  # people for each outcome
 
 

@@ -11,8 +11,6 @@ from evenhand.errors import InvalidParameterError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["check_codes", "check_numbers", "code_type"]
-
 _BLOCK = 1 << 18
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["count_text", "epsilon_literal", "figures_html", "figures_text", "probability_text"]
-
 _LINE = "border-bottom:1px solid rgba(128,128,128,.4)"
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px"
 _CELL = f"text-align:left;vertical-align:top;padding:4px 12px 4px 0;{_LINE}"

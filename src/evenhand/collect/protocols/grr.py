@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
 
-__all__ = ["GRR", "Listing", "Naming", "answer_room", "flip_probability", "respond"]
-
 _BLOCK = 1 << 20  # listed values that are counted at a time
 _FEW = 1 << 14  # values whose several tables of counts stay in the cache
 

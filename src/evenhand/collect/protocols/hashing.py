@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
-__all__ = ["BLH", "LARGEST_DOMAIN", "MOST_BUCKETS", "OLH", "HashFamily", "LocalHashing"]
-
 LARGEST_DOMAIN = 1 << 25
 MOST_BUCKETS = 1 << 24
 _BLOCK = 1 << 15  # reports whose hash functions are drawn at a time

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["CLASSES", "HOMES"]
-
 HOMES = {
     "grr": "evenhand.collect.protocols.grr:GRR",
     "blh": "evenhand.collect.protocols.hashing:BLH",

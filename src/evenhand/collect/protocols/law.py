@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.probabilities import Floats, Ideal
     from evenhand.collect.reports.layouts import Layout
 
-__all__ = ["FRESH", "MOST_INDICATOR_BYTES", "TAKES_PART", "VALUES_PUBLIC", "ExactLaw"]
-
 VALUES_PUBLIC = "the values a person may have are public"
 """What a guarantee assumes of the domain."""
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
-__all__ = ["MOST_EPSILON", "Certificate", "Optimal", "Unfairness"]
-
 _CONDITION = 1e5  # from which on an estimate warns that it is not reliable
 MOST_EPSILON = Fraction(20)
 """Beyond it, linear programs in floats cannot tell the entries of a column apart."""

@@ -15,8 +15,6 @@ from evenhand.errors import GuaranteeError, InvalidParameterError
 
 Law = tuple[tuple[int, ...], ...]
 
-__all__ = ["ORIGINS", "as_error", "as_rates", "as_weights", "check_law", "column_ratio"]
-
 _OWNER = "Optimal"
 _ONE = 1e-12  # so near to one that the weights stay as they were given
 

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = [
-    "GRID",
-    "Ideal",
-    "exp_above",
-    "exp_below",
-    "least_variance",
-    "realised_epsilon",
-    "require_private",
-    "response_log_gain",
-    "round_down",
-    "round_up",
-]
-
 GRID = 1 << 53
 """Every probability is a multiple of 1 / GRID."""
 

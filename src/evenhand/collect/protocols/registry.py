@@ -21,20 +21,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = [
-    "AUTO",
-    "LONGEST",
-    "PROTOCOLS",
-    "auto_name",
-    "compared_names",
-    "convex_names",
-    "formula_names",
-    "ideal",
-    "ideal_arrays",
-    "protocol_from",
-    "protocol_named",
-]
-
 PROTOCOLS: Mapping[str, type[Protocol]] = CLASSES
 """Every protocol class by its name."""
 

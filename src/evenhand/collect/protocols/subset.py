@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     # a kernel, its parameters but for the codes, the type of its units, and the words that a report takes
     _Drawing = tuple[Callable[..., tuple[int, int]], tuple[Any, ...], type[np.unsignedinteger[Any]], float]
 
-__all__ = ["SS"]
-
 _MOST_IN_PAIRS = 1 << 14  # values, so that two choices fit a unit of 32 bits and few units are thrown away
 _FEWEST_MAPPED = 128  # values of a report that is drawn as a map of bits
 _MOST_MAPPED = 4  # times as many values as a report names, there; swaps are quicker than a sparse map

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.rational import Number
 
-__all__ = ["THE"]
-
 optimize = lazy("scipy.optimize")
 
 _LEAST_NOISE = 1e-290  # below, floats have no digits left for the equation, nor p and q a difference

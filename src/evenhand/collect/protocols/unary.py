@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.collect.protocols.probabilities import Floats
     from evenhand.privacy.randomness import Source
 
-__all__ = ["OUE", "RAPPOR", "Unary"]
-
 _LEAST_USED = 8  # bits of values to each bit of padding, where reports are drawn padded
 _BITS = 1 << 22  # cut at a time
 _REPORTS = 1 << 18  # made at a time; 256 of any width fill whole groups of words

@@ -39,18 +39,6 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.table.source import ReadableBuffer
 
-__all__ = [
-    "FORMAT",
-    "FORMAT_NAME",
-    "NOTES",
-    "describe_reports",
-    "parse_json",
-    "read_json_text",
-    "read_note",
-    "read_reports",
-    "write_reports",
-]
-
 FORMAT_NAME = "evenhand reports"
 FORMAT = f"{FORMAT_NAME} 1"
 """The form of the file; another number means another form."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["BitsLayout", "HashedLayout", "IntegerLayout", "Layout", "SetLayout"]
-
 pa = lazy("pyarrow")
 
 _BLOCK = 1 << 20  # values looked at together

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Memo", "Numbering", "check_people"]
-
 _OWNER = "Memo.answer"
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.table.limits import Limits
     from evenhand.table.source import ReadableBuffer
 
-__all__ = ["Reports"]
-
 files = lazy("evenhand.collect.reports.files")
 
 

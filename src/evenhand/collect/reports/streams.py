@@ -6,8 +6,6 @@ from typing import Any
 
 from evenhand.privacy.randomness import SecureSource, SeededSource, Source, source_from
 
-__all__ = ["check_rng", "stream_for"]
-
 
 def check_rng(rng: Any) -> None:
     """Refuse what is no source of randomness, without drawing anything."""

@@ -31,8 +31,6 @@ from evenhand.errors import DataSetNotFoundError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fetcher", "InterruptedDownloadError", "Progress", "show_progress"]
-
 Progress = Callable[[int, int | None], None]
 """Called with the bytes so far and the bytes in all, or None if the server does not say."""
 

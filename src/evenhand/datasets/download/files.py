@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.fetch import Fetcher, Progress
 
-__all__ = ["Download", "Reader", "SearchPlace", "SourceFile", "cache_folder", "name_cache", "places"]
-
 pooch = lazy("pooch")  # loads an HTTP client, which a file on this machine does not need
 
 CACHE: dict[str, Any] = {"appname": "evenhand", "appauthor": False, "opinion": False}

@@ -12,8 +12,6 @@ from pyarrow import csv as arrow_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["as_it_stands", "keep_rows", "line_feeds", "parse_csv", "read_rows", "write_rows"]
-
 
 def parse_csv(content: bytes, *, integers: Iterable[str] = (), numbers: Iterable[str] = ()) -> dict[str, Any]:
     r"""Return the columns of a CSV file as numpy arrays.

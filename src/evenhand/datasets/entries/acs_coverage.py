@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "FILE", "decode"]
-
 # First and last code of each column; a published code is the difference to the first one.
 _CODES = {
     "AGEP": (15, 64), "SCHL": (1, 24), "MAR": (1, 5), "SEX": (0, 1), "DIS": (0, 1), "ESP": (0, 8),

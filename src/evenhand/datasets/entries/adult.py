@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "RECONSTRUCTED", "TEST", "TRAIN", "join_reconstructed", "uci_rows"]
-
 _UCI_HEADER = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
     "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country",

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "MEDIATOR", "STORED", "SWAPPED_MEDIATOR", "draw", "join_labels"]
-
 _LABELS = {0.25: "Y_gt_0.44", 0.5: "Y_gt_0.52", 0.75: "Y_gt_0.6"}
 
 MEDIATOR = ((0.5, 0.4, 0.1), (0.35, 0.4, 0.25))

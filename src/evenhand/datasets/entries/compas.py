@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "FILE", "without_identifiers"]
-
 _IDENTIFIERS = ("name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number")
 _DAYS = ("days_b_screening_arrest", "c_days_from_compas", "r_days_from_arrest")
 _INTEGERS = (

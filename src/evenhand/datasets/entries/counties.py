@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "covered", "rule_schema"]
-
 _COUNT = Domain.integers(0, 100_000_000)
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "FILE", "plain_numbers"]
-
 _MONTHS = ("PAY_0", "PAY_2", "PAY_3", "PAY_4", "PAY_5", "PAY_6")
 _BILLS = tuple(f"BILL_AMT{month}" for month in range(1, 7))
 _PAID = tuple(f"PAY_AMT{month}" for month in range(1, 7))

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENCODED", "ENTRY", "FULL"]
-
 _USED = ("fam_inc", "gender", "fulltime", "race1", "lsat", "ugpa", "pass_bar")
 
 

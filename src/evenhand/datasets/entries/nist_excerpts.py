@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "FILES"]
-
 _ROWS = {"ma": 7_634, "tx": 9_276, "national": 27_253}
 _NUMBERS = ("AGEP", "PWGTP", "WGTP")
 _INCOME, _AGES = "INCOME_ABOVE_50000", "AGE_BRACKET"

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "sizes", "states"]
-
 special = lazy("scipy.special")
 
 _STATES = 51

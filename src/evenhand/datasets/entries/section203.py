@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "first_columns", "hispanic_counties", "simulate"]
-
 _COLUMNS = 32
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from evenhand.datasets.download.files import Reader
 
-__all__ = ["ENTRY", "EXPENDITURE", "NCES", "short_header"]
-
 _STUDENTS = "Total Students, All Grades (Excludes AE) [District] 2014-15"
 _SAIPE_ROWS = {2015: 13_245, 2016: 13_245, 2017: 13_222, 2018: 13_206, 2019: 13_183, 2020: 13_172}
 _COUNT = Domain.integers(0, 100_000_000)

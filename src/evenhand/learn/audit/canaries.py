@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CanaryAudit", "audit_canaries", "chance_of_guesses", "least_epsilon"]
-
 _OWNER = "audit_canaries"
 _MOST_CANARIES = 10_000_000
 _HALVINGS = 60

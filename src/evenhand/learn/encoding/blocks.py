@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Column, Domain, Schema
 
-__all__ = [
-    "FEW",
-    "NUMBERS",
-    "WIDE",
-    "Block",
-    "Numbers",
-    "Scale",
-    "bin_cuts",
-    "blocks_of",
-    "is_number",
-    "places_of",
-    "scale_of",
-]
-
 Numbers = Literal["auto", "linear", "log", "bins"]
 """How declared numbers become features."""
 

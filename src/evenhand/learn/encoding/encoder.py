@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.learn.encoding.blocks import Numbers
 
-__all__ = ["PublicEncoder"]
-
 _OWNER = "PublicEncoder"
 
 

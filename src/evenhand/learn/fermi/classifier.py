@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evenhand.learn.fermi.training import Examples, Trained
     from evenhand.privacy.rational import Number
 
-__all__ = ["DPFermi"]
-
 _OWNER = training.OWNER
 
 

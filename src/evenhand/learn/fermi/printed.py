@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["PrintedSettings", "paper_gradients", "published_noise", "thesis_gradients", "train_printed"]
-
 
 def published_noise(
     epsilon: float,

@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = [
-    "Clipped",
-    "project_to_ball",
-    "sparse_rows",
-    "start_matrix",
-    "train",
-]
-
 
 def start_matrix(shares: Floats) -> Floats:
     """Return the matrix that belongs to independence, whose penalty is 0 for every row."""

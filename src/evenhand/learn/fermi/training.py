@@ -41,20 +41,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = [
-    "MOST_GROUPS",
-    "OWNER",
-    "PUBLISHED",
-    "Examples",
-    "Trained",
-    "noisy_shares",
-    "promise_of",
-    "public_groups",
-    "read_groups",
-    "train_clipped",
-    "train_published",
-]
-
 OWNER = "DPFermi"
 PUBLISHED = "published formula, relies on an assumed Lipschitz bound"
 """What is said wherever the published epsilon stands; it is never a guarantee."""

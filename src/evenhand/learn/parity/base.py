@@ -23,8 +23,6 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Base", "take_rows"]
-
 
 def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a list or a frame."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["Bounds", "GapBound", "PrintedBounds", "Released", "gap_bounds", "printed_bounds", "rate_limits"]
-
 _SIZES = {
     "noisy": "Computed from the released table: its sizes hold noise, and the bounds allow for it.",
     "public": "Computed from rates with noise and from the sizes of the groups, which are said to be public.",

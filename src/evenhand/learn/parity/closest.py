@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["AIMS", "Aim", "OddsRates", "Rates", "closest_odds", "closest_rates"]
-
 
 @dataclass(frozen=True, eq=False)
 class Rates:

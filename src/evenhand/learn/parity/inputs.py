@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "OWNER",
-    "Settings",
-    "check_two_classes",
-    "declared_groups",
-    "read_binary_labels",
-    "read_group_codes",
-    "read_settings",
-]
-
 OWNER = "ParityPostProcessor"
 _MOST_GROUPS = 1_000
 _UNITS = (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE)

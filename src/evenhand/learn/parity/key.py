@@ -21,8 +21,6 @@ from evenhand.table.source import own_name
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BITS", "PersonKey", "encode_person"]
-
 BITS = 53
 """Numbers of a person are whole, from 0 to 2**53 - 1."""
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
-__all__ = ["ParityPostProcessor"]
-
 _OWNER = inputs.OWNER
 _HELD_OUT = "no person whose rows trained the classifier is among those the rates are counted in"
 _OWN_GROUP = "nobody's rows trained the classifiers of two groups"

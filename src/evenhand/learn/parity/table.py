@@ -31,20 +31,6 @@ if TYPE_CHECKING:
 
     Counts = NDArray[np.int64]
 
-__all__ = [
-    "PARTS",
-    "Changes",
-    "PredictionTable",
-    "bound_gaps",
-    "count_predictions",
-    "find_changes",
-    "find_rates",
-    "noisy_table",
-    "printed_table",
-    "refuse_empty",
-    "true_table",
-]
-
 PRINTED = "ghoukasian2024, Algorithm 2: Laplace noise on the rate of each group, each by its own size"
 _ONE_CELL = "each person is counted in one cell"
 _GROUPS_FIXED = (

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from evenhand.learn.projection.problem import Divergence, Kind
     from evenhand.learn.projection.solver import Solution
 
-__all__ = ["FairProjection"]
-
 _OWNER = "FairProjection"
 _NOT_KEPT = "_kept"
 

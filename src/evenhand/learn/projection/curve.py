@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Curve", "Decided", "Judge", "tolerance_that_meets"]
-
 _SHOWN = 12
 _HALVINGS = 20
 POINTS = 33

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "check_classifier",
-    "check_tolerance",
-    "check_weighable",
-    "new_groups",
-    "read_groups",
-    "read_labels",
-    "read_scores",
-    "read_shares",
-    "read_weights",
-    "warn_of_guarantee",
-]
-
 SMOOTHING = 1e-4
 """Added to every score before it is projected, as in alghamdi2022: no score is then 0."""
 

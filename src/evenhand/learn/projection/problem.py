@@ -45,20 +45,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     _Parts = tuple[Floats, Floats, Floats | None, Callable[[], Floats]]
 
-__all__ = [
-    "DIVERGENCES",
-    "KINDS",
-    "Divergence",
-    "Kind",
-    "Problem",
-    "ScoredRows",
-    "Terms",
-    "Tilted",
-    "divergence_sum",
-    "marginals_of",
-    "tilt",
-]
-
 Divergence = Literal["kl", "ce"]
 DIVERGENCES: tuple[Divergence, ...] = ("kl", "ce")
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Solution", "solve"]
-
 _OWNER = "FairProjection"
 _GOOD_ENOUGH = 1e-8
 """The largest residual of the conditions of optimality, and duality gap, of a solution that is returned."""

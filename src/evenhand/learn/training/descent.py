@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Draw = Callable[[tuple[int, ...]], Integers]
 
-__all__ = [
-    "Schedule",
-    "Steps",
-    "TailMean",
-    "TrainingRows",
-    "batches",
-    "descend",
-    "noises",
-    "plan",
-    "plan_for",
-]
-
 USUAL_BATCH = 1024
 FEWEST_BATCHES = 4
 MOST_STEPS = 10_000_000

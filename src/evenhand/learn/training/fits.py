@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
 
-__all__ = ["CountsFits", "remember_rows", "trained_on"]
-
 
 class CountsFits(KeepsSpending):
     """A model that counts its fits and those of its copies, and states what they promise together."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["DPLogisticRegression"]
-
 _OWNER = "DPLogisticRegression"
 _UNITS = (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE)
 _MOST_WEIGHTS = 1 << 20  # times the square of at most 2**20 steps of the grid: below 2**63

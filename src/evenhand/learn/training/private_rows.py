@@ -28,17 +28,6 @@ if TYPE_CHECKING:
 
     Frame = nw.DataFrame[Any]
 
-__all__ = [
-    "FEATURES_PUBLIC",
-    "LARGEST_FEATURE",
-    "assumptions_about",
-    "positive",
-    "public_classes",
-    "read_features",
-    "read_labels",
-    "refuse_others",
-]
-
 FEATURES_PUBLIC = "scaling constants and vocabularies of the features are public, not learnt from the rows"
 """What is assumed of features unless something else is said."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
 
-__all__ = ["PrivateTraining", "check_parts", "refuse_label", "refuse_reports"]
-
 _OWNER = "PrivateTraining"
 
 

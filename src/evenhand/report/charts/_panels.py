@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evenhand.report.marks import Axis, Estimate
     from evenhand.report.scales import Decades
 
-__all__ = ["GAP", "WHOLE", "epsilon_axis", "panel_width", "title_words"]
-
 WHOLE = 1024.0
 """How many pixels a chart has at the desk."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import Axis
 
-__all__ = ["Scatter", "drawable"]
-
 Mark = TypeVar("Mark", bound=Point | Traded)
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import Axis, Estimate, Level, Line, Panel
 
-__all__ = ["levels_chart", "measures_chart"]
-
 # --- what does epsilon buy in evenness? one line for each mechanism --------------------------------
 
 _APART = 16.0

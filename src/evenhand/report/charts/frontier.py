@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import Axis
 
-__all__ = ["frontier_chart", "name_of", "place_labels"]
-
 
 def frontier_chart(
     points: Sequence[Point],

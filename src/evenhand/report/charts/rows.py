@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from evenhand.report.scales import Linear
     from evenhand.report.theme import GroupLook
 
-__all__ = ["bars_chart", "changes_chart", "moved_chart"]
-
 # --- where does the gap come from? a few bars from zero --------------------------------------------
 
 _ROW = 46.0

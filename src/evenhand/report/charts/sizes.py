@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Up = Callable[[float], float]
 
-__all__ = ["sizes_chart", "spots_chart"]
-
 # --- which cells suffer? errors against how many people are in a cell ------------------------------
 
 _PLOT = 150.0

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import Axis
 
-__all__ = ["tradeoff_chart"]
-
 _LINE = 15.0
 _TICKS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 100.0)
 _APART = 20.0  # pixels between two grid lines, at least

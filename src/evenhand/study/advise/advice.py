@@ -15,7 +15,6 @@ from evenhand.study.advise.caveats import caveats
 from evenhand.study.advise.predictions import predict
 from evenhand.study.advise.reasons import reasons, tried
 from evenhand.study.advise.recommend import Limits, choose, message_bits
-from evenhand.study.advise.trial_plan import advice_plan
 from evenhand.study.advise.verdicts import checked, full_settings
 from evenhand.study.advise.wording import say
 from evenhand.study.plan.cells import Setting
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.advise.verdicts import Checked
     from evenhand.study.results.estimates import Estimated
-
-__all__ = ["Advice", "advice_plan", "advise", "as_lines"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["answer"]
-
 _FEW_REPEATS = 10  # what a study of one repeat is told to run
 Said = tuple[str, dict[str, Any], int | None]
 

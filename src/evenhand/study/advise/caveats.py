@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.base import ResultData
 
-__all__ = ["caveats"]
-
 _SAME = 0.01  # selection rates this near to 0 or 1 in every group mean that nearly all get the same answer
 
 

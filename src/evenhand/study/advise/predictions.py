@@ -32,8 +32,6 @@ from evenhand.study.profile.profiling import Profile, bounded_text, percent, poi
 if TYPE_CHECKING:
     from evenhand.study.profile.profiling import GroupProfile
 
-__all__ = ["LARGE", "NO_GAP", "SMALL", "STRONG", "UNSURE", "WEAK", "Prediction", "predict"]
-
 NO_GAP = 0.02
 """A gap up to this counts as none."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.study.advise.recommend import Candidate, Choice, Limits
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["reasons", "tried"]
-
 
 def reasons(about: CollectReading, limits: Limits, choice: Choice, picked: Candidate) -> tuple[str, ...]:
     """Return at most three reasons for the setting that the reading is about."""

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["SAYS_NOTHING", "Candidate", "Choice", "Limits", "choose", "message_bits", "paired"]
-
 SAYS_NOTHING = 0.3
 """An interval that is longer than 30 points says nothing."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["MOST_REPEATS", "TIGHTER", "nearest", "repeats_for", "what_it_takes", "within_on_average"]
-
 MOST_REPEATS = 200
 """More repeats than this nobody is told to run."""
 

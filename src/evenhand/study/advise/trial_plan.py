@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Prepared
 
-__all__ = ["advice_plan"]
-
 _PROTOCOLS = ("grr", "oue")
 _SPLITS = ("uniform", "optimal")
 _REPEATS = 8

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["ALIKE", "HOLDS", "HOLDS_NOT", "UNTOLD", "Checked", "checked", "full_settings"]
-
 HOLDS, HOLDS_NOT, UNTOLD = "holds", "does not hold", "cannot be told"
 """The verdicts."""
 

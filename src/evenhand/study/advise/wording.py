@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["answer_of", "limit_word", "name_of", "say"]
-
 _PACKAGE = "evenhand.study.advise"
 
 

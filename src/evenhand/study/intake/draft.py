@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Column
     from evenhand.schema.column import Rule
 
-__all__ = ["Draft", "Part", "draft_column"]
-
 Part = Literal["target", "protected", "sensitive", "clear"]
 """What a column is for, which decides how fine its domain is."""
 

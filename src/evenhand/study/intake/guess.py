@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Domain
     from evenhand.study.intake.opening import Opened
 
-__all__ = ["Guess", "guess"]
-
-
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _MOST_GROUPS = 10
 

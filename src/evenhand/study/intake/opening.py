@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.table.limits import Limits
 
-__all__ = ["Opened", "open_data"]
-
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
 
 

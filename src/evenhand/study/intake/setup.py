@@ -22,19 +22,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.draft import Draft, Part
     from evenhand.study.intake.opening import Opened
 
-__all__ = [
-    "ROLES",
-    "RoleOptions",
-    "Setup",
-    "choices_of",
-    "column_named",
-    "columns_to_drop",
-    "missing_roles",
-    "plan_for",
-    "set_up",
-    "value_of",
-]
-
 ROLES = {
     "target": "the column that is predicted",
     "positive": "the value of it that people hope for",

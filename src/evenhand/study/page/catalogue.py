@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["Catalogue", "catalogue", "languages"]
-
 _SHARED = ("evenhand.study.page", "evenhand.study.tasks.shared")
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
 
-__all__ = ["ENOUGH_REPEATS", "LEVEL", "Rival", "clearly", "groups_by_sign", "strict"]
-
 LEVEL = 0.95
 """Of every interval on a page that stands alone."""
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from evenhand.report.page import Page
     from evenhand.study.results.base import ResultData
 
-__all__ = ["answers", "page_of"]
-
 
 def answers(results: ResultData, *, chosen: object = None, language: str = "en") -> tuple[str, str, str]:
     """Return the three sentences of a report and of the terminal.

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.page.reading import Reading
     from evenhand.study.results.estimates import Estimated
 
-__all__ = [
-    "all_cells",
-    "caption",
-    "cell_text",
-    "few_people",
-    "fold_rows",
-    "marks_caption",
-    "people_in_a_test",
-    "rates_chart",
-    "shown_groups",
-    "small_print",
-]
-
 _FEW_PEOPLE = 30
 _MOST_IN_WORDS = 5
 

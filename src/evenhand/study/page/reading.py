@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["ACCURACY", "BASELINE", "CHANGE", "COUNT", "GAP", "Reading", "mean_of"]
-
 BASELINE = Setting()
 """The setting that nothing protects, which every other is compared with."""
 

@@ -21,23 +21,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Facts
 
-__all__ = [
-    "amount",
-    "change",
-    "counted",
-    "delta_text",
-    "digits_of",
-    "digits_shown",
-    "group_name",
-    "is_exactly_zero",
-    "listed",
-    "mark",
-    "percent",
-    "plain",
-    "points",
-    "with_article",
-]
-
 LONGEST = 60
 """How many letters of a text from data stand in a sentence."""
 

@@ -13,8 +13,6 @@ from evenhand.report.words import epsilon_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["UNPROTECTED", "Cell", "Setting", "canonical"]
-
 UNPROTECTED = "none"
 """The mechanism of a setting that protects nobody, and the value of an option that a setting lacks."""
 

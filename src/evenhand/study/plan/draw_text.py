@@ -14,8 +14,6 @@ from evenhand.privacy.rational import as_text
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Cell
 
-__all__ = ["draw_text"]
-
 _NONE = "none"
 _STRATEGIES = ("strategy", "post", "mitigation")
 _SPLIT = "split"

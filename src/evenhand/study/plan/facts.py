@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
 
-__all__ = ["Facts", "versions"]
-
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm", "dp-accounting")
 _OPTIONAL = ("lightgbm", "dp-accounting")
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from os import PathLike
 
-__all__ = ["Plan"]
-
 _OWNER = "Plan"
 _FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "notes")

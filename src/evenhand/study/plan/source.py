@@ -14,8 +14,6 @@ from evenhand.schema.values import plain_mapping
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DataSource"]
-
 _OWNER = "DataSource"
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
     from evenhand.study.tasks.base import StudyPlan
 
-__all__ = ["Spec", "plain_value"]
-
 _FORMAT = 1
 _DEEPEST = 20
 

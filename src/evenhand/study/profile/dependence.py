@@ -34,8 +34,6 @@ from evenhand.measure.intervals import normal_quantile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Bounded", "Dependence", "dependence"]
-
 
 @dataclass(frozen=True)
 class Bounded:

@@ -28,16 +28,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.base import Prepared
 
-__all__ = [
-    "GroupProfile",
-    "Profile",
-    "bounded_text",
-    "percent",
-    "points",
-    "profile",
-    "profile_of_results",
-]
-
 _EVEN = 0.05  # a share of positive labels this near to one half is not skewed
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Task
 
-__all__ = ["ResultArrays", "ResultData"]
-
 _OWNER = "Results"
 
 

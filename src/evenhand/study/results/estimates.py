@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.intervals import Arm, Kind, Spread
     from evenhand.study.tasks.measure import Measure
 
-__all__ = [
-    "Comparison",
-    "Estimated",
-    "compare",
-    "estimate",
-    "estimated",
-    "group_change",
-    "group_estimate",
-    "paired_change",
-]
-
 _UNPROTECTED = Setting()
 _ANYTHING = (-math.inf, math.inf)
 

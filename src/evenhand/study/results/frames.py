@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.intervals import Kind
     from evenhand.study.tasks.base import Task
 
-__all__ = [
-    "cell_columns",
-    "data_columns",
-    "entity_columns",
-    "group_columns",
-    "long_columns",
-    "setting_columns",
-    "summarize",
-    "wide_columns",
-]
-
 DONE, FAILED = "done", "failed"
 
 

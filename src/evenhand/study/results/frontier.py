@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Task
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["FrontierPoint", "frontier", "frontier_columns"]
-
 
 @dataclass(frozen=True)
 class FrontierPoint:

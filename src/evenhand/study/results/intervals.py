@@ -66,20 +66,6 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-__all__ = [
-    "FEWEST_REPEATS",
-    "NO_INTERVAL",
-    "Arm",
-    "Kind",
-    "Means",
-    "Spread",
-    "check_kind",
-    "kind_words",
-    "means",
-    "means_of",
-    "why_no_interval",
-]
-
 Kind = Literal["seeds", "corrected", "student"]
 
 _WORDS = {

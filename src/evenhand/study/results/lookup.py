@@ -16,8 +16,6 @@ from evenhand.study.plan.cells import Setting
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-__all__ = ["measure_named", "setting_of"]
-
 _ALIASES = {"accuracy": "acc", "gap": "sp_gap"}
 """Other names by which a measure may be asked for."""
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.intervals import Kind
     from evenhand.table.frames import Backend
 
-__all__ = ["Results"]
-
 _OWNER = "Results"
 _PLAN_FILE, _SCHEMA_FILE = "plan.toml", "schema.toml"
 _FEW = 4

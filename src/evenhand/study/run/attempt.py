@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Execute = Callable[..., Outcome]
 
-__all__ = ["DIED", "as_texts", "attempt", "execute", "failure_of", "from_texts", "lost"]
-
 DIED = "WorkerDied"
 """The kind of failure of a cell whose worker process ended, twice, before it had a result."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Prepared
 
-__all__ = ["Duration", "duration"]
-
 _WARM, _SMALL, _LARGE = 400, 10_000, 40_000
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.study.store.outcome import Outcome
 
-__all__ = ["Cancel", "Cancelled", "CellDone", "CellFailed", "Event", "Finished", "Started"]
-
 
 @dataclass(frozen=True)
 class Event:

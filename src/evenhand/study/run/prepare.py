@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Prepared
 
-__all__ = ["prepare"]
-
 
 def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     """Load the data of a plan, encode it and check that the task can be done with it.

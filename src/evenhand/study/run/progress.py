@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Listener = Callable[[Event], Any]
 
-__all__ = ["listening"]
-
 
 def listening(progress: object, *, console: Console | None = None) -> AbstractContextManager[Listener]:
     """Return a context whose value takes the events of a study.

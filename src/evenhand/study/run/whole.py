@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Prepared
 
-__all__ = ["PLAN_FILE", "Runner", "WorkerDied", "follow", "run"]
-
 PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
 """The name of the plan in the folder of a study."""
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.attempt import Execute
 
-__all__ = ["Died", "Job", "Pool", "Shared", "open_arrays"]
-
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",

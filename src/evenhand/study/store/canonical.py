@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Cell
 
-__all__ = [
-    "canonical_table",
-    "facts_from",
-    "facts_text",
-    "numbers_from",
-    "numbers_text",
-    "outcome_from",
-    "result_text",
-    "table_hash",
-]
-
 _WRONG = "This text is not the result of a cell."
 _PARTS = ("measures", "groups", "data", "failure")
 _FURTHER = ("entities", "notes")

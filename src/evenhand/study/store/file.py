@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.store.outcome import Outcome
 
-__all__ = ["APPLICATION", "COLUMNS", "FILE", "FORMAT", "TABLES", "Lock", "Record", "checksum"]
-
 FILE = "study.db"
 """The name of the file in the folder of a study."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Cell
 
-__all__ = ["Failure", "Outcome"]
-
 
 @dataclass(frozen=True)
 class Failure:

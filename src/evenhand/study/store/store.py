@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
     from evenhand.study.store.outcome import Outcome
 
-__all__ = ["LOCK", "Record", "Store"]
-
 LOCK = "study.lock"
 """The name of the file that a running study holds, so that no second one writes into its folder."""
 

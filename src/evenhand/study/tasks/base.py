@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.unsignedinteger[Any]]
 
-__all__ = ["Prepared", "Reading", "StudyPlan", "Task", "refuse_field"]
-
 
 class StudyPlan(Protocol):
     """What a task reads of the plan that it is part of: :class:`evenhand.study.Plan`."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.intervals import Arm, Spread
 
-__all__ = ["CLASSIFIER_MEASURES", "CLASSIFIER_RATES", "PEOPLE", "Measure", "count_of", "share_of"]
-
 PEOPLE = "people"
 """The number of people of a group in the test rows."""
 

@@ -10,8 +10,6 @@ from evenhand.errors import UnknownNameError
 if TYPE_CHECKING:
     from evenhand.study.tasks.base import Task
 
-__all__ = ["DEFAULT_KIND", "KINDS", "package_of_kind", "register_kind", "task_of_kind"]
-
 KINDS: dict[str, str] = {
     "collect": "evenhand.study.tasks.collect.task:CollectTask",
     "release": "evenhand.study.tasks.release.task:ReleaseTask",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Domain
 
-__all__ = ["MISSING_WORDS", "TypeGuess", "converter", "no_number", "no_whole_number"]
-
 no_number = float("inf")
 """Stands for a cell that is no number in a column of numbers: infinity is outside every domain."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Column, Schema
     from evenhand.table.source import ReadableBuffer
 
-__all__ = ["CsvBatches", "read_csv"]
-
 _FOREIGN = {
     b"PAR1": "it is a Parquet file. Hint: use read_parquet, or name it .parquet.",
     b"PK\x03\x04": "it is a zipped file such as a spreadsheet. Hint: save it as CSV.",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.table.limits import Limits
 
-__all__ = ["ScannedRows", "Scanner"]
-
 _DELIMITER, _LINE_FEED, _RETURN, _QUOTE = 1, 2, 3, 4
 
 

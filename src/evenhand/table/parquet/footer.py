@@ -25,25 +25,6 @@ if TYPE_CHECKING:
     from evenhand.table.limits import Limits
     from evenhand.table.source import Source
 
-__all__ = [
-    "I32",
-    "I64",
-    "ColumnChunk",
-    "ColumnPlan",
-    "CompactReader",
-    "Fields",
-    "Footer",
-    "Group",
-    "MalformedError",
-    "bytes_at",
-    "check_types",
-    "number_of",
-    "plan_columns",
-    "read_footer",
-    "row_bytes",
-    "structures_of",
-]
-
 _MAGIC = b"PAR1"
 _MOST_FOOTER_BYTES = 8 << 20
 _MOST_STRUCTURES = 400_000  # Arrow takes up to 700 bytes for each

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from evenhand.table.parquet.footer import Footer
     from evenhand.table.source import ReadableBuffer
 
-__all__ = ["ParquetBatches", "read_parquet"]
-
 _BATCH_BYTES = 8 << 20
 _GROUP_PAGE_BYTES = 32 << 20
 _GROUP_COLUMNS = 1_024

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.advise.advice import Advice, advice_plan, advise
+from evenhand.study.advise.advice import Advice, advise
+from evenhand.study.advise.trial_plan import advice_plan
 from evenhand.study.advise.wording import say
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan

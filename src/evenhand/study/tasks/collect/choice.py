@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["choice_answer", "recommended", "shortest_reports", "ways_apart"]
-
 
 def choice_answer(reading: CollectReading) -> Answer:
     """Return what to do: the setting to use, or what would let one choose."""
@@ -44,15 +42,16 @@ def recommended(reading: CollectReading) -> Setting | None:
 
 def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return which sentence is true, its slots, and the setting it recommends."""
-    if reading.usefulness(BASELINE) == "useless":
-        return "no_model", {}, None
+    known = math.isfinite(reading.change(ACCURACY).value)
+    if not known or reading.usefulness(BASELINE) == "useless":
+        return "no_model" if known else "no_results", {}, None
     unproved = "unproved" in {reading.usefulness(BASELINE), reading.usefulness()}
     if unproved or not reading.has_intervals:
         return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
     if not reading.is_useful():
         return _works_from(reading)
     if len(reading.protected) == 1:
-        pays = reading.losing() or clearly(reading.change(ACCURACY), -1)
+        pays = reading.losing() or (reading.change(ACCURACY).low or 0.0) < -LITTLE
         return "only" if pays else "only_fine", {"chosen": setting_name(reading.chosen)}, reading.chosen
     if smaller := _smaller_epsilon(reading):
         return smaller
@@ -87,8 +86,8 @@ def _works_from(reading: CollectReading) -> tuple[str, dict[str, Any], Setting |
 def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Setting] | None:
     """Return the smallest epsilon that costs no more than the chosen setting, if there is one.
 
-    It costs no more if it is of use, no group's accuracy and neither accuracy nor gap is clearly worse than
-    with the chosen setting, and the whole interval of accuracy is within :data:`LITTLE`.
+    It costs no more if it is of use, neither accuracy nor gap is clearly worse than with the chosen setting
+    or can be worse by more than :data:`LITTLE`, and it has no clear loss that the chosen setting has not.
     """
     chosen = reading.chosen
     series = [setting for setting in _series(reading) if (setting.epsilon or 0) < (chosen.epsilon or 0)]
@@ -97,8 +96,9 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
             reading.change(name, setting, against=chosen, comparisons=2 * len(series))
             for name in (ACCURACY, GAP)
         )
-        worse = clearly(accuracy, -1) or clearly(gap, 1) or not reading.is_useful(setting)
-        if worse or accuracy.low is None or accuracy.low < -LITTLE:
+        costs = clearly(reading.change(ACCURACY, setting), -1) and not clearly(reading.change(ACCURACY), -1)
+        worse = clearly(accuracy, -1) or clearly(gap, 1) or costs or not reading.is_useful(setting)
+        if worse or accuracy.low is None or accuracy.low < -LITTLE or (gap.high or 0.0) > LITTLE:
             continue
         beside = reading.with_values(setting.epsilon)
         slots = {

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
     Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
 
-__all__ = ["STEPS", "execute"]
-
 STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 """What is timed, in order."""
 

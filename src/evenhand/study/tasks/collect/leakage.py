@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.base import Prepared
 
-__all__ = ["Leak", "leak_of", "leaks", "notes_on_leaks"]
-
 _MOST_ROWS, _MOST_NUMBERS, _FEWEST_ROWS = 20_000, 5_000_000, 100
 _MOST_COLUMNS, _MOST_VALUES, _MOST_NAMED = 10, 20, 5
 _LEAVES, _LEAF = 64, 5

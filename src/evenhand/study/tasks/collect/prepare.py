@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.collect.task import CollectTask
 
-__all__ = ["check_schema", "check_size", "check_task", "prepare", "without_twins"]
-
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["CollectReading"]
-
 
 class CollectReading(ClassifierReading):
     """Results of a collection with the setting and the groups that a page is about."""

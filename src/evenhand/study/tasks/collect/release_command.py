@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["privatize_command"]
-
 
 def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str) -> str:
     """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.

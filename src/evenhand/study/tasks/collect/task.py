@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["ENCODERS", "SPLITS", "CollectTask", "Mechanism"]
-
 SPLITS = ("uniform", "k-based", "optimal", "sample")
 """The ways to split a budget, by name."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["protocol_name", "setting_name", "the_way", "way_name", "way_words"]
-
 _NAME_DIGITS = 12
 _PACKAGE = "evenhand.study.tasks.collect"
 _SAMPLE = "sample"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.reading import DecideReading, Entity
 
-__all__ = ["doubt", "group_value", "heading_of", "sides", "size_shares", "who_answer", "who_pays_answer"]
-
 _CLEARLY = 2.0  # standard errors
 _NEVER = 1e-6  # what is rarer is told as never
 _SMALL_RISK = 0.01

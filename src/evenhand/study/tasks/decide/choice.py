@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.reading import DecideReading
 
-__all__ = ["helps_answer"]
-
 _WORSE = 1.2  # times the typical error now
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.decide.methods import Method
 
-__all__ = ["audit_command"]
-
 
 def audit_command(
     plan: StudyPlan, *, epsilons: Iterable[Fraction], mitigations: Sequence[Method], post: Sequence[str] = ()

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["Computed", "computed", "problem_of"]
-
 
 @dataclass(frozen=True)
 class Computed:

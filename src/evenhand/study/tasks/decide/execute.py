@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["STEPS_OF_A_DECISION", "execute"]
-
 STEPS_OF_A_DECISION = ("decide", "measure")
 """What is timed, in order."""
 

@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = [
-    "distances",
-    "entity_columns",
-    "errors_by_entity_size",
-    "errors_of_a_decision",
-    "kept_entities",
-    "numbers_by_group",
-    "typical_errors",
-]
-
 
 def typical_errors(decided: Decided) -> Values:
     """Return the root mean square error of each entity; of a rule, the chance of a wrong decision.

@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
 
-__all__ = [
-    "JOIN",
-    "Method",
-    "check_needs",
-    "checked_post",
-    "free_mitigations",
-    "method_of",
-    "method_title",
-    "noise_parameters",
-    "public_columns",
-]
-
 JOIN = "+"
 """Stands between the steps of post-processing in the name of a setting."""
 

@@ -14,20 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.measure import Measure
 
-__all__ = [
-    "ALLOTMENT_GROUP_NUMBERS",
-    "ALLOTMENT_MEASURES",
-    "AT_RISK",
-    "ENTITY_NUMBERS",
-    "ENTITY_SIZES",
-    "MOST_ENTITIES",
-    "NOISES",
-    "RULE_GROUP_NUMBERS",
-    "RULE_MEASURES",
-    "SIZE_PARTS",
-    "entity_size_of",
-]
-
 NOISES = ("laplace", "discrete-gaussian")
 """The mechanisms whose noise decisions are studied under."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["Promised", "claim_of", "noise_for"]
-
 _GAUSSIAN, _DELTA = "discrete-gaussian", "1e-9"
 _ROUNDS = 20
 

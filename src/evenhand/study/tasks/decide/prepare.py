@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.decide.task import DecideTask
 
-__all__ = ["PreparedEntities", "entities_of", "prepare"]
-
 _COUNTS = Domain.integers(0, 10**15)
 _NOBODY = np.zeros(0, dtype=np.uint8)
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.wording import Noun
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["DecideReading", "Entity"]
-
 METHOD_KINDS = frozenset({"method", "estimated error", "uncertified"})
 """The kinds of notes that say how a result was computed."""
 

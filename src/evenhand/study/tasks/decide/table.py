@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
 
-__all__ = ["entity_table", "write_entities"]
-
 _RESULTS = frozenset(
     (
         "entity", "truth", "bias", "flip", "distance", "error", "error_bound", "standard_error",

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["TOUCHES", "DecideTask"]
-
 TOUCHES = ("every input", "one input")
 """How many of the counts that a rule looks at one person may be in."""
 

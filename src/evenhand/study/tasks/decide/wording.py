@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from evenhand.study.page.catalogue import Catalogue
     from evenhand.study.plan.cells import Setting
 
-__all__ = [
-    "PACKAGE",
-    "Amounts",
-    "Noun",
-    "chance_text",
-    "few_text",
-    "mechanism_name",
-    "noun_of",
-    "odds_base",
-    "odds_text",
-    "setting_words",
-]
-
 PACKAGE = "evenhand.study.tasks.decide"
 """Where the folder with the sentences stands."""
 

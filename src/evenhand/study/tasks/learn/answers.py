@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["choice_answer", "cost_answer", "gap_answer", "rivals_of"]
-
 
 def cost_answer(reading: LearnReading) -> Answer:
     """Return who pays for the chosen method, group by group; first of all if it protects nobody."""

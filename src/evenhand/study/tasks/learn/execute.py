@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.uint8]
 
-__all__ = ["STEPS_OF_LEARNING", "execute", "local_setting"]
-
 STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 """What is timed, in order."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Column
     from evenhand.study.tasks.learn.task import LearnTask
 
-__all__ = ["encoder_of", "features_of", "input_columns", "width_of"]
-
 
 def input_columns(task: LearnTask, schema: Schema) -> tuple[str, ...]:
     """Return the columns that are learnt from: all but the target, and but the protected unless asked for."""

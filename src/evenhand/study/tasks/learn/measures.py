@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["changes_by_group", "fair_gap", "share_unlike"]
-
 _REACH = 12.0
 _STEPS = 4_001
 _ENOUGH = 25.0  # a variance of the count from which on it is as good as normal

@@ -8,8 +8,6 @@ from typing import Literal
 
 from evenhand.errors import InvalidParameterError
 
-__all__ = ["DEFAULT_METHODS", "METHODS", "PLAIN", "Method", "method_named", "method_title"]
-
 PLAIN = "plain"
 """The method that all others are compared with: logistic regression without privacy and without parity."""
 

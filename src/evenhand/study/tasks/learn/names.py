@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["GROUP_SHARES", "LEARN_MEASURES", "LEARN_RATES"]
-
 LEARN_MEASURES: Mapping[str, Measure] = {
     **CLASSIFIER_MEASURES,
     "fair_gap": share_of("gap that equal rates would show"),

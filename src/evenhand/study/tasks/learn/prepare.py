@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import StudyPlan
     from evenhand.study.tasks.learn.task import LearnTask
 
-__all__ = ["PreparedLearning", "add_features", "check_learning", "prepare", "reported_inputs"]
-
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 _PACKAGE = "dp_accounting"
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["LearnReading"]
-
 EQUAL = "fair_gap"
 _ROUNDING = 1e-9  # far below the share of one row
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["LearnTask"]
-
 _OWNER = "LearnTask"
 _LARGEST_STRENGTH = 1e6
 

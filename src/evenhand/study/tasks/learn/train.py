@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.uint8]
 
-__all__ = ["Learnt", "Rows", "plain_classifier", "train"]
-
 _MOST_ROUNDS = 1_000
 _SMALL_EPSILON = 0.5  # below which the usual part for the shares of groups would be a large part of it
 _FEW_ROWS = (

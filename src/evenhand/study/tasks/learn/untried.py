@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["next_step", "untried_methods"]
-
 _COMMAND = "evenhand audit learn --plan plan.toml"
 _LADDER = (Fraction(1), Fraction(3), Fraction(10))
 """Values of epsilon to try next; a larger one is for comparison only."""

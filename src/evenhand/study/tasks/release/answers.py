@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.release.reading import ReleaseReading
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["error_answer", "error_finding", "lost_answer"]
-
 _MORE, _MANY = 1.5, 10
 _EQUAL = 1e-6
 """Exact errors that differ by less are the same: sums of floating-point numbers are rounded."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.release.reading import ReleaseReading
 
-__all__ = ["choice_answer", "miscounts_nobody"]
-
 _MOST_NAMED = 3
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
-__all__ = ["STEPS_OF_A_RELEASE", "execute", "table_counts"]
-
 STEPS_OF_A_RELEASE = ("count", "release", "bias", "train", "measure")
 """What is timed, in order."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["errors_by_group", "errors_by_size", "errors_of_a_table"]
-
 
 def errors_of_a_table(
     true: NDArray[Any],

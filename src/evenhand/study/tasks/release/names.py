@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["GROUP_NUMBERS", "RELEASE_MEASURES", "SIZES", "SIZE_NUMBERS", "STATED", "size_of"]
-
 STATED = 1
 """The epsilon at which delta is stated for a mechanism that has no epsilon of its own."""
 

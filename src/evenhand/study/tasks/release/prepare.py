@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.release.task import ReleaseTask
 
-__all__ = ["MOST_CELLS", "check_release", "prepare", "table_schema"]
-
 MOST_CELLS = 2_000_000
 """Cells of a table that a study compares one by one."""
 

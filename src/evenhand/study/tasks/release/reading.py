@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = ["ReleaseReading"]
-
 ANY = (-math.inf, math.inf)
 LEAST = 0.5
 """Fewer people than this are nobody: of a group, where what is expected of it is exact, and of a cell."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Prepared
 
-__all__ = ["MODEL", "Learnt", "learnt_from", "rebuilt_people"]
-
 MODEL = NamedModel("logistic")
 """What learns from a table."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
-__all__ = ["ReleaseTask"]
-
 _OWNER = "ReleaseTask"
 _TYPED = ("threshold", "k", "fraction", "delta", "rho", "fill")
 """The parameters of mechanisms that `evenhand release` has an option for."""

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.release.reading import ReleaseReading
 
-__all__ = [
-    "blanks_text", "error_text", "errors_text", "fill_of", "off_text", "promise", "release_name",
-    "share_interval", "share_size", "share_text", "share_value", "short_name", "tone_of",
-]  # fmt: skip
-
 _MOST_DIGITS = 4
 
 

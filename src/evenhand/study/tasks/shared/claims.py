@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["rounded_up"]
-
 
 def rounded_up(delta: Fraction) -> float:
     """Return the nearest number of a computer that is not below a delta.

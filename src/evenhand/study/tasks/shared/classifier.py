@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-__all__ = ["ALMOST_ALL", "AUC", "BALANCED", "FEWEST_PEOPLE", "LITTLE", "ClassifierReading"]
-
 AUC, BALANCED = "auc", "balanced_accuracy"
 LITTLE = 0.02
 """A change whose whole interval is within two points is little."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.shared.classifier import ClassifierReading
 
-__all__ = ["cost_answer", "gap_answer", "group_losses"]
-
 _MOST = 0.95
 """From this share of every group on, almost everybody is said to get the same answer."""
 
@@ -148,8 +146,8 @@ def _nobody(
     if len(known) < len(changes) or not known:
         most = max(abs(limit) for limit in (moved.low or 0.0, moved.high or 0.0))
         key = "nobody_overall" if most <= LITTLE else "open_overall"
-        most = most if key == "nobody_overall" else -(moved.low or 0.0)
-        return key, slots | {"change": moved, "most": _round_up(most), "others": group_losses(reading)}
+        most = _round_up(most) if key == "nobody_overall" else -(moved.low or 0.0)
+        return key, slots | {"change": moved, "most": most, "others": group_losses(reading)}
     furthest = max(known, key=lambda group: -(known[group].low or 0.0))
     if max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit) <= LITTLE:
         largest = max(known, key=lambda group: abs(known[group].value))
@@ -157,7 +155,7 @@ def _nobody(
         slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(most)}
         return "nobody", slots | {"others": ""}
     slots |= {"group": reading.named(furthest), "change": known[furthest]}
-    return "open", slots | {"most": _round_up(-(known[furthest].low or 0.0)), "others": ""}
+    return "open", slots | {"most": -(known[furthest].low or 0.0), "others": ""}
 
 
 def _round_up(share: float) -> float:
@@ -228,8 +226,9 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
 def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if not reading.is_useful(BASELINE):
         return "no_model", slots
-    dead = reading.said_same() >= ALMOST_ALL and slots["after"].value < slots["before"].value
-    return ("dead" if dead else "useless"), slots
+    if slots["after"].value >= slots["before"].value or reading.said_same() < ALMOST_ALL:
+        return "useless", slots
+    return ("constant" if reading.said_same() == 1 else "dead"), slots
 
 
 def _two_groups(
@@ -303,7 +302,8 @@ def _moves(reading: ClassifierReading) -> str:
     """Return how often both groups are selected before and after, or that neither clearly moves."""
     moves = [reading.moved(group, "selection") for group in (reading.low, reading.high)]
     if all(moved.has_interval and not moved.is_clear for moved in moves):
-        return reading.sentences.say("gap.parts.nobody_moves")
+        part = "moves_together" if reading.change(GAP).is_clear else "nobody_moves"
+        return reading.sentences.say(f"gap.parts.{part}")
     (low_before, low_after), (high_before, high_after) = (
         reading.rate_pair(group, "selection") for group in (reading.low, reading.high)
     )

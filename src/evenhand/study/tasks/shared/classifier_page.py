@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.shared.classifier import ClassifierReading
 
-__all__ = ["baselines_section", "classifier_numbers", "fairer_section"]
-
 _MOST_GROUPS = 4
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Column, Schema
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["Block", "check_encoder", "feature_matrix", "layout"]
-
 
 @dataclass(frozen=True)
 class Block:

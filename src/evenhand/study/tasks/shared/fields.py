@@ -12,8 +12,6 @@ from evenhand.privacy.rational import exact
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["distinct", "epsilons_of", "several", "share"]
-
 
 def several(given: Any, name: str, *, owner: str) -> list[Any]:
     """Return what one or several of a thing stand for, as a list that is not empty."""

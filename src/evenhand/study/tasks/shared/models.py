@@ -12,8 +12,6 @@ from evenhand.errors import InvalidParameterError, MissingExtraError, UnknownNam
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["MODELS", "OWN", "ModelChoice", "NamedModel", "check_model", "classifier", "number_type"]
-
 MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")
 """The models by name."""
 

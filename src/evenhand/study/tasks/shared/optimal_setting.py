@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["OptimalWay", "check_error", "check_optimal"]
-
 NAME = "optimal"
 """The name of the mechanism."""
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.intp]
 
-__all__ = ["overlap_of", "parts"]
-
 
 def parts(
     target: NDArray[Any], *, test: float, seed: int, folds: int | None = None

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.shared.models import ModelChoice
 
-__all__ = ["distinct_rows", "predicted"]
-
 _BY_PROBABILITY = ("gradient-boosting", "lightgbm", "random-forest")
 _LARGEST_KEY = 2**63 - 1
 _TREES_AT_A_TIME = 25  # so many stay in the cache of the processor while the rows go by

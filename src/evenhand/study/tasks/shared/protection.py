@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["promise_of", "strategy_of"]
-
 _ORIGINS = {
     "pilot": "the shares and outcome rates are estimated from the reports of a pilot, {share:.3g} of all, "
     "who report by generalized randomized response with the same epsilon and only once",

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-__all__ = ["protocol_parameters", "report_setting"]
-
 _FIELDS = ("strategy", "split")
 
 

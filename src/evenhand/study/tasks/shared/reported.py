@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["label_disparities", "reported_columns"]
-
 
 def reported_columns(
     codes: Mapping[str, NDArray[Any]],

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Codes = Mapping[str, NDArray[Any]]
 
-__all__ = ["People", "optimal_columns", "pilot_size"]
-
 _FEWEST = 100  # people of a pilot, unless they would be more than half
 
 

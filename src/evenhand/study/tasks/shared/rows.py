@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Column, Schema
     from evenhand.study.tasks.base import Codes, StudyPlan
 
-__all__ = ["LoadedRows", "check_parts", "encode_rows", "label_of", "load_frame", "load_rows"]
-
 NOT_STATED = "not stated"
 """How people are called whose protected value is missing, where they are asked for as a group."""
 

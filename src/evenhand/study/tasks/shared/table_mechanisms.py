@@ -13,18 +13,6 @@ if TYPE_CHECKING:
 
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 
-__all__ = [
-    "BLANKS_READ_AS",
-    "JOIN",
-    "NO_GUARANTEE",
-    "NO_STEPS",
-    "UNITS",
-    "build_mechanism",
-    "parameter_words",
-    "table_setting",
-    "title_of",
-]
-
 UNITS = ("replace one", "add or remove one")
 """What may change between two tables that nobody can tell apart."""
 

@@ -11,8 +11,6 @@ from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, title_o
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["FILL_WORDS", "mechanism_name"]
-
 FILL_WORDS = {"blank": "0", "zero": "0", "half-threshold": "half of the threshold"}
 """How suppressed cells are read with each fill, in words."""
 

@@ -23,7 +23,7 @@ def test_a_model_that_gives_everyone_the_same_answer_is_said_to_be_of_no_use_fir
     assert first.finding == "At ε = 1 the model no longer tells people apart: it predicts “yes” for everyone."
     assert "right for 96.7%" in first.evidence
     assert "AUC falls from 0.90 to 0.60" in first.evidence
-    assert second.finding == "The gap shrinks only because almost everyone gets the same answer."
+    assert second.finding == "The gap disappears only because everyone gets the same answer."
     assert third.finding.startswith("No tested setting works: allow a larger ε than 1")
 
 

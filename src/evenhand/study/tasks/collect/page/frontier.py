@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = [
-    "Trend",
-    "best_reached",
-    "frontier_heading",
-    "frontier_section",
-    "measures_heading",
-    "measures_section",
-    "table_heading",
-    "trend_words",
-    "trends",
-]
-
 
 def frontier_section(reading: CollectReading) -> Section:
     """Return the frontier with its heading."""

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = [
-    "Sources",
-    "data_heading",
-    "data_section",
-    "gap_sources",
-    "groups_section",
-    "moved_heading",
-    "paid_apart",
-]
-
 _FEW = 3
 
 
@@ -51,7 +41,7 @@ def groups_section(reading: CollectReading) -> Section:
         heading=heading,
         lead=say("lead", chosen=setting_name(reading.chosen)),
         charts=(chart,),
-        notes=few_people(reading, say("widest") if len(reading.groups) > 2 else ""),
+        notes=few_people(reading),
         anchor="moved",
     )
 

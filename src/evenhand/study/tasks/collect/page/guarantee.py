@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["guarantee_section", "odds_factor", "protected_columns"]
-
 COIN_TOSS = 0.1
 """An epsilon up to which a column's report is called close to chance: odds change by at most 11 %."""
 

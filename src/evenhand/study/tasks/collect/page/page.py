@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.report.page import Answer, KeyNumber, Section
     from evenhand.study.plan.cells import Setting
 
-__all__ = ["CollectPage"]
-
 
 class CollectPage(CollectReading):
     """The report of a study in which people randomise their answers before a model is trained."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.collect.reading import CollectReading
 
-__all__ = ["protocols_heading", "protocols_section", "table_section", "widest_rival"]
-
 
 def protocols_section(reading: CollectReading) -> Section | None:
     """Return the interval plot with its heading, or None if there is one setting at this epsilon."""

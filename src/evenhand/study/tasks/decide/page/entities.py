@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from evenhand.study.tasks.decide.reading import DecideReading, Entity
 
-__all__ = ["classes_section", "entities_section", "flips_section", "sizes_section"]
-
 _SHOWN = 40
 
 

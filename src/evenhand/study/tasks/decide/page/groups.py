@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.tasks.decide.reading import DecideReading
 
-__all__ = ["groups_section"]
-
 
 def groups_section(reading: DecideReading) -> Section | None:
     """Return bars of what each group of people pays per head, and a table; None without groups."""

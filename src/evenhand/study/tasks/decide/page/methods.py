@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.reading import DecideReading
 
-__all__ = ["cost_section", "methods_section"]
-
 RULE_COLUMNS = ("expected_wrong", "expected_refused", "largest_flip", "alpha")
 MONEY_COLUMNS = ("moved", "largest_misallocation", "mean_error", "alpha", "cost_of_privacy", "overspent")
 

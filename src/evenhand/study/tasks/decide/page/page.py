@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.report.page import Answer, Section
     from evenhand.study.tasks.decide.reading import Entity
 
-__all__ = ["DecidePage"]
-
 _MOST_LETTERS = 90
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.reading import DecideReading
 
-__all__ = ["numbers_section", "promise_section"]
-
 _MOVED = {"replace one": 2, "add or remove one": 1}
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["changes_heading", "groups_section"]
-
 _MOST_LISTED = 4
 
 

@@ -20,8 +20,6 @@ from evenhand.study.tasks.shared.classifier_page import baselines_section, class
 if TYPE_CHECKING:
     from evenhand.report.page import Answer, Section
 
-__all__ = ["LearnPage"]
-
 
 class LearnPage(LearnReading):
     """The report of a study of classifiers."""

@@ -12,8 +12,6 @@ from evenhand.study.page.wording import delta_text, plain
 if TYPE_CHECKING:
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["promise_section"]
-
 _LONGEST = 420
 _WORTH_SAYING = 20  # epsilon, from which on the factor says nothing
 _UNITS = {"add or remove one": "unit_row", "replace one": "unit_replace", "one report": "unit_report"}

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["numbers_section"]
-
 _COLUMNS = ("method", "promise", "acc", "sp_gap", "fair_gap", "bound", "eod", "eo_gap", "group")
 
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.learn.reading import LearnReading
 
-__all__ = ["epsilon_section", "tradeoff_section"]
-
-
 # --- what can be had ------------------------------------------------------------------------------
 
 

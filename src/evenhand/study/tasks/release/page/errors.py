@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.release.reading import ReleaseReading
 
-__all__ = ["alpha_section", "sizes_section"]
-
 
 def sizes_section(reading: ReleaseReading) -> Section | None:
     """Return one panel for each mechanism: error and bias of cells against their size."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.release.reading import ReleaseReading
 
-__all__ = ["fairer_section"]
-
 _MOST_GROUPS = 4
 
 

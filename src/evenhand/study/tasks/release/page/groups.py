@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.release.reading import ReleaseReading
 
-__all__ = ["accuracy_section", "groups_section"]
-
 _MOST_PANELS = 8
 
 

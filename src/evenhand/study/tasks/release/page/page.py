@@ -22,8 +22,6 @@ from evenhand.study.tasks.release.wording import blanks_text, error_text, promis
 if TYPE_CHECKING:
     from evenhand.report.page import Section
 
-__all__ = ["ReleasePage"]
-
 
 class ReleasePage(ReleaseReading):
     """The report of a study that compares published tables with the true one."""

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.release.reading import ReleaseReading
     from evenhand.study.tasks.shared.sizes import Size
 
-__all__ = [
-    "concerned_groups",
-    "error_cell",
-    "guarantee_tags",
-    "numbers_section",
-    "promise_section",
-    "with_interval",
-]
-
 _MOST_GROUPS = 2
 
 
