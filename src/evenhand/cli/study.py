@@ -153,7 +153,7 @@ def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
         if note not in plan.notes:
             terminal.say("Warning" if Note.of(note).kind == "privacy" else "Note", note)
     if facts.rows > MANY_ROWS:
-        terminal.say("Timing", "a few cells on a part of the rows, to say how long all of them take")
+        terminal.say("Timing", "a few runs on a part of the rows, to say how long all of them take")
     expected = duration(plan, prepared, workers=run.workers)
     size = f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns"
     long = f"about {spell_seconds(expected.seconds())} with {counted(expected.workers, 'worker')}"
@@ -174,7 +174,7 @@ def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
 def grid_size(plan: Plan) -> str:
     """Return how many settings, repeats and cells a plan has, in words."""
     settings, repeats = counted(len(plan.settings()), "setting"), counted(plan.repeats, "repeat")
-    return f"{settings} x {repeats} = {counted(len(plan.cells()), 'cell')}"
+    return f"{settings} x {repeats} = {counted(len(plan.cells()), 'run')}"
 
 
 def follow_run(
@@ -187,7 +187,7 @@ def follow_run(
     except KeyboardInterrupt:
         command, _, besides = again.partition(" --resume")
         again = f"evenhand {command} --resume --out {shlex.quote(shorten_path(out))}{besides}"
-        terminal.say("Stopped", f"finished cells are kept. Go on with: {again}")
+        terminal.say("Stopped", f"finished runs are kept. Go on with: {again}")
         terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
         sys.exit(stop_code())
 

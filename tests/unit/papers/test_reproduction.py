@@ -113,7 +113,7 @@ def test_a_larger_design_goes_on_where_a_smaller_one_ended(tmp_path):
     assert told[0] == Started(done=2, failed=0, total=8)
     assert sum(isinstance(event, CellDone) for event in told) == 6
     assert len(found.studies["whole"]) == 4
-    with pytest.raises(StudyStoreError, match="finished cells"):
+    with pytest.raises(StudyStoreError, match="finished runs"):
         reproduce("made2026", out=tmp_path, workers=1, progress=False, resume=False)
 
 

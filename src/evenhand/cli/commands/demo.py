@@ -55,7 +55,7 @@ def demo(
     terminal.say("Demo", _STORY)
     cells = len(plan.cells())
     terminal.say(
-        "Plan", f"{len(plan.settings())} settings x {_REPEATS} repeats = {cells} cells, under a minute"
+        "Plan", f"{len(plan.settings())} settings x {_REPEATS} repeats = {cells} runs, under a minute"
     )
     results = follow_run(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
     shown = open_page and terminal.is_interactive

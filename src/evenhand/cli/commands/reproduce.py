@@ -63,7 +63,7 @@ def reproduce(
     except KeyboardInterrupt:
         design_typed = ["--full"] if full else ["--design", design] if design else []
         again = shlex.join(["evenhand", "reproduce", paper, *design_typed, "--out", str(folder)])
-        terminal.say("Stopped", f"finished cells are kept. Go on with: {again}")
+        terminal.say("Stopped", f"finished runs are kept. Go on with: {again}")
         terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
         sys.exit(stop_code())
     reproduction.write(folder)
@@ -95,7 +95,7 @@ def _show(terminal: Terminal, paper: str, reproduction: Reproduction, folder: Pa
     for name, why in reproduction.missing.items():
         terminal.warn(f"{name} was not run. {why}")
     if failed:
-        terminal.warn(f"{failed:,} cells failed; claims are checked with the others.")
+        terminal.warn(f"{failed:,} runs failed; claims are checked with the others.")
     terminal.sentence(f"**{_counted(reproduction.counts)}** in the {reproduction.design} design.")
     terminal.show()
     terminal.files({word: str(path) for word, path in files.items()})

@@ -99,7 +99,7 @@ class _Log:
             self._next = event.done * _LINES // event.total + 1
             rest = f", about {spell_seconds(left)} left" if left else ""
             failed = f", {event.failed} failed" if event.failed else ""
-            self._terminal.say("Running", f"{event.done:,} of {event.total:,} cells{rest}{failed}")
+            self._terminal.say("Running", f"{event.done:,} of {event.total:,} runs{rest}{failed}")
 
 
 @contextmanager

@@ -360,8 +360,8 @@ def _as_html(results: ResultData) -> str:
 def _title(results: ResultData) -> str:
     name = f"{results.plan.name} on " if results.plan.name else ""
     counts = [f"{len(results.settings):,} settings x {_several(results.plan.repeats, 'repeat')}"]
-    counts += [f"{_several(len(results.failures), 'cell')} failed"] if results.failures else []
-    counts += [f"{_several(len(results.missing), 'cell')} not run"] if results.missing else []
+    counts += [f"{_several(len(results.failures), 'run')} failed"] if results.failures else []
+    counts += [f"{_several(len(results.missing), 'run')} not run"] if results.missing else []
     return f"Results of {name}{results.facts.label}: {', '.join(counts)}"
 
 

@@ -95,4 +95,4 @@ def _rate(speed: float | None) -> str:
     """
     if not speed:
         return ""
-    return f"{speed:.1f} cells/s" if speed >= 1 else f"{speed * 60:.1f} cells/min"
+    return f"{speed:.1f} runs/s" if speed >= 1 else f"{speed * 60:.1f} runs/min"

@@ -131,7 +131,7 @@ def run(
 
 
 def _stopped(runner: Runner, *, kept: bool) -> str:
-    counts = f"{len(runner.outcomes)} of {runner.total} cells are finished"
+    counts = f"{len(runner.outcomes)} of {runner.total} runs are finished"
     if not kept:
         return f"Stopped: {counts}, and none is kept, for the study has no folder."
     return f"Stopped: {counts} and stored. Go on with resume=True (--resume on the command line)."

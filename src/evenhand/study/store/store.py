@@ -164,7 +164,7 @@ class Store:
         finished = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
         if finished and not resume:
             raise StudyStoreError(
-                f"There are finished cells in '{self._path.name}' already. Hint: go on with resume=True "
+                f"There are finished runs in '{self._path.name}' already. Hint: go on with resume=True "
                 "(--resume on the command line), or choose another folder."
             )
 

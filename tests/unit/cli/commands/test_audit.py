@@ -42,7 +42,7 @@ def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, 
     assert "Reading  people.csv, 120 rows, 5 columns, none missing" in notices
     assert "Warning  domains were learnt from the rows, and that is a leak" in notices
     assert "Left out id (numbers the rows, as identifiers do)" in notices
-    assert "13 settings x 10 repeats = 130 cells, on 120 rows and 4 columns; about 42 s" in notices
+    assert "13 settings x 10 repeats = 130 runs, on 120 rows and 4 columns; about 42 s" in notices
     assert "Everyone pays: a point." in result
     assert "Report   study/report.html" in result
     assert "Protocol" in result
@@ -73,7 +73,7 @@ def test_a_folder_somewhere_else_is_said_whole(call, file, fake, tmp_path_factor
 def test_many_rows_are_timed_in_part_and_that_is_said(call, file, fake, monkeypatch):
     monkeypatch.setattr("evenhand.cli.study.MANY_ROWS", 100)
 
-    assert "Timing   a few cells on a part of the rows" in call("audit", file, *WHOLE).stderr
+    assert "Timing   a few runs on a part of the rows" in call("audit", file, *WHOLE).stderr
 
 
 def test_quiet_prints_paths_only(call, file, fake):

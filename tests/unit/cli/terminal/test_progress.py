@@ -34,8 +34,8 @@ def test_a_log_has_a_line_at_each_quarter(capsys, clock):
 
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 5
-    assert lines[0] == "Running  0 of 40 cells"
-    assert lines[2].startswith("Running  20 of 40 cells, about ")
+    assert lines[0] == "Running  0 of 40 runs"
+    assert lines[2].startswith("Running  20 of 40 runs, about ")
     assert lines[2].endswith("1 failed")
 
 

@@ -133,7 +133,7 @@ def test_an_empty_study_has_empty_tables():
     assert results.groups(backend="pyarrow").num_rows == 0
     assert np.isnan(results.summary("acc", backend="pyarrow")["acc"].to_pylist()).all()
     assert not any(results.frontier(backend="pyarrow")["undominated"].to_pylist())
-    assert "4 cells not run" in repr(results)
+    assert "4 runs not run" in repr(results)
 
 
 @pytest.mark.parametrize(

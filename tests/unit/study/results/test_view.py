@@ -19,7 +19,7 @@ SMALL = study(
 def test_each_setting_is_a_line_with_its_interval():
     lines = repr(SMALL).splitlines()
 
-    assert lines[0] == "Results of hiring on people.csv: 2 settings x 2 repeats, 1 cell not run"
+    assert lines[0] == "Results of hiring on people.csv: 2 settings x 2 repeats, 1 run not run"
     assert lines[1].split("  ")[0] == "setting"
     assert lines[2].startswith("unprotected  ")
     assert "0.810 (0.619 to 1.000)" in lines[2]
@@ -43,7 +43,7 @@ def test_failures_are_told_in_the_title():
     plan = Plan(repeats=1)
     results = Results(plan, facts(), [failed(cell) for cell in plan.cells()])
 
-    assert "2 settings x 1 repeat, 2 cells failed" in repr(results)
+    assert "2 settings x 1 repeat, 2 runs failed" in repr(results)
 
 
 def test_html_is_escaped():

@@ -65,7 +65,7 @@ def test_anything_else_is_refused():
 
 
 def test_the_rate_is_readable():
-    assert [_rate(each) for each in (None, 0.0, 0.5, 12.34)] == ["", "", "30.0 cells/min", "12.3 cells/s"]
+    assert [_rate(each) for each in (None, 0.0, 0.5, 12.34)] == ["", "", "30.0 runs/min", "12.3 runs/s"]
 
 
 def test_standard_output_is_left_to_the_results(capsys):

@@ -145,7 +145,7 @@ def test_without_resume_finished_cells_are_refused_before_the_data_are_read(tmp_
     _stopped(tmp_path, 1)
     monkeypatch.setattr(Runner, "_prepared", lambda _: pytest.fail("the data were read"))
 
-    with pytest.raises(StudyStoreError, match="finished cells"):
+    with pytest.raises(StudyStoreError, match="finished runs"):
         _all(out=tmp_path)
 
 

@@ -52,7 +52,7 @@ def test_ctrl_c_stores_what_is_finished_and_says_how_to_go_on(tmp_path, kept):
     with pytest.raises(KeyboardInterrupt) as caught:
         run(PLAN, out=tmp_path if kept else None, workers=1, progress=press)
 
-    assert "3 of 6 cells" in str(caught.value)
+    assert "3 of 6 runs" in str(caught.value)
     assert ("--resume" in str(caught.value)) == kept
     assert seen[-1] == Cancelled(done=3, failed=0, total=6)
     if kept:
@@ -68,7 +68,7 @@ def test_ctrl_c_in_a_cell_stops_the_study(tmp_path, monkeypatch):
         return cheap(cell, plan=plan, prepared=prepared)
 
     monkeypatch.setattr(FOLLOW, "execute", pressed)
-    with pytest.raises(KeyboardInterrupt, match="2 of 6 cells"):
+    with pytest.raises(KeyboardInterrupt, match="2 of 6 runs"):
         run(PLAN, out=tmp_path, workers=1, progress=False)
 
 

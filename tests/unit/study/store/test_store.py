@@ -210,7 +210,7 @@ def test_a_study_of_an_older_evenhand_must_be_run_again(folder):
 
 def test_finished_cells_are_not_run_over(folder):
     """A forgotten option must not cost a night of computing."""
-    _refused(lambda: Store.reserve(folder), "finished cells in 'study.db'", "resume=True", "--resume")
+    _refused(lambda: Store.reserve(folder), "finished runs in 'study.db'", "resume=True", "--resume")
 
 
 def test_a_store_without_cells_may_be_begun_with_another_plan(tmp_path, prepared, outcomes):
