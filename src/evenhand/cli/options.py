@@ -194,7 +194,11 @@ OpenPage = Annotated[
 ]
 AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
 Language = Annotated[
-    str | None, output_option("NAME", "Of the report and of what is shown at the end: {languages}. [en]")
+    str | None,
+    output_option(
+        "NAME",
+        "Of what people read: {languages}, if the kind of study has it. [en]",
+    ),
 ]
 Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
 RUN_OPTIONS: Mapping[str, Any] = {

@@ -91,7 +91,7 @@ def test_trying_many_settings_does_not_by_itself_find_one_that_costs():
 
     assert one[2] < 0
     assert frontier_heading(reading) == (
-        "Of 16 settings none costs accuracy beyond what chance among so many allows"
+        "Some of 16 settings seem to cost accuracy, but none is clear when all are compared at once"
     )
 
 
@@ -108,7 +108,8 @@ def test_a_gap_that_is_clear_alone_is_not_denied_by_the_table():
     reading = CollectReading.of(type(results)(results.plan, results.facts, results.outcomes))
 
     assert table_heading(reading) == (
-        "All numbers: of 16 settings none changes the gap beyond what chance among so many allows"
+        "All numbers: some of 16 settings seem to change the gap, but none is clear when all are compared "
+        "at once"
     )
 
 

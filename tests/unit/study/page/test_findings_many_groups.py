@@ -25,9 +25,9 @@ def test_of_many_groups_the_two_furthest_apart_are_named():
     other = answers(made(against(rates((0.2, 0.5, 0.3)), rates((0.35, 0.5, 0.3))), groups=groups))[1]
 
     assert same.finding.startswith("The widest gap between two groups narrows from 30")
-    assert "Unprotected, south and north are furthest apart, by 30" in same
-    assert other.endswith("At ε = 1 south and west are furthest apart.")
-    assert "At ε = 1 south" not in same
+    assert "by mean rates south and north are furthest apart unprotected, by 30" in same
+    assert other.endswith("At ε = 1, “south” and “west” are furthest apart.")
+    assert "At ε = 1, “south”" not in same
 
 
 def test_of_many_groups_the_widest_gap_is_not_told_as_that_of_one_pair():
@@ -92,7 +92,7 @@ def test_groups_that_are_alike_are_not_called_furthest_apart_clearly():
     assert reading.apart(NOTHING).level == pytest.approx(1 - 0.05 / 21)
     assert reading.apart(NOTHING).low == pytest.approx(interval(picked[0] - picked[1], 1 - 0.05 / 21)[1])
     assert "does not clearly change" in answers(results)[1]
-    assert "At ε = 1 group" not in answers(same)[1]
+    assert "At ε = 1, “group" not in answers(same)[1]
 
 
 def test_a_group_without_a_rate_is_not_said_to_be_furthest_apart():
@@ -108,5 +108,5 @@ def test_a_group_without_a_rate_is_not_said_to_be_furthest_apart():
                 each.groups[group]["selection"] = float("nan")
     second = answers(type(results)(results.plan, results.facts, results.outcomes))[1]
 
-    assert "At ε = 1 west" not in second
+    assert "At ε = 1, “west" not in second
     assert not NEVER.search(second)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import change_of, number
-from evenhand.study.page.comparing import LEVEL, clearly
+from evenhand.study.page.comparing import clearly, strict
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
 from evenhand.study.page.wording import mark, plain
@@ -197,7 +197,8 @@ def _fairer_heading(
 def _costs(reading: ClassifierReading, setting: Setting, groups: Sequence[str]) -> list[Estimated]:
     changes = [reading.change(ACCURACY, setting)]
     return changes + [
-        group_change(reading.results, setting, group, "accuracy", level=LEVEL) for group in groups
+        group_change(reading.results, setting, group, "accuracy", level=strict(len(reading.groups)))
+        for group in groups
     ]
 
 
