@@ -41,7 +41,7 @@ def classifier_numbers(reading: ClassifierReading) -> list[KeyNumber]:
         detail = detail if moved.has_interval else say("head.no_interval", change=detail)
         ranking = replace(ranking, before=values[0], value=values[1], detail=detail)
     numbers = [accuracy, ranking, gap]
-    for group in concerned_groups(reading)[:2]:
+    for group in concerned_groups(reading, 2):
         label, pair = say("numbers.group", group=reading.named(group)), reading.rate_pair(group, "accuracy")
         moved = reading.moved(group, "accuracy")
         numbers.append(reading.changed_number(label, pair, moved, reading.colour(group)))

@@ -1,6 +1,6 @@
 """Models that are of no use and groups that are too small: what stands first, and what is left out."""
 
-from evenhand.study.page.page import answers
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._page_studies import BEFORE, against, made, two
 
@@ -110,3 +110,16 @@ def test_groups_that_are_all_too_small_leave_no_gap_to_tell():
 
     assert second.finding == "The groups are too small to say what happens to the gap."
     assert "fewer than 30 people of women and men" in second
+
+
+def test_the_head_shows_the_groups_that_lose_most_whatever_their_order():
+    """The first two of the schema would hide a third that loses more."""
+    groups = ("north", "south", "west")
+
+    def rates(where):
+        lost = (0.01, 0.0, 0.1) if where.is_protected else (0.0, 0.0, 0.0)
+        return {group: (0.4, 0.5, 0.8 - less) for group, less in zip(groups, lost, strict=True)}
+
+    labels = [number.label for number in page_of(made(rates, groups=groups, repeats=7)).numbers]
+
+    assert labels[-2:] == ["Accuracy for north, %", "Accuracy for west, %"]
