@@ -62,8 +62,9 @@ class Leak:
         they_tell = "it tells" if len(self.by) == 1 else "they tell"
         return Note(
             "privacy",
-            f"From {names} in the clear {secret} is guessed right for {right} of people; its most common "
-            f"value alone is right for {usual}. Randomising {secret} does not hide what {they_tell}.",
+            f"From {names} in the clear {secret} is guessed right for {right} of people who were held out; "
+            f"its most common value is right for {usual} of them. Randomising {secret} does not hide what "
+            f"{they_tell}.",
         )
 
 
