@@ -91,7 +91,7 @@ def _rate(speed: float | None) -> str:
     """Return a rate in a unit that makes it readable.
 
     >>> _rate(2.5), _rate(0.05), _rate(None)
-    ('2.5 cells/s', '3.0 cells/min', '')
+    ('2.5 runs/s', '3.0 runs/min', '')
     """
     if not speed:
         return ""
