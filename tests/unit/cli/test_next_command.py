@@ -20,10 +20,10 @@ from unit.cli.conftest import ROLES
 QUICK = ["--repeats", "1", "--model", "logistic", "--workers", "1", "--out", "audited"]
 WAYS = [
     [],
-    ["--protocol", "grr", "--split", "uniform", "--epsilon", "1/3"],
-    ["--protocol", "oue", "--split", "sample"],
-    ["--protocol", "ss", "--strategy", "single"],
-    ["--strategy", "combined"],
+    pytest.param(["--protocol", "grr", "--split", "uniform", "--epsilon", "1/3"], marks=pytest.mark.figures),
+    pytest.param(["--protocol", "oue", "--split", "sample"], marks=pytest.mark.figures),
+    pytest.param(["--protocol", "ss", "--strategy", "single"], marks=pytest.mark.figures),
+    pytest.param(["--strategy", "combined"], marks=pytest.mark.figures),
 ]
 
 

@@ -50,6 +50,7 @@ def test_suppression_is_not_said_to_publish_more_people():
     assert any(each.finding.startswith("Reading blanks as half of the threshold, ") for each in said)
 
 
+@pytest.mark.figures
 def test_a_group_of_few_people_never_carries_the_head():
     """Of six people one more or less is a sixth."""
     results = made(by_name(EMPTY, lost=(0.9, -0.1)), noise=0.0)
@@ -115,6 +116,7 @@ def test_the_fairer_mechanism_comes_first_with_what_it_costs(error, rest):
     assert f"by {error:.2f} with Threshold after noise" in said.evidence
 
 
+@pytest.mark.figures
 def test_what_each_mechanism_costs_whom_is_set_side_by_side():
     table = {"thresholded-laplace": {"lost": (-0.1, 0.0), "error": 1.0}}
     page = page_of(made(by_name(table), grid=["thresholded-laplace", "laplace"], noise=0.0))
@@ -149,6 +151,7 @@ def test_one_repeat_of_sampled_errors_cannot_choose():
     assert answers(exact)[2].finding.startswith("Publish with Laplace noise")
 
 
+@pytest.mark.figures
 def test_steps_after_the_release_are_compared_on_the_same_rows():
     """To set negative counts to zero is a choice, and it has a price."""
 

@@ -12,6 +12,8 @@ from evenhand.study import CollectTask, LearnTask, Plan, ReleaseTask, run
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.shared.reported import label_disparities
 
+pytestmark = pytest.mark.figures
+
 TASKS = {
     "collect": CollectTask("grr", 1, model="logistic"),
     "learn": LearnTask(["dp", "dp+parity", "fermi"], [1]),

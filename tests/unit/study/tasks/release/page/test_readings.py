@@ -1,5 +1,7 @@
 """What numbers of a page rest on: how blank cells are read, and which errors are exact."""
 
+import pytest
+
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.release.answers import error_finding
@@ -9,6 +11,8 @@ from evenhand.study.tasks.release.wording import errors_text
 from evenhand.study.tasks.shared.wording import mechanism_name
 from unit.study._page_studies import section
 from unit.study._release_studies import by_name, made
+
+pytestmark = pytest.mark.figures
 
 
 def test_the_page_says_how_suppressed_cells_are_read():
