@@ -191,9 +191,8 @@ def _numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
     if finite.n_unique() > min(FEW, how.max_categories):
         return Domain.binned(even_edges(finite.to_numpy(), how.bins))
     values = sorted(finite.unique().to_list())
-    if all(
-        value.is_integer() and abs(value) <= _EXACT for value in values
-    ):  # 0 and 1 with gaps are 0.0 and 1.0
+    exact = 2**24 - 1 if series.dtype == nw.Float32 else _EXACT
+    if all(value.is_integer() and abs(value) <= exact for value in values):  # 0 and 1 with gaps
         return _categorical(name, [int(value) for value in values], ordered=True)
     return _categorical(name, values, ordered=True)
 
@@ -239,8 +238,10 @@ def _rounded(mark: float, room: float) -> float:
 
 
 def _categorical(name: str, values: list[Any], *, ordered: bool = False) -> Domain:
+    """Return a list of values as a domain; zero with a minus is zero."""
     if not values:
         _refuse(name, "holds no value")
+    values = list(dict.fromkeys(value + 0.0 if isinstance(value, float) else value for value in values))
     try:
         return Domain.categorical(values, ordered=ordered)
     except InvalidParameterError:

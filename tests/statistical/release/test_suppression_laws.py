@@ -169,7 +169,7 @@ def test_measured_delta_of_a_noisy_threshold_is_the_claimed_one():
     assert measured > claimed
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@dataclasses.dataclass(frozen=True, repr=False, init=False)
 class _TooMany(GeneralizedSampling):
     """A mutant: the rate is a tenth too large."""
 
