@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.stored import fill
 from evenhand.report.charts import measures_chart
-from evenhand.report.marks import Axis, Estimate, Line, Panel
+from evenhand.report.marks import Axis, Line, Panel
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens
+from evenhand.study.page.wording import mark
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate
 
@@ -48,7 +49,7 @@ def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **va
                 _line(results, [each for each in settings if each.mechanism == protocol], measure)
                 for protocol in protocols
             ]
-            base = shown(estimate(results, Setting(), measure, kind="student"))
+            base = mark(estimate(results, Setting(), measure, kind="student"))
             panels.append(Panel(f"{split} split", Axis(title), lines, base))
     return draw_measures(stored, panels, name, **values)
 
@@ -67,17 +68,12 @@ def draw_measures(
     return chart if columns is None else replace(chart, columns=columns)
 
 
-def shown(each: Estimated) -> Estimate:
-    """Return an estimate as a mark."""
-    return Estimate(each.value, each.low, each.high)
-
-
 def epsilon_line(
     label: str, settings: Sequence[Setting], found: Sequence[Estimated], *, spotlight: bool
 ) -> Line:
     """Return estimates of settings against their epsilons as a line."""
     epsilons = [float(setting.epsilon or 0) for setting in settings]
-    return Line(label, epsilons, [shown(each) for each in found], spotlight=spotlight)
+    return Line(label, epsilons, [mark(each) for each in found], spotlight=spotlight)
 
 
 def _line(results: Results, settings: Sequence[Setting], measure: str) -> Line:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.comparisons import mean_of
-from evenhand.papers.figures import draw_measures, shown
+from evenhand.papers.figures import draw_measures
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.comparisons import (
     NONE,
@@ -27,6 +27,7 @@ from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Axis, Line, Panel
 from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear
+from evenhand.study.page.wording import mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +66,7 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
     stored = read_toml(__package__, "figures.toml")
     rows, words, number = stored["rows"], stored[("utility", "fairness")[place]], DATA[name].figures[place]
     panels = [
-        Panel(row, Axis(title), _lines(results, measure, way), shown(_mean(results, NONE, None, measure)))
+        Panel(row, Axis(title), _lines(results, measure, way), mark(_mean(results, NONE, None, measure)))
         for way, row in rows.items()
         for measure, title in words["measures"].items()
     ]
@@ -86,7 +87,7 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
         Line(
             LABELS[way],
             [float(each) for each in amounts],
-            [shown(_mean(results, way, each, measure)) for each in amounts],
+            [mark(_mean(results, way, each, measure)) for each in amounts],
             spotlight=way == spotlight,
         )
         for way in (GRR, SS, spotlight)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.papers.figures import draw_measures, epsilon_line, shown
+from evenhand.papers.figures import draw_measures, epsilon_line
 from evenhand.papers.makhlouf2024.comparisons import chosen
 from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.stored import read_toml
 from evenhand.report.marks import Axis, Estimate, Panel
 from evenhand.report.page import LegendKey
+from evenhand.study.page.wording import mark
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
 
@@ -70,7 +71,7 @@ def disparities_figure(name: str, results: Results) -> Chart:
             found = [estimate(results, each, measure, kind="student") for each in settings]
             label = stored["strategies"][strategy]
             lines.append(epsilon_line(label, settings, found, spotlight=strategy == "combined"))
-        base = shown(estimate(results, Setting(), measure, kind="student"))
+        base = mark(estimate(results, Setting(), measure, kind="student"))
         panels.append(Panel("", Axis(title), lines, base))
     letter = "abc"[FIGURE_4.index(name)]
     values = {"letter": letter, "title": DATA[name].title, "repeats": results.plan.repeats}

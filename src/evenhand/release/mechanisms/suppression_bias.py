@@ -83,6 +83,30 @@ def threshold_noise_moments(counts: npt.ArrayLike, threshold: int, *, scale: Fra
     return Moments(bias[place].reshape(true.shape), variance[place].reshape(true.shape))
 
 
+def idealized_threshold_bias(count: float, threshold: int, *, scale: Fraction) -> float:
+    r"""Return the bias of one count with a continuous noisy threshold, as the paper's Algorithm 2 has it.
+
+    .. math:: x \Pr[t \le x] + \sum_{m \ge \lfloor x/2 \rfloor} m \Pr[\max(2m, x) < t \le 2m + 2] - x
+
+    with :math:`t` = `threshold` plus continuous Laplace noise; the fill is :math:`\lfloor t/2 \rfloor`.
+    What is drawn here is discrete: see :func:`threshold_noise_moments`.
+
+    >>> from fractions import Fraction
+    >>> f"{idealized_threshold_bias(4, 6, scale=Fraction(2)):.12f}"
+    '-0.841132205394'
+    """
+    rate = float(1 / scale)
+
+    def beyond(place: float) -> float:  # Pr[t > place]
+        tail = math.exp(-abs(place - threshold) * rate) / 2
+        return tail if place > threshold else 1 - tail
+
+    least = math.floor(count / 2)
+    last = least + math.ceil((max(threshold - count, 0) + 60 / rate) / 2) + 2  # what is left is below 1e-25
+    terms = [m * (beyond(max(2 * m, count)) - beyond(2 * m + 2)) for m in range(least, last)]
+    return math.fsum(terms) - count * beyond(count)
+
+
 def _below(place: Values, rate: float) -> tuple[Values, Values]:
     """Return Pr[noise < place] and Pr[noise >= place] for whole places, each accurate where it is tiny."""
     steps = np.where(place > 0, place, 1 - place)

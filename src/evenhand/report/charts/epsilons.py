@@ -48,7 +48,7 @@ def levels_chart(
     """Draw a value of every mechanism against epsilon, both logarithmic.
 
     A mechanism without an epsilon is a level line. What promises something is in ink and solid, what does not
-    is grey and dashed. Nought has a line of its own below the others.
+    is grey and dashed. Zero has a line of its own below the others.
 
     Parameters
     ----------

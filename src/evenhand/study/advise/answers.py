@@ -90,11 +90,11 @@ def _use(
     slots["why"] = _leads(reading, choice, picked, beaten)
     slots["rest"] = _rest(reading, choice, picked, named=not limits.are_set)
     if limits.are_set:
-        return _kept(reading, limits, choice, picked, slots, beaten)
+        return _describe_within_limits(reading, limits, choice, picked, slots, beaten)
     return _cheap(reading, choice, picked, slots)
 
 
-def _kept(
+def _describe_within_limits(
     reading: CollectReading,
     limits: Limits,
     choice: Choice,
@@ -102,6 +102,7 @@ def _kept(
     slots: dict[str, Any],
     beaten: Sequence[Candidate],
 ) -> tuple[str, dict[str, Any]]:
+    """Return which sentence says how far a setting is within the limits, and its slots."""
     loss = max(0.0, -(picked.change.low or 0.0))
     shown = {"gap": picked.gap.high or 0.0, "loss": loss, **_limits(limits)}
     slots["far"] = say(f"use.parts.far_{limits.which}", **shown)

@@ -131,21 +131,21 @@ def _estimate(results: ResultData, runs: Runs, level: float) -> Estimated:
     return estimated(results, exact, level=level, kind="seeds", owner="advise")
 
 
-def _judged(found: Estimated, *, wanted: int) -> str:
+def _judge_contrast(found: Estimated, *, wanted: int) -> str:
     """Return the verdict on a contrast that should lie above zero (1) or below it (-1)."""
     if not found.is_clear:
         return UNTOLD
     return HOLDS if (found.value > 0) == (wanted > 0) else HOLDS_NOT
 
 
-def _told(
+def _check_contrast(
     prediction: Prediction, found: Estimated, sentence: str, *, wanted: int, verdict: str | None = None
 ) -> Checked:
     """Return a verdict with its sentence; a prediction that was not made has none."""
     if not found.has_interval:
         said = f"{sentence}{say('check.no_interval', note=found.note)}"
         return Checked(prediction, UNTOLD, said, found)
-    reached = _judged(found, wanted=wanted) if verdict is None else verdict
+    reached = _judge_contrast(found, wanted=wanted) if verdict is None else verdict
     return Checked(prediction, reached if prediction.is_sure else UNTOLD, sentence, found)
 
 
@@ -171,7 +171,7 @@ def _gap(prediction: Prediction, results: ResultData, level: float) -> Checked:
     runs = _measure(results, settings) - _measure(results, [Setting()])
     found = _estimate(results, runs, level)
     sentence = say("check.gap", change=change(found, unit=" points"), where=_where(results, settings))
-    return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "narrower" else 1)
+    return _check_contrast(prediction, found, sentence, wanted=-1 if prediction.expects == "narrower" else 1)
 
 
 def _reports(prediction: Prediction, results: ResultData, level: float) -> Checked:
@@ -186,7 +186,7 @@ def _reports(prediction: Prediction, results: ResultData, level: float) -> Check
     known = true[np.isfinite(true)]
     if known.size and known.mean() <= NO_GAP:  # the size of a difference of noise is above zero
         return Checked(prediction, UNTOLD, f"{sentence}{say('check.reports_small')}", found)
-    return _told(prediction, found, sentence, wanted=-1)
+    return _check_contrast(prediction, found, sentence, wanted=-1)
 
 
 def _accuracy(prediction: Prediction, results: ResultData, level: float) -> Checked:
@@ -198,7 +198,7 @@ def _accuracy(prediction: Prediction, results: ResultData, level: float) -> Chec
     names = {"ahead": plain(ahead), "behind": plain(behind), "where": _where(results, settings)}
     difference = change(found, unit=" points")
     sentence = say("check.accuracy", first=lost[0], second=lost[1], difference=difference, **names)
-    return _told(prediction, found, sentence, wanted=1 if prediction.expects == "ahead" else -1)
+    return _check_contrast(prediction, found, sentence, wanted=1 if prediction.expects == "ahead" else -1)
 
 
 def _rates(prediction: Prediction, results: ResultData, level: float) -> Checked:
@@ -222,7 +222,7 @@ def _rates(prediction: Prediction, results: ResultData, level: float) -> Checked
     elif not nearer.is_clear:
         verdict = UNTOLD
         sentence += say("check.rates_unclear")
-    return _told(
+    return _check_contrast(
         prediction, found, sentence, wanted=-1 if prediction.expects == "ahead" else 1, verdict=verdict
     )
 
@@ -239,7 +239,7 @@ def _several(prediction: Prediction, results: ResultData, level: float) -> Check
     epsilons = ", ".join(epsilon_of(each) for each in shared)
     slots = {"change": change(found, unit=" points"), "repeats": results.plan.repeats}
     sentence = say("check.several", epsilons=epsilons, **slots)
-    return _told(prediction, found, sentence, wanted=-1)
+    return _check_contrast(prediction, found, sentence, wanted=-1)
 
 
 def _strategies(results: ResultData, epsilon: Fraction, level: float) -> tuple[Estimated, str]:
@@ -260,7 +260,7 @@ def _combined(prediction: Prediction, results: ResultData, level: float) -> Chec
     if not tried:
         return Checked(prediction, UNTOLD, say("check.untried_large", large=LARGE))
     found, sentence = _strategies(results, tried[-1], level)
-    return _told(prediction, found, sentence, wanted=-1 if prediction.expects == "combined" else 1)
+    return _check_contrast(prediction, found, sentence, wanted=-1 if prediction.expects == "combined" else 1)
 
 
 def _small_epsilon(prediction: Prediction, results: ResultData, level: float) -> Checked:
@@ -275,4 +275,4 @@ def _small_epsilon(prediction: Prediction, results: ResultData, level: float) ->
             sentence += say("check.within", alike=100 * ALIKE)
         elif found.low > ALIKE or found.high < -ALIKE:
             verdict = HOLDS_NOT
-    return _told(prediction, found, sentence, wanted=0, verdict=verdict)
+    return _check_contrast(prediction, found, sentence, wanted=0, verdict=verdict)

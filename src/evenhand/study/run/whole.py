@@ -302,7 +302,7 @@ class Runner:
             for cell in waiting:
                 if self.cancel.requested:
                     return
-                yield self._kept(run(cell))
+                yield self._store_outcome(run(cell))
             return
         shared = Shared(prepared)
         try:
@@ -314,17 +314,17 @@ class Runner:
         pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
         try:
             for news in pool.results(waiting):
-                yield news if isinstance(news, Died) else self._kept(news)
+                yield news if isinstance(news, Died) else self._store_outcome(news)
             for outcome in pool.drain():
-                yield self._kept(outcome)
+                yield self._store_outcome(outcome)
         except (KeyboardInterrupt, GeneratorExit):
             for outcome in pool.drain():
-                self._kept(outcome)
+                self._store_outcome(outcome)
             raise
         finally:
             pool.close()
 
-    def _kept(self, outcome: Outcome) -> Outcome:
+    def _store_outcome(self, outcome: Outcome) -> Outcome:
         if self._store is not None:
             self._store.write(outcome)
         self._count(outcome)

@@ -10,6 +10,7 @@ import pytest
 from evenhand.release.mechanisms.suppression_bias import (
     at_least,
     count_noise_moments,
+    idealized_threshold_bias,
     sampled_moments,
     suppression_bias,
     threshold_noise_moments,
@@ -21,6 +22,13 @@ COUNTS = [0, 1, 3, 4, 5, 6, 7, 20, 49, 51]
 
 def _close(got, truth):
     return got == pytest.approx(float(truth), rel=1e-11, abs=1e-290)
+
+
+def test_the_printed_vector_of_a_continuous_noisy_threshold():
+    found = idealized_threshold_bias(4, 6, scale=Fraction(2))
+
+    assert found == pytest.approx(-0.841132205394, rel=1e-11)
+    assert found != pytest.approx(threshold_noise_moments([4], 6, scale=Fraction(2)).bias[0], abs=0.1)
 
 
 def test_suppression_without_noise_is_half_the_threshold_below_it():

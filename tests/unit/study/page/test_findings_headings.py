@@ -79,7 +79,7 @@ def test_what_settings_cost_is_counted_by_their_intervals(accuracy, words):
 
 
 def test_trying_many_settings_does_not_by_itself_find_one_that_costs():
-    """Of twenty settings that cost nothing, one has an interval below nought."""
+    """Of twenty settings that cost nothing, one has an interval below zero."""
     results = along(lambda where: 0.82)
     for each in results.outcomes:
         where = each.cell.setting

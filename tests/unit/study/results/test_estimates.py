@@ -64,7 +64,7 @@ def test_a_change_may_be_against_any_setting(results):
 
 
 def test_a_single_repeat_gives_no_interval_and_says_why():
-    """None, not NaN or nought: a caption must be able to tell."""
+    """None, not NaN or zero: a caption must be able to tell."""
     found = estimate(study({NOTHING: {"acc": [0.8]}, grr(1): {"acc": [0.7]}}), grr(1), "acc")
 
     assert found.value == 0.7

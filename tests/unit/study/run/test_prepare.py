@@ -83,6 +83,13 @@ def _silent(dataset):
     return dataset
 
 
+def _notes_on_rows(prepared):
+    """Return every note but those on leaks, and on the reports of 'age', which are rarely true."""
+    return [
+        note for note in prepared.facts.notes if note.kind != "privacy" and "the reports of 'age'" not in note
+    ]
+
+
 def test_a_sample_depends_on_the_seed_alone_and_says_so():
     data = DataSource(path="people.csv", rows=120)
     first, again = (prepare(plan(data=data), frame=people()) for _ in range(2))
@@ -90,7 +97,7 @@ def test_a_sample_depends_on_the_seed_alone_and_says_so():
 
     assert first.facts.rows == len(first.target) == 120
     assert first.facts.fingerprint == again.facts.fingerprint != other.facts.fingerprint
-    assert first.facts.notes[0] == "The study uses 120 of the rows, drawn at random with its seed."
+    assert _notes_on_rows(first) == ["The study uses 120 of the rows, drawn at random with its seed."]
 
 
 def test_a_sample_keeps_the_order_and_draws_without_return():
@@ -124,7 +131,7 @@ def test_more_rows_than_there_are_means_all(rows):
     prepared = prepare(plan(data=DataSource(path="people.csv", rows=rows)), frame=people())
 
     assert prepared.facts.rows == 400
-    assert not any("of the rows" in note for note in prepared.facts.notes)
+    assert _notes_on_rows(prepared) == []
 
 
 def test_rows_that_a_rule_leaves_out_are_counted_and_do_not_use_up_the_sample():

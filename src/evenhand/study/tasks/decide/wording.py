@@ -92,7 +92,7 @@ class Amounts:
         """Return whether an amount is below the smallest that anybody can be paid."""
         return abs(value) < self.least
 
-    def shown(self, value: float) -> float:
+    def round_to_smallest(self, value: float) -> float:
         """Return an amount as a chart draws it: 0 where nobody can be paid so little."""
         return 0.0 if self.is_none(value) else value
 

@@ -189,14 +189,14 @@ def _among(reading: LearnReading, rivals: Mapping[Setting, Rival]) -> tuple[str,
     trades = by_verdict["trade"]
     if better := by_verdict["better"]:
         best = max(better, key=lambda setting: reading.mean(ACCURACY, setting))
-        others = _said(reading, "other_trades", trades)
+        others = _name_methods(reading, "other_trades", trades)
         return "better", _lead(reading, best, rivals[best]) | {"trades": others}
     behind = _behind(reading, [rivals[setting] for setting in by_verdict["worse"]])
     useless = [setting for setting in reading.private if not reading.is_useful(setting)]
     slots = {
         "behind": behind,
-        "same": _said(reading, "same", by_verdict["same"]),
-        "useless": _said(reading, "no_use", useless),
+        "same": _name_methods(reading, "same", by_verdict["same"]),
+        "useless": _name_methods(reading, "no_use", useless),
         "but": _but(reading),
     }
     if trades:
@@ -234,7 +234,7 @@ def _titles(settings: Sequence[Setting]) -> list[str]:
     return [METHODS[setting.mechanism].title for setting in settings]
 
 
-def _said(reading: LearnReading, part: str, settings: Sequence[Setting]) -> str:
+def _name_methods(reading: LearnReading, part: str, settings: Sequence[Setting]) -> str:
     return reading.sentences.say(f"choice.parts.{part}", titles=_titles(settings)) if settings else ""
 
 
@@ -259,7 +259,7 @@ def _behind(reading: LearnReading, worse: Sequence[Rival]) -> str:
     for rival in worse:
         parts = {"less_accurate": clearly(rival.accuracy, 1), "wider": clearly(rival.gap, -1)}
         losses["_".join(part for part, holds in parts.items() if holds)].append(rival.setting)
-    return "".join(_said(reading, part, settings) for part, settings in losses.items())
+    return "".join(_name_methods(reading, part, settings) for part, settings in losses.items())
 
 
 def _sides(reading: LearnReading, trades: Sequence[Setting]) -> dict[str, Any]:

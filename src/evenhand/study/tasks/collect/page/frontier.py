@@ -160,7 +160,7 @@ def table_heading(reading: CollectReading) -> str:
         return say("useless")
     corrected = _signs(reading, GAP, comparisons=len(tested))
     signs = [corrected[setting] for setting in every]
-    told, alike = _told(reading, signs), set(every.values())
+    told, alike = _count_directions(reading, signs), set(every.values())
     if len(every) < len(tested):
         return say("useful", count=len(every), told=told or [say("none_changes")])
     if len(signs) == 1:
@@ -172,7 +172,7 @@ def table_heading(reading: CollectReading) -> str:
     return say(key, count=len(signs), told=told)
 
 
-def _told(reading: CollectReading, signs: list[int]) -> list[str]:
+def _count_directions(reading: CollectReading, signs: list[int]) -> list[str]:
     """Return how many settings narrow and how many widen the gap, as far as there are any."""
     counts = ((signs.count(-1), "narrow"), (signs.count(1), "widen"))
     return [

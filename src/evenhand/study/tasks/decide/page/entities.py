@@ -72,7 +72,7 @@ def classes_section(reading: DecideReading) -> Section | None:
     """Return what entities of each size gain or lose on average, in money; None where nobody does."""
     sizes = [size for size in reading.sizes if math.isfinite(reading.of_size("gain", size))]
     amounts = reading.amounts
-    values = [amounts.shown(reading.of_size("gain", size)) for size in sizes]
+    values = [amounts.round_to_smallest(reading.of_size("gain", size)) for size in sizes]
     if not any(values) or reading.nobody_gains_or_loses():
         return None
     bars = [

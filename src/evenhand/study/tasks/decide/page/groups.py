@@ -41,7 +41,7 @@ def _chart(reading: DecideReading, heading: str) -> Chart | None:
         shown = {group: number(value, 1) for group, value in values.items()}
     else:
         amounts = reading.amounts
-        values = {group: amounts.shown(value) for group, value in values.items()}
+        values = {group: amounts.round_to_smallest(value) for group, value in values.items()}
         axis = amounts.axis(reading.say("groups.axis_money"), values.values())
         shown = {group: amounts.text(value, sign=True) for group, value in values.items()}
     if not any(values.values()):

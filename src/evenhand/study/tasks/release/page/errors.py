@@ -30,7 +30,7 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
         say(
             "sizes.number",
             name=mechanism_name(setting),
-            error=_shown(reading, reading.of_size("error", small, setting).value),
+            error=_write_error(reading, reading.of_size("error", small, setting).value),
         )
         for setting in reading.beside
     )
@@ -70,7 +70,7 @@ def _where(reading: ReleaseReading) -> str:
     return "" if epsilon is None else reading.sentences.say("name.where", epsilon=epsilon)
 
 
-def _shown(reading: ReleaseReading, value: float) -> str:
+def _write_error(reading: ReleaseReading, value: float) -> str:
     return number(value, digits_of(value)) if math.isfinite(value) else reading.sentences.say("name.unknown")
 
 
@@ -87,7 +87,7 @@ def alpha_section(reading: ReleaseReading) -> Section | None:
         say(
             "alpha.number",
             name=mechanism_name(setting),
-            alpha=_shown(reading, reading.value("alpha", setting).value),
+            alpha=_write_error(reading, reading.value("alpha", setting).value),
         )
         for setting in reading.beside
     )
@@ -134,7 +134,7 @@ def _alpha_heading(reading: ReleaseReading) -> str:
     if known[most] == 0:
         return say("alpha.heading_none")
     even = [setting for setting, value in known.items() if value < 1]
-    slots = {"name": mechanism_name(most), "alpha": _shown(reading, known[most])}
+    slots = {"name": mechanism_name(most), "alpha": _write_error(reading, known[most])}
     if len(known) > 1 and even and most not in even:
         return say("alpha.heading_some", even=len(even), known=len(known), **slots)
     return say("alpha.heading", **slots)

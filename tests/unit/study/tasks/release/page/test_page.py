@@ -252,7 +252,7 @@ def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_cle
 
 
 def test_that_clipping_adds_people_is_said_only_where_it_does():
-    """Without noise nothing is below nought, and a total that is kept adds nobody."""
+    """Without noise nothing is below zero, and a total that is kept adds nobody."""
     noisy = ReleaseReading.of(study(post=["nonnegative"]))
     plain = ReleaseReading.of(study(post=["integral"]))
     still = ReleaseReading.of(study(post=["nonnegative"], grid=[{"name": "suppression", "threshold": 6}]))
