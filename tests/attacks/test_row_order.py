@@ -14,9 +14,9 @@ from evenhand.schema import Column, Domain, Schema
 from statistical._exact import ALPHA
 
 SCHEMA = Schema([Column("race", Domain.categorical(["white", "black"]))], sensitive="race")
-EACH = 1_000
+EACH = 4_000
 EPSILON = "1/2"
-WINDOW = 101
+WINDOW = 201
 
 
 def _write_sorted(path, **beside):
