@@ -292,7 +292,7 @@ def test_all_the_addresses_of_a_server_share_one_deadline(nobody):
 
 
 @pytest.mark.parametrize(("timeout", "expected"), [(30.0, 10.0), (2.0, 2.0)])
-@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("scheme", ["http", pytest.param("https", marks=pytest.mark.figures)])
 def test_a_connection_is_waited_for_ten_seconds_at_most(scheme, timeout, expected, nobody):
     with pytest.raises(DataSetNotFoundError):  # a busy machine takes a while to load its certificates
         Fetcher(timeout=timeout, deadline=1, schemes=(scheme,)).fetch(f"{scheme}://example.org/file")
