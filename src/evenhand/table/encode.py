@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
 _PIECE_ROWS = 1 << 18
-_TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers"}
+_TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers", date: "dates"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
