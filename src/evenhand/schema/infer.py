@@ -35,6 +35,7 @@ MOST_TEXTS = {"target": 1_000, "protected": 1_000, "sensitive": 1_000, "clear": 
 """How many different texts still look like categories, by what a column is for."""
 
 _UNEVEN = 5
+_DATED = (nw.Date, nw.Datetime)  # a set would not find a time stamp of a unit
 _EXACT = 2**53
 
 
@@ -159,9 +160,11 @@ def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, 
 def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:
     """Return the domain of a column, and whether rows had to be read for it."""
     kind = series.dtype
-    if why := why_no_categories(series):
-        hint = f"band them, with bands={{{name!r}: '10y'}} or on the command line --band {name}=10y"
-        _refuse(name, why, hint)
+    why, band = why_no_categories(series)
+    if why:
+        banded = f"band them, with bands={{{name!r}: {band!r}}} or on the command line --band {name}={band}"
+        hint = banded if band else "write years with four digits"
+        _refuse(name, why, f"{hint}, or leave it out with columns=[...]")
     if kind == nw.Boolean or (
         kind == nw.Object and {type(value) for value in series.drop_nulls().to_list()} == {bool}
     ):
@@ -184,7 +187,7 @@ def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, 
 
 def _date_forms(series: nw.Series[Any]) -> tuple[str, ...]:
     """Return the forms in which a column has dates; several if day and month cannot be told apart."""
-    if series.dtype in {nw.Date, nw.Datetime}:
+    if series.dtype in _DATED:
         return (ISO,)
     return recognise_dates(_some(series))
 
@@ -195,14 +198,17 @@ def _some(series: nw.Series[Any]) -> list[Any]:
     return series.drop_nulls().head(10_000).unique(maintain_order=True).to_list()[:1_000] if is_text else []
 
 
-def why_no_categories(series: nw.Series[Any]) -> str:
-    """Return why a column holds no categories although it may be of texts: it holds dates; else nothing."""
+def why_no_categories(series: nw.Series[Any]) -> tuple[str, str]:
+    """Return why a column, though it may be of texts, has no categories: it holds dates; and a band for them.
+
+    Both are empty for other columns; the band is, where there can be none.
+    """
     forms = _date_forms(series)
     if len(forms) > 1:
-        return f"holds dates, {_ASK_FOR_ORDER.format(forms=' or '.join(forms))}"
+        return f"holds dates, {_ASK_FOR_ORDER.format(forms=' or '.join(forms))}", f"10y:{forms[0]}"
     if forms:
-        return "holds dates"
-    return "holds dates with years of two digits" if have_short_years(_some(series)) else ""
+        return "holds dates", "10y"
+    return ("holds dates with years of two digits", "") if have_short_years(_some(series)) else ("", "")
 
 
 def _banded(name: str, series: nw.Series[Any], how: Inference) -> Domain:
@@ -219,9 +225,7 @@ def _banded(name: str, series: nw.Series[Any], how: Inference) -> Domain:
         why = "holds dates, whose bands are years, quarters or months such as 10y, 1q or 6m"
         _refuse(name, why, "say the band so")
     present = series.drop_nulls()
-    ends = (
-        present.to_list() if present.dtype not in {nw.Date, nw.Datetime} else [present.min(), present.max()]
-    )
+    ends = present.to_list() if present.dtype not in _DATED else [present.min(), present.max()]
     days = [day for value in dict.fromkeys(ends) if (day := as_date(value, forms[0])) is not None]
     if not days:
         _refuse(name, f"holds no date that is written as {forms[0]}", _FORM)
@@ -361,7 +365,7 @@ def has_missing(series: nw.Series[Any]) -> bool:
 def _has_odd_values(series: nw.Series[Any], domain: Domain) -> bool:
     """Tell whether a column has infinite numbers, or texts beside dates."""
     present = series.drop_nulls()
-    if domain.band and present.dtype not in {nw.Date, nw.Datetime}:
+    if domain.band and present.dtype not in _DATED:
         return any(as_date(value, domain.written) is None for value in dict.fromkeys(present.to_list()))
     return series.dtype.is_float() and not bool((present.is_finite() | present.is_nan()).all())
 
