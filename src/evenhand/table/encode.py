@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from evenhand._notebook import figures_html
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, OutsideDomainError
 from evenhand.schema import Schema
@@ -150,6 +151,9 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table of {', '.join(self.schema.names)}"
+
+    def _repr_html_(self) -> str:
+        return figures_html("Table", [(column.name, column.domain.describe()) for column in self.schema])
 
     def __reduce__(self) -> tuple[Any, ...]:
         rebuild = partial(Table, kept=self.kept, origin=self.origin)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notebook import figures_html
 from evenhand._validate import integer
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.audit.draws import MechanismDraws
@@ -21,7 +22,16 @@ from evenhand.privacy.audit.events import (
     surely_at_least,
 )
 from evenhand.privacy.randomness import source_from
-from evenhand.privacy.rational import Number, as_text, exact, round_down, round_up, text_above, text_below
+from evenhand.privacy.rational import (
+    Number,
+    as_text,
+    decimal_text,
+    exact,
+    round_down,
+    round_up,
+    text_above,
+    text_below,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -145,6 +155,17 @@ class Audit:
                 f" Weak: only an overrun of {100 * self.smallest_overrun:.0f} % or more would surely be seen."
             )
         return said + seen
+
+    def _repr_html_(self) -> str:
+        claimed = "none" if self.claimed_epsilon is None else decimal_text(self.claimed_epsilon)
+        figures = [
+            ("claimed epsilon", claimed),
+            ("measured epsilon, at least", text_below(self._measured)),
+            ("confidence", f"{100 * self.confidence:.10g} %"),
+            ("event", self.event),
+            ("draws of each input", f"{self.size:,}"),
+        ]
+        return figures_html("Audit of epsilon", [*figures, ("in words", str(self))])
 
     def _claimed_text(self, claimed: Fraction) -> str:
         """Write the claim rounded up, and never so far that an overrun disappears."""
