@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from evenhand.collect.privatizer.transformer import LocalPrivatizer
     from evenhand.privacy import Guarantee
-    from evenhand.privacy.audit.measured import audit
+    from evenhand.privacy.audit.measured import audit_epsilon
     from evenhand.schema import Schema
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.whole import run
@@ -38,7 +38,7 @@ __all__ = [
     "Plan",
     "Schema",
     "Table",
-    "audit",
+    "audit_epsilon",
     "collect",
     "datasets",
     "decide",
@@ -61,7 +61,7 @@ _HOMES = {
     "Plan": "study",
     "Schema": "schema",
     "Table": "table",
-    "audit": "privacy.audit",
+    "audit_epsilon": "privacy.audit",
     "run": "study",
 }
 

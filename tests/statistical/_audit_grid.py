@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.collect.protocols.registry import PROTOCOLS
-from evenhand.privacy.audit.measured import Audit, audit
+from evenhand.privacy.audit.measured import Audit, audit_epsilon
 from evenhand.privacy.randomness import SeededSource
 
 EPSILONS = ("1/4", "1/2", "1", "2", "4", "8")
@@ -72,7 +72,7 @@ def audit_cell(name, epsilon, k, *, seed, **settings):
     source = SeededSource(seed, cell=f"{name}/{epsilon}/{k}")
     began = time.process_time()
     pair = worst_pair(protocol)
-    right = audit(protocol, pair, rng=source, **settings)
+    right = audit_epsilon(protocol, pair, rng=source, **settings)
     seconds = time.process_time() - began
-    wrong = audit(overrun(protocol), pair, rng=source, **settings)
+    wrong = audit_epsilon(overrun(protocol), pair, rng=source, **settings)
     return Cell(name, Fraction(epsilon), k, right, wrong, seconds)

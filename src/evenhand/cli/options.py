@@ -142,10 +142,14 @@ SchemaFile = Annotated[Path | None, data_option("FILE", "Declared domains and ro
 InferSchema = Annotated[
     bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
 ]
+Band = Annotated[
+    list[str] | None,
+    data_option("COLUMN=WIDTH", "Band dates (10y, 1q, 6m, or 10y:dd/mm/yyyy) or numbers (10).", "--band"),
+]
 PlanFile = Annotated[Path | None, data_option("FILE", "A plan that was written before.", "--plan")]
 Rows = Annotated[int | None, data_option("N", "Use N rows, drawn at random. [all]")]
 Target = Annotated[str | None, role_option("COLUMN", "The column that is predicted.")]
-Positive = Annotated[str | None, role_option("VALUE", "Its value that people hope for.")]
+Positive = Annotated[str | None, role_option("VALUE", "What people hope for: a value, or '>= 50000'.")]
 Protected = Annotated[str | None, role_option("COLUMN", "The column whose groups are compared.")]
 Privileged = Annotated[str | None, role_option("VALUE", "The group that others are compared with.")]
 Sensitive = Annotated[list[str] | None, role_option("COLUMNS", "What people randomise, with commas.")]
@@ -157,7 +161,7 @@ GuessRoles = Annotated[bool, role_option("", "Guess the roles that are missing, 
 Quasi = Annotated[list[str] | None, role_option("COLUMNS", "What others may know. [the schema's]")]
 ROLE_OPTIONS: Mapping[str, Any] = {
     "target": Target, "positive": Positive, "protected": Protected, "privileged": Privileged,
-    "sensitive": Sensitive, "drop": Drop, "missing_group": MissingGroup, "guess": GuessRoles,
+    "sensitive": Sensitive, "drop": Drop, "band": Band, "missing_group": MissingGroup, "guess": GuessRoles,
 }  # fmt: skip
 """The roles of a study of people."""
 

@@ -41,7 +41,23 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
         sensitive=split_list(typed.get("sensitive"), opened.names),
         drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
         missing_group=bool(typed.get("missing_group")),
+        bands=read_bands(typed.get("band"), opened.names),
     )
+
+
+def read_bands(given: Sequence[str] | None, known: Sequence[str] = ()) -> dict[str, str]:
+    """Return the columns and bands of --band as they were typed.
+
+    >>> read_bands(["birth=10y:dd/mm/yyyy, age=10"])
+    {'birth': '10y:dd/mm/yyyy', 'age': '10'}
+    """
+    bands: dict[str, str] = {}
+    for pair in split_list(given):
+        name, _, band = pair.rpartition("=")
+        if not name.strip() or not band.strip() or name in bands:
+            wrong_use("--band takes each column once, with its band: --band birth=10y,age=10")
+        bands[name if name in known else name.strip()] = band.strip()
+    return bands
 
 
 def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
@@ -178,5 +194,6 @@ def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:
         return str(error)
     name = getattr(words, owner) or getattr(opened.schema, owner)
     part: Part = "target" if owner == "target" else "protected"
-    values = choices_of(opened, column_named(name, opened.names), part)
+    column = column_named(name, opened.names)
+    values = choices_of(opened, column, part, band=words.bands.get(column, ""))
     return f"{error}\nValues of {quote_names([name])}: {quote_names(values)}." if values else str(error)

@@ -18,6 +18,7 @@ Number = int | float | str | Fraction | Decimal
 """What may be given where a rational is wanted."""
 
 _LONGEST_TEXT = 8_000
+_SHORT_PART = 12  # digits that a person reads
 _LONGEST_INTEGER = 3_900  # digits; Python itself refuses to read or write more than 4,300
 _LARGEST_EXPONENT = 400  # beyond any float, and small enough that no short text makes a huge integer
 _BITS_PER_DIGIT = math.log2(10)
@@ -119,6 +120,19 @@ def text_above(value: Fraction, *, digits: int = 6) -> str:
     ('0.333334', '0.5', '1.00001')
     """
     return _short(round_decimal(value, digits, decimal.ROUND_CEILING), digits)
+
+
+def decimal_text(value: Fraction) -> str:
+    """Write a number (>= 0) for people: as a decimal, with the exact one beside it where that is another.
+
+    >>> decimal_text(Fraction(1, 2)), decimal_text(Fraction(1, 3)), decimal_text(Fraction(10**20, 3**40))
+    ('0.5', '0.333334 (exactly 1/3)', '8.22527 (rounded up)')
+    """
+    short = longest_part(value) <= _SHORT_PART
+    shown = str(value) if short and value.denominator == 1 else text_above(value)
+    if Fraction(shown) == value:
+        return shown
+    return f"{shown} (exactly {value})" if short else f"{shown} (rounded up)"
 
 
 def text_below(value: Fraction, *, digits: int = 6) -> str:

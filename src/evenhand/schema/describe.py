@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from evenhand._notebook import CAPTION, CELL, TABLE
 from evenhand.schema.text import visible
 
 if TYPE_CHECKING:
@@ -65,12 +66,6 @@ def _notes(column: Column, roles: Roles) -> str:
     return "; ".join(note for note in notes if note)
 
 
-_LINE = "border-bottom:1px solid rgba(128,128,128,.4)"
-_TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px"
-_CELL = f"text-align:left;vertical-align:top;padding:4px 12px 4px 0;{_LINE}"
-_CAPTION = "caption-side:top;text-align:left;color:inherit;font-weight:650;padding:4px 0"
-
-
 def schema_html(columns: Sequence[Column], roles: Roles) -> str:
     """Return a schema as a self-contained HTML table for notebooks in which every text of it is escaped."""
     heads = ["Column", "Domain", "Roles", "Outside the domain", "Missing"]
@@ -81,13 +76,13 @@ def schema_html(columns: Sequence[Column], roles: Roles) -> str:
         for row, column in zip(rows, shown, strict=True):
             levels = ((visible(name), column.level(name).declared) for name in column.level_names)
             row.append(", ".join(f"{name} ({declared})" for name, declared in levels))
-    head = "".join(f'<th scope="col" style="{_CELL}">{escape(text)}</th>' for text in heads)
+    head = "".join(f'<th scope="col" style="{CELL}">{escape(text)}</th>' for text in heads)
     body = "".join(f"<tr>{_row(cells)}</tr>" for cells in rows)
     body += "".join(
-        f'<tr><td colspan="{len(heads)}" style="{_CELL}">{words}</td></tr>' for words in rest(columns)
+        f'<tr><td colspan="{len(heads)}" style="{CELL}">{words}</td></tr>' for words in rest(columns)
     )
-    caption = f'<caption style="{_CAPTION}">{escape(title(columns))}</caption>'
-    return f'<table style="{_TABLE}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    caption = f'<caption style="{CAPTION}">{escape(title(columns))}</caption>'
+    return f'<table style="{TABLE}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _cells(column: Column, roles: Roles) -> list[str]:
@@ -98,5 +93,5 @@ def _cells(column: Column, roles: Roles) -> list[str]:
 
 def _row(cells: Iterable[str]) -> str:
     first, *others = (escape(cell) for cell in cells)
-    data = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in others)
-    return f'<th scope="row" style="{_CELL}">{first}</th>{data}'
+    data = "".join(f'<td style="{CELL}">{cell}</td>' for cell in others)
+    return f'<th scope="row" style="{CELL}">{first}</th>{data}'

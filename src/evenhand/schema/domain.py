@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args, overload
 
 from evenhand._validate import one_of, refuse
+from evenhand.schema.bands import ISO, check_band, check_day, check_form, date_bands, rule_bins
 from evenhand.schema.text import shortened
 from evenhand.schema.values import (
     Value,
@@ -97,13 +99,14 @@ class RangeLabels(Sequence[str]):
 
 
 Kind = Literal["categorical", "integers", "binned"]
+_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Domain:
     """The values a column may hold, in the order of their codes.
 
-    Make one with :meth:`categorical`, :meth:`integers` or :meth:`binned`.
+    Make one with :meth:`categorical`, :meth:`integers`, :meth:`binned`, :meth:`dates` or :meth:`threshold`.
     A domain is public: it is declared from a code list or a questionnaire, not read from rows.
     Domains are frozen, hashable and equal by value *and* type: the whole numbers 0 and 1, the
     numbers 0.0 and 1.0, the texts "0" and "1" and the truth values make four different domains.
@@ -111,7 +114,7 @@ class Domain:
     Attributes
     ----------
     kind : {"categorical", "integers", "binned"}
-        Which of the three it is.
+        Which of the three it is; bands of dates and the two sides of a threshold are bins.
     values : tuple
         The values of a categorical domain, all of one type; empty otherwise.
     ordered : bool
@@ -123,6 +126,10 @@ class Domain:
         The edges of the bins, one more than there are bins; empty otherwise.
     bin_labels : tuple of str
         The labels declared for the bins; empty if they are made from the edges.
+    band, written : str
+        Of dates, how long a band is and how a text has them; edges are then days since 1970. Empty otherwise.
+    rule : str
+        Of a threshold, such as ``">= 50000"``; empty otherwise.
 
     Examples
     --------
@@ -141,21 +148,35 @@ class Domain:
     high: int = 0
     edges: tuple[float, ...] = ()
     bin_labels: tuple[str, ...] = ()
+    band: str = ""
+    written: str = ""
+    rule: str = ""
 
     def __post_init__(self) -> None:
         owner = f"Domain.{one_of('kind', shown(self.kind), get_args(Kind), owner='Domain')}"
         kept: dict[str, object] = {"values": (), "low": 0, "high": 0, "edges": (), "bin_labels": ()}
+        if self.kind != "binned":
+            kept |= {"band": "", "written": "", "rule": ""}
         if self.kind == "categorical":
             kept["values"] = distinct_values(self.values, owner=owner)
             kept["ordered"] = truth("ordered", self.ordered, owner=owner)
         elif self.kind == "integers":
             kept["low"], kept["high"] = bounds(self.low, self.high, owner=owner)
             kept["ordered"] = True
+        elif self.band:
+            edges = increasing_edges(self.edges, owner=owner)
+            first, last = (_EPOCH + timedelta(days=edges[place]) for place in (0, -1))
+            months = check_band(self.band, owner=owner)
+            kept["edges"], kept["bin_labels"] = date_bands(first, last, months, owner=owner)
+            kept |= {"ordered": True, "written": check_form(self.written, owner=owner), "rule": ""}
+        elif self.rule:
+            kept["rule"], kept["edges"], kept["bin_labels"] = rule_bins(self.rule, owner=owner)
+            kept |= {"ordered": True, "written": ""}
         else:
             kept["edges"] = edges = increasing_edges(self.edges, owner=owner)
             labels = self.bin_labels
             kept["bin_labels"] = labels and distinct_labels("labels", labels, len(edges) - 1, owner=owner)
-            kept["ordered"] = True
+            kept |= {"ordered": True, "written": ""}
         for name, value in kept.items():
             object.__setattr__(self, name, value)
 
@@ -223,6 +244,69 @@ class Domain:
         names = distinct_labels("labels", labels, bins.size, owner="Domain.binned")
         return cls("binned", edges=bins.edges, bin_labels=names)
 
+    @classmethod
+    def dates(cls, first: date | str, last: date | str, *, band: str, written: str = ISO) -> Domain:
+        """Declare bands of dates; only the band is kept.
+
+        Bands begin at multiples of their length, counted from the year 0: those of ten years in 1980, 1990
+        and so on. Those that hold `first` and `last` are whole. A date outside them is outside the domain.
+
+        Parameters
+        ----------
+        first, last : date or str
+            Two dates, as texts in the form ``"1980-01-31"``.
+        band : str
+            Years, quarters or months: ``"10y"``, ``"1q"``, ``"6m"``.
+        written : str, default "yyyy-mm-dd"
+            How dates stand in a column of texts: one of ``"yyyy-mm-dd"``, ``"yyyy/mm/dd"``, ``"yyyy.mm.dd"``,
+            ``"dd.mm.yyyy"``, ``"dd/mm/yyyy"``, ``"mm/dd/yyyy"``, ``"dd-mm-yyyy"``, ``"mm-dd-yyyy"``,
+            ``"dd mon yyyy"``, ``"dd-mon-yyyy"``, ``"mon dd yyyy"``. Columns of dates need none.
+
+        Examples
+        --------
+        >>> Domain.dates("1985-01-01", "2003-06-30", band="10y").labels
+        ('1980–1989', '1990–1999', '2000–2009')
+        """
+        owner = "Domain.dates"
+        months = check_band(band, owner=owner)
+        ends = check_day("first", first, owner=owner), check_day("last", last, owner=owner)
+        edges, _ = date_bands(*ends, months, owner=owner)
+        return cls("binned", edges=edges, band=band, written=check_form(written, owner=owner))
+
+    @classmethod
+    def threshold(cls, rule: str) -> Domain:
+        """Declare the two sides of a threshold of a number, the lower one first; only the side is kept.
+
+        Every finite number is on one side.
+
+        Parameters
+        ----------
+        rule : str
+            A sign (``>=``, ``>``, ``<`` or ``<=``) and a number.
+
+        Examples
+        --------
+        >>> Domain.threshold(">= 50000").labels
+        ('< 50000', '>= 50000')
+        """
+        written, edges, _ = rule_bins(rule, owner="Domain.threshold")
+        return cls("binned", edges=edges, rule=written)
+
+    @property
+    def form(self) -> str:
+        """How it is declared: "categorical", "integers", "binned", "dates" or "threshold"."""
+        return "dates" if self.band else "threshold" if self.rule else self.kind
+
+    @property
+    def first(self) -> date:
+        """The first day of bands of dates."""
+        return _EPOCH + timedelta(days=self.edges[0])
+
+    @property
+    def last(self) -> date:
+        """The last day of bands of dates."""
+        return _EPOCH + timedelta(days=self.edges[-1])
+
     @property
     def size(self) -> int:
         """How many codes there are."""
@@ -231,10 +315,12 @@ class Domain:
         return self.high - self.low + 1 if self.kind == "integers" else len(self.edges) - 1
 
     @property
-    def value_type(self) -> type[str | int | bool | float]:
-        """The type of the values that belong to the domain: ``str``, ``int``, ``bool`` or ``float``."""
+    def value_type(self) -> type[str | int | bool | float | date]:
+        """The type of the values that belong to it: ``str``, ``int``, ``bool``, ``float`` or ``date``."""
         if self.kind == "categorical":
             return type(self.values[0])
+        if self.band:
+            return date
         return int if self.kind == "integers" else float
 
     @cached_property
@@ -283,7 +369,7 @@ class Domain:
         >>> Domain.integers(17, 90).describe()
         '74 values: 17 … 90'
         """
-        noun = "bin" if self.kind == "binned" else "value"
+        noun = {"binned": "bin", "dates": "band"}.get(self.form, "value")
         plural = "" if self.size == 1 else "s"
         shown = shortened(self.labels, self.size, ends_only=self.kind != "categorical")
         return f"{self.size:,} {noun}{plural}: {shown}"
@@ -295,7 +381,7 @@ class Domain:
 
     def _key(self) -> tuple[object, ...]:
         kept = (self.values, self.ordered, self.low, self.high, self.edges, self.bin_labels)
-        return (self.kind, self.value_type.__name__, *kept)
+        return (self.kind, self.value_type.__name__, *kept, self.band, self.written, self.rule)
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, Domain) else NotImplemented
@@ -308,5 +394,10 @@ class Domain:
             return f"Domain.integers({self.low}, {self.high})"
         if self.kind == "categorical":
             return f"Domain.categorical({list(self.values)!r}{', ordered=True' if self.ordered else ''})"
+        if self.rule:
+            return f"Domain.threshold({self.rule!r})"
+        if self.band:
+            written = f", written={self.written!r}" if self.written else ""
+            return f"Domain.dates('{self.first}', '{self.last}', band={self.band!r}{written})"
         labels = f", labels={list(self.bin_labels)!r}" if self.bin_labels else ""
         return f"Domain.binned([{', '.join(map(number_text, self.edges))}]{labels})"

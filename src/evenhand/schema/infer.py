@@ -15,6 +15,7 @@ import numpy as np
 
 from evenhand._validate import kind_of
 from evenhand.errors import ColumnNotFoundError, EvenhandError, InvalidParameterError, SchemaError
+from evenhand.schema.bands import ISO, as_date, band_edges, have_short_years, is_band, recognise_dates
 from evenhand.schema.column import Column
 from evenhand.schema.domain import Domain
 from evenhand.schema.text import listed, visible
@@ -34,6 +35,7 @@ MOST_TEXTS = {"target": 1_000, "protected": 1_000, "sensitive": 1_000, "clear": 
 """How many different texts still look like categories, by what a column is for."""
 
 _UNEVEN = 5
+_DATED = (nw.Date, nw.Datetime)  # a set would not find a time stamp of a unit
 _EXACT = 2**53
 
 
@@ -50,6 +52,9 @@ class Inference:
         ``"error"``.
     ranges : bool
         Whether many whole numbers are a range, or bins as where people report them or are compared by them.
+    band : str
+        Of dates such as ``"10y"``, which how they are written may follow after a colon, and of numbers such
+        as ``"10"``. By default dates are refused.
     """
 
     max_categories: int
@@ -57,6 +62,7 @@ class Inference:
     outside: Rule | None = None
     nulls: Rule | None = None
     ranges: bool = True
+    band: str = ""
 
 
 def open_frame(frame: object) -> nw.DataFrame[Any]:
@@ -105,6 +111,21 @@ def refuse_unseen(columns: Iterable[Column], **given: tuple[str | None, object])
             raise SchemaError(f"{message}. Hint: {hint}.", field=f"roles.{role}") from None
 
 
+def refuse_one_side(frame: nw.DataFrame[Any], columns: Iterable[Column]) -> None:
+    """Refuse a threshold that all rows are on one side of, without telling on which."""
+    for column in columns:
+        if not column.domain.rule or column.name not in frame.columns:
+            continue
+        present = frame.get_column(column.name).drop_nulls()
+        if present.dtype.is_numeric():
+            numbers = present.cast(nw.Float64)
+            above = numbers.filter(numbers.is_finite()) >= column.domain.edges[1]
+            if not bool(above.any()) or bool(above.all()):
+                message = f"All rows of column '{column.name}' are on one side of '{column.domain.rule}'"
+                hint = "choose a number that parts them"
+                raise SchemaError(f"{message}. Hint: {hint}.", field="roles.positive")
+
+
 def leak_warning(names: tuple[str, ...]) -> str:
     """Say which domains were read from rows, why that leaks and what to do instead."""
     many = len(names) > 1
@@ -123,15 +144,15 @@ def leak_warning(names: tuple[str, ...]) -> str:
 def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, bool]:
     """Return a column, and whether rows had to be read for it."""
     try:
-        domain, from_rows = _domain(name, series, how)
+        domain, from_rows = (_banded(name, series, how), True) if how.band else _domain(name, series, how)
         missing = how.nulls is None and has_missing(series)
-        infinite = how.outside is None and _has_infinite(series)
+        odd = how.outside is None and _has_odd_values(series, domain)
     except EvenhandError:
         raise
     except Exception:  # noqa: BLE001 - whatever a library says about a column may hold a value of it
         _refuse(name, "holds values that cannot be compared")
     nulls = "other" if missing else how.nulls or "error"
-    outside = "other" if infinite else how.outside or "error"
+    outside = "other" if odd else how.outside or "error"
     read = from_rows or missing
     return Column(name, domain, outside=outside, nulls=nulls, inferred=read), read
 
@@ -139,6 +160,11 @@ def _column(name: str, series: nw.Series[Any], how: Inference) -> tuple[Column, 
 def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, bool]:
     """Return the domain of a column, and whether rows had to be read for it."""
     kind = series.dtype
+    why, band = why_no_categories(series)
+    if why:
+        banded = f"band them, with bands={{{name!r}: {band!r}}} or on the command line --band {name}={band}"
+        hint = banded if band else "write years with four digits"
+        _refuse(name, why, f"{hint}, or leave it out with columns=[...]")
     if kind == nw.Boolean or (
         kind == nw.Object and {type(value) for value in series.drop_nulls().to_list()} == {bool}
     ):
@@ -154,6 +180,83 @@ def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, 
     if kind in {nw.String, nw.Categorical, nw.Object}:
         return _texts(name, series, how), True
     return _refuse(name, f"is of type {type(kind).__name__}, for which no domain can be read")
+
+
+# --- dates and bands ------------------------------------------------------------------------------
+
+
+def _date_forms(series: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the forms in which a column has dates; several if day and month cannot be told apart."""
+    if series.dtype in _DATED:
+        return (ISO,)
+    return recognise_dates(_some(series))
+
+
+def _some(series: nw.Series[Any]) -> list[Any]:
+    """Return some different values of a column of texts or objects; none of a column of another type."""
+    is_text = series.dtype in {nw.String, nw.Categorical, nw.Object}
+    return series.drop_nulls().head(10_000).unique(maintain_order=True).to_list()[:1_000] if is_text else []
+
+
+def why_no_categories(series: nw.Series[Any]) -> tuple[str, str]:
+    """Return why a column, though it may be of texts, has no categories: it holds dates; and a band for them.
+
+    Both are empty for other columns; the band is, where there can be none.
+    """
+    forms = _date_forms(series)
+    if len(forms) > 1:
+        return f"holds dates, {_ASK_FOR_ORDER.format(forms=' or '.join(forms))}", f"10y:{forms[0]}"
+    if forms:
+        return "holds dates", "10y"
+    return ("holds dates with years of two digits", "") if have_short_years(_some(series)) else ("", "")
+
+
+def _banded(name: str, series: nw.Series[Any], how: Inference) -> Domain:
+    """Return the bands that hold all values of a column."""
+    width, _, written = how.band.partition(":")
+    if series.dtype.is_numeric():
+        return _banded_numbers(name, series, how.band)
+    forms = (written,) if written else _date_forms(series)
+    if len(forms) > 1:
+        _refuse(name, f"holds dates, {_ASK_FOR_ORDER.format(forms=' or '.join(forms))}", _ORDER)
+    if not forms:
+        _refuse(name, "holds neither dates nor numbers, so it has no bands", _FORM)
+    if not is_band(width):
+        why = "holds dates, whose bands are years, quarters or months such as 10y, 1q or 6m"
+        _refuse(name, why, "say the band so")
+    present = series.drop_nulls()
+    ends = present.to_list() if present.dtype not in _DATED else [present.min(), present.max()]
+    days = [day for value in dict.fromkeys(ends) if (day := as_date(value, forms[0])) is not None]
+    if not days:
+        _refuse(name, f"holds no date that is written as {forms[0]}", _FORM)
+    try:
+        return Domain.dates(min(days), max(days), band=width, written=forms[0])
+    except InvalidParameterError as error:
+        if error.parameter == "written":
+            raise
+        _refuse(name, "spans more bands than there can be", "make them wider")
+
+
+def _banded_numbers(name: str, series: nw.Series[Any], band: str) -> Domain:
+    numbers = series.drop_nulls().cast(nw.Float64)
+    finite = numbers.filter(numbers.is_finite())
+    if finite.is_empty():
+        _refuse(name, "holds no number")
+    try:
+        width = float(band)
+    except ValueError:
+        width = 0.0
+    if not 0 < width < float("inf"):
+        _refuse(
+            name, "holds numbers, whose bands are as wide as a number above 0", "give a number such as 10"
+        )
+    edges = band_edges(float(finite.min()), float(finite.max()), width)
+    if not edges or any(left >= right for left, right in pairwise(edges)):
+        _refuse(name, "spans more bands than there can be", "make them wider")
+    return Domain.binned(edges)
+
+
+# --- texts and numbers ----------------------------------------------------------------------------
 
 
 def _texts(name: str, series: nw.Series[Any], how: Inference) -> Domain:
@@ -259,13 +362,21 @@ def has_missing(series: nw.Series[Any]) -> bool:
     return series.dtype.is_float() and bool(series.is_nan().any())
 
 
-def _has_infinite(series: nw.Series[Any]) -> bool:
+def _has_odd_values(series: nw.Series[Any], domain: Domain) -> bool:
+    """Tell whether a column has infinite numbers, or texts beside dates."""
     present = series.drop_nulls()
+    if domain.band and present.dtype not in _DATED:
+        return any(as_date(value, domain.written) is None for value in dict.fromkeys(present.to_list()))
     return series.dtype.is_float() and not bool((present.is_finite() | present.is_nan()).all())
 
 
-def _refuse(name: str, why: str) -> NoReturn:
-    hint = "declare its domain with Column and Domain, or leave it out with columns=[...]"
+_DECLARE = "declare its domain with Column and Domain, or leave it out with columns=[...]"
+_ASK_FOR_ORDER = "and their days and months cannot be told apart ({forms})"
+_ORDER = "say the order after the band, such as 10y:dd/mm/yyyy"
+_FORM = "say how dates are written after the band, such as 10y:dd.mm.yyyy"
+
+
+def _refuse(name: str, why: str, hint: str = _DECLARE) -> NoReturn:
     raise SchemaError(f"Column '{name}' {why}. Hint: {hint}.", field=f"columns.{name}.domain") from None
 
 

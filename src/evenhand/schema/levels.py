@@ -346,6 +346,8 @@ def _cut_codes(domain: Domain, cuts: Sequence[float], where: _Place) -> list[int
     """Return the first code of each group after the first."""
     if domain.kind == "categorical":
         where.refuse("has cuts, but a categorical domain can only be put into groups")
+    if domain.form in {"dates", "threshold"}:
+        where.refuse("has cuts, but bands of dates and a threshold can only be put into groups")
     inner = {edge: code for code, edge in enumerate(domain.edges[1:-1], start=1)}
     for cut in cuts:
         if domain.kind == "binned" and cut not in inner:

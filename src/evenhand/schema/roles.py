@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
+from evenhand.schema.bands import rule_text
+from evenhand.schema.domain import Domain
 from evenhand.schema.text import brief
 from evenhand.schema.values import described, shown, truth
 
@@ -62,6 +64,25 @@ class Roles:
 
 ROLES = tuple(field.name for field in fields(Roles))
 """The names of all roles, in the order in which they are written."""
+
+
+def cut_target(
+    columns: Iterable[Column], target: object, positive: Any
+) -> tuple[tuple[Column, ...], Value | None]:
+    """Return the columns and the positive value where that is a threshold of a target of numbers.
+
+    The target then has two values, the sides of the threshold; what is outside or missing follows its rules.
+    """
+    kept, rule = tuple(columns), rule_text(positive)
+    for place, column in enumerate(kept):
+        is_number = column.domain.value_type in (int, float)
+        if rule is None or column.name != target or not is_number or column.domain.find(positive) is not None:
+            continue
+        domain = Domain.threshold(rule)
+        read = column.inferred and {column.outside, column.nulls} != {"error"}
+        two_sided = replace(column, domain=domain, levels=(), inferred=read)
+        return (*kept[:place], two_sided, *kept[place + 1 :]), rule
+    return kept, positive
 
 
 def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:

@@ -13,13 +13,21 @@ from evenhand._validate import integer, refuse
 from evenhand.errors import ColumnNotFoundError, DomainInferredWarning
 from evenhand.schema.column import Column
 from evenhand.schema.describe import schema_html, schema_text
-from evenhand.schema.infer import MOST_TEXTS, Inference, inferred, leak_warning, open_frame, refuse_unseen
-from evenhand.schema.roles import ROLES, Names, Roles, checked_roles
+from evenhand.schema.infer import (
+    MOST_TEXTS,
+    Inference,
+    inferred,
+    leak_warning,
+    open_frame,
+    refuse_one_side,
+    refuse_unseen,
+)
+from evenhand.schema.roles import ROLES, Names, Roles, checked_roles, cut_target
 from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
 from evenhand.schema.values import Value, elements, instance, refuse_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
 
     from evenhand.schema.column import Rule
@@ -45,7 +53,8 @@ class Schema:
     target : str, optional
         The column that is decided or predicted.
     positive : value, optional
-        The value of `target` that people hope for; for bins, the label of a bin.
+        The value of `target` that people hope for; for bins, the label of a bin. With a threshold such as
+        ``">= 50000"`` a target of numbers has two values, its sides.
     quasi_identifiers : name or list of names, default ()
         Columns that others may know too.
     missing_group : bool, default False
@@ -114,6 +123,7 @@ class Schema:
         if not kept:
             refuse("columns", "Schema", "a list of at least one Column", "an empty list")
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
+        kept, positive = cut_target(kept, target, positive)
         object.__setattr__(self, "columns", kept)
         given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group)
         for role, value in vars(checked_roles(self._by_name, given)).items():
@@ -315,6 +325,7 @@ class Schema:
         positive: Value | None = None,
         quasi_identifiers: Names = (),
         columns: Iterable[str] | None = None,
+        bands: Mapping[str, str] | None = None,
         max_categories: int = _KEEP,
         bins: int = 10,
         outside: Rule | None = None,
@@ -339,6 +350,10 @@ class Schema:
             The roles, as in :class:`Schema`. They are given, never read.
         columns : list of str, optional
             The columns to take. By default all.
+        bands : mapping of str to str, optional
+            Columns to put into bands of a public grid: dates into ``"10y"``, ``"1q"`` or ``"6m"``, after a
+            colon how they are written (``"10y:dd/mm/yyyy"``) where that cannot be seen; numbers into
+            ``"10"``. Dates without a band are refused.
         max_categories : int, optional
             A column of more distinct texts is refused: it is more of a name than a category. By default
             1,000 for a column with a role, and 100 for any other.
@@ -360,7 +375,8 @@ class Schema:
         Raises
         ------
         SchemaError
-            If no domain can be read for a column: dates, nested types, too many texts, no values.
+            If no domain can be read for a column: dates without a band, nested types, too many texts, no
+            values. If all rows are on one side of a threshold.
 
         Examples
         --------
@@ -379,16 +395,25 @@ class Schema:
         integer("bins", bins, owner="Schema.infer", low=1)
         with_role = {target, protected, *([sensitive] if isinstance(sensitive, str) else sensitive or ())}
 
+        wanted = dict(bands or {})
+        opened = open_frame(frame)
+        for name in wanted:
+            if name not in opened.columns:
+                raise ColumnNotFoundError(name, opened.columns, place="in the frame")
+
         def how(name: str) -> Inference:
             texts = MOST_TEXTS["sensitive" if name in with_role else "clear"] if most is None else most
-            return Inference(texts, bins, outside, nulls, ranges=name not in with_role)
+            band = wanted.get(name, "")
+            return Inference(texts, bins, outside, nulls, ranges=name not in with_role, band=band)
 
-        columns_read, read = inferred(open_frame(frame), columns, how)
+        columns_read, read = inferred(opened, columns, how)
         if nulls is None and target is not None:
             columns_read = tuple(
                 replace(column, nulls="drop") if column.name == target and column.nulls == "other" else column
                 for column in columns_read
             )
+        columns_read, positive = cut_target(columns_read, target, positive)
+        refuse_one_side(opened, columns_read)
         refuse_unseen(columns_read, privileged=(protected, privileged), positive=(target, positive))
         schema = cls(
             columns_read,

@@ -72,8 +72,8 @@ def _assignments(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _column_table(column: Column) -> dict[str, Any]:
-    domain, (must_have, may_have) = column.domain, _KINDS[column.domain.kind]
-    table: dict[str, Any] = {"name": column.name, "kind": domain.kind}
+    domain, (must_have, may_have) = column.domain, _KINDS[column.domain.form]
+    table: dict[str, Any] = {"name": column.name, "kind": domain.form}
     for key in (*must_have, *may_have):
         value = domain.bin_labels if key == "labels" else getattr(domain, key)
         if value or key in must_have:
@@ -98,6 +98,8 @@ _KINDS = {
     "categorical": (("values",), ("ordered",)),
     "integers": (("low", "high"), ()),
     "binned": (("edges",), ("labels",)),
+    "dates": (("first", "last", "band"), ("written",)),
+    "threshold": (("rule",), ()),
 }
 """Of each kind of domain, the keys it must have and those it may have."""
 

@@ -8,6 +8,7 @@ is arbitrary. Missing values are left to the caller.
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ pd = lazy("pandas")
 
 _BLOCK_ROWS = 1 << 14  # temporary arrays this small stay in the cache and in the allocator
 _NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+_PARTS_OF_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
@@ -74,6 +76,13 @@ class ColumnCodes:
         if pa.types.is_run_end_encoded(piece.type):
             piece = pc.run_end_decode(piece)
         missing = _missing(piece)
+        if self.domain.value_type is date and (dates := _as_dates(piece)) is not None:
+            return self._numbers(dates, missing, out)
+        if self.domain.value_type is date and any(is_one(piece.type) for is_one in _TEXT_TYPES):
+            encoded = piece.dictionary_encode()
+            return self._encode_labelled(
+                encoded.indices, np.array(encoded.dictionary.to_pylist(), object), out
+            )
         if any(is_one(piece.type) for is_one in _TEXT_TYPES) and len(self._words):
             return self._text(piece, missing, out)
         if pa.types.is_boolean(piece.type) and self.domain.value_type is bool:
@@ -179,6 +188,18 @@ def _missing(piece: Any) -> Mask:
         values = (piece.fill_null(np.nan) if piece.null_count else piece).to_numpy()
         return np.asarray(np.isnan(values))
     return _mask(piece.is_null()) if piece.null_count else None
+
+
+def _as_dates(piece: Any) -> Any:
+    """Return dates and time stamps, those of a time zone in it, as days since 1970; None if it has others."""
+    kind = piece.type
+    if pa.types.is_date32(kind):
+        return piece.cast(pa.int32())
+    if not pa.types.is_timestamp(kind) and not pa.types.is_date64(kind):
+        return None
+    local = pc.local_timestamp(piece) if getattr(kind, "tz", None) else piece
+    numbers = local.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return pa.array(numbers // (86_400 * _PARTS_OF_A_SECOND[getattr(kind, "unit", "ms")]))
 
 
 def _mask(flags: Any) -> NDArray[np.bool_]:

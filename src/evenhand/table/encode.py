@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from evenhand._notebook import figures_html
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, OutsideDomainError
 from evenhand.schema import Schema
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
 _PIECE_ROWS = 1 << 18
-_TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers"}
+_TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers", date: "dates"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,6 +151,9 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table of {', '.join(self.schema.names)}"
+
+    def _repr_html_(self) -> str:
+        return figures_html("Table", [(column.name, column.domain.describe()) for column in self.schema])
 
     def __reduce__(self) -> tuple[Any, ...]:
         rebuild = partial(Table, kept=self.kept, origin=self.origin)

@@ -8,11 +8,14 @@ values that come one by one: Python objects of mixed types, and decimals.
 from __future__ import annotations
 
 from bisect import bisect_right
+from datetime import date
 from decimal import Decimal
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from evenhand.schema.bands import as_date, day_number
 
 if TYPE_CHECKING:
     from evenhand.schema import Domain
@@ -52,6 +55,9 @@ def find_code(value: object, domain: Domain) -> int | None:
     >>> [find_code(value, ages) for value in (17, 17.0, Decimal("17.0"), "17", True, 17.5, 16)]
     [0, 0, 0, None, None, None, None]
     """
+    if domain.value_type is date:
+        day = as_date(value, domain.written)
+        return None if day is None else _bin(day_number(day), domain.edges)
     if isinstance(value, str):
         return _text_code(value, domain)
     if isinstance(value, bool | np.bool_):

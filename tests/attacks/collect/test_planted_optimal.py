@@ -10,7 +10,7 @@ from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import check_law, column_ratio
 from evenhand.collect.protocols.probabilities import GRID
 from evenhand.errors import EvenhandError, GuaranteeError, InvalidParameterError
-from evenhand.privacy.audit.measured import audit
+from evenhand.privacy.audit.measured import audit_epsilon
 from evenhand.privacy.randomness import SeededSource
 
 EPSILON = Fraction(1)
@@ -62,7 +62,7 @@ class _Overrun:
 
 @pytest.mark.statistical
 def test_an_audit_sees_the_printed_tie():
-    found = audit(_Overrun(), (0, 1), rng=SeededSource(3), size=100_000, confidence=1 - 1e-9)
+    found = audit_epsilon(_Overrun(), (0, 1), rng=SeededSource(3), size=100_000, confidence=1 - 1e-9)
 
     assert found.exceeds
 

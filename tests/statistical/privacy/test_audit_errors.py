@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from evenhand.privacy.audit import draws as _draws
-from evenhand.privacy.audit.measured import audit
+from evenhand.privacy.audit.measured import audit_epsilon
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 from statistical._exact import ALPHA
@@ -54,7 +54,7 @@ def accused(make, claimed):
     """Return how many audits find more than is claimed, and the chance of as many at the stated error."""
     sources = SeededSource(12).spawn(AUDITS)
     told = {"claimed": claimed, "size": SIZE, "confidence": 1 - ERROR}
-    found = sum(audit(make(), (0, 1), rng=source, **told).exceeds for source in sources)
+    found = sum(audit_epsilon(make(), (0, 1), rng=source, **told).exceeds for source in sources)
     return found, binom.sf(found - 1, AUDITS, ERROR)
 
 
@@ -87,7 +87,7 @@ def test_a_rare_output_of_another_type_raises_no_false_alarm(mechanism, right, m
     monkeypatch.setattr(_draws, "_MOST_BYTES_AT_ONCE", 1 << 30)
     told = {"claimed": 0, "size": 8_000, "confidence": 1 - ERROR}
     sources = SeededSource(13).spawn(AUDITS)
-    found = sum(audit(mechanism, (0, 1), rng=source, **told).exceeds for source in sources)
+    found = sum(audit_epsilon(mechanism, (0, 1), rng=source, **told).exceeds for source in sources)
 
     assert (binom.sf(found - 1, AUDITS, ERROR) > ALPHA) == right
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.collect.protocols.registry import PROTOCOLS
-from evenhand.privacy.audit.measured import audit
+from evenhand.privacy.audit.measured import audit_epsilon
 from statistical._audit_grid import CELLS, audit_cell
 from statistical._exact import ALPHA
 
@@ -29,7 +29,7 @@ def test_a_protocol_shows_what_it_claims_and_no_more(name, k):
 def test_the_secure_source_keeps_the_claim_too(name):
     """This is the randomness that releases use."""
     protocol = PROTOCOLS[name].example(k=3, epsilon=2)
-    found = audit(protocol, (2, 0), size=100_000, confidence=SURE)
+    found = audit_epsilon(protocol, (2, 0), size=100_000, confidence=SURE)
 
     assert not found.exceeds
     assert found.rng == "secure"

@@ -6,7 +6,7 @@ A table of many rows that are all the same gives as many independent outputs in 
 import numpy as np
 import pytest
 
-from evenhand.privacy.audit.measured import audit
+from evenhand.privacy.audit.measured import audit_epsilon
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
 from statistical._exact import ALPHA
@@ -27,7 +27,7 @@ def _outputs(mechanism):
 
 def _audited(mechanism, pair, size, **claims):
     source = SeededSource(31).for_cell(repr(mechanism))
-    return audit(_outputs(mechanism), pair, size=size, confidence=SURE, rng=source, **claims)
+    return audit_epsilon(_outputs(mechanism), pair, size=size, confidence=SURE, rng=source, **claims)
 
 
 @pytest.mark.parametrize("pair", [((1, 0, 0), (0, 0, 1)), ((2, 1, 0), (1, 1, 1))])

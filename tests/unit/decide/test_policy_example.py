@@ -33,7 +33,7 @@ def test_it_goes_from_the_file_to_awards_that_add_up(policy):
     done = policy()
 
     assert done.code is None
-    assert "epsilon = 3/10" in done.stdout
+    assert "epsilon = 0.3" in done.stdout
     assert re.search(r"none below 0 +average losses +2,197\.69", done.stdout)
     assert "Chosen: none below 0." in done.stdout
     assert re.search(r"Pine +48\.1% wrongly refused", done.stdout)

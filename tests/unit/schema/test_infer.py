@@ -268,8 +268,8 @@ REFUSED = {
         pl.Series([f"{SECRET} {n}" for n in range(101)]),
         "more than 100 distinct values .max_categories",
     ),
-    "date": (pl.Series([dt.date(1815, 12, 10)]), "is of type Date"),
-    "time": (pl.Series([dt.datetime(1815, 12, 10, 1)]), "is of type Datetime"),  # noqa: DTZ001 - no zone on purpose
+    "date": (pl.Series([dt.date(1815, 12, 10)]), "holds dates"),
+    "time": (pl.Series([dt.datetime(1815, 12, 10, 1)]), "holds dates"),  # noqa: DTZ001 - no zone on purpose
     "duration": (pl.Series([dt.timedelta(days=1815)]), "is of type Duration"),
     "list": (pl.Series([[SECRET]]), "is of type List"),
     "struct": (pl.Series([{"a": SECRET}]), "is of type Struct"),

@@ -331,7 +331,7 @@ FAULTS = [
         '"integers"',
         '"integer"',
         "columns.age.kind",
-        "must be one of categorical, integers, binned. Got 'integer'",
+        "must be one of categorical, integers, binned, dates, threshold. Got 'integer'",
     ),
     ('"integers"', "3", "columns.age.kind", "must be one of"),
     ('"integers"', '["integers"]', "columns.age.kind", "must be one of"),

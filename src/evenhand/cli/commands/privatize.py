@@ -19,9 +19,11 @@ from evenhand.cli.options import (
     protection_option,
     split_list,
 )
+from evenhand.cli.roles import read_bands
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
 from evenhand.cli.terminal.refusals import (
+    refuse_bands,
     refuse_empty,
     refuse_missing_schema,
     refuse_other_separators,
@@ -38,7 +40,7 @@ from evenhand.table.read import file_columns, file_form, read
 from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 EXAMPLE = """\
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
@@ -99,6 +101,7 @@ def privatize(  # noqa: PLR0913 - one option each
         bool, data_option("", "Pass no column on that the schema does not declare.", "--declared-only")
     ] = False,
     infer_schema: shared.InferSchema = False,
+    band: shared.Band = None,
     simulate: Annotated[
         int | None, design_option("SEED", "Draw with a seed: marked simulated, no guarantee.")
     ] = None,
@@ -130,7 +133,7 @@ def privatize(  # noqa: PLR0913 - one option each
     _refuse_early(source, out, epsilon, overwrite=overwrite)
     chosen = split_list(columns) or None
     refuse_overwritten({"--schema": schema, "--outcomes": outcomes}, (out, *side_files(out)), other="OUT")
-    declared = _schema(source, schema, chosen, infer=infer_schema)
+    declared = _schema(source, schema, chosen, infer=infer_schema, bands=read_bands(band))
     public = read_outcomes(outcomes, weights, rates, protocol)
     with follow_rows(terminal, "Drawing") as progress:
         privatized = privatize_file(
@@ -162,9 +165,17 @@ def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> 
     Places.of(out, taken_by=source, overwrite=overwrite)
 
 
-def _schema(source: Path, path: Path | None, columns: tuple[str, ...] | None, *, infer: bool) -> Schema:
+def _schema(
+    source: Path,
+    path: Path | None,
+    columns: tuple[str, ...] | None,
+    *,
+    infer: bool,
+    bands: Mapping[str, str] | None = None,
+) -> Schema:
     """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
     refuse_missing_schema(path, infer=infer)
+    refuse_bands(bands or {}, infer=infer)
     if path is not None:
         return Schema.load(path)
     if columns is None:
@@ -172,7 +183,7 @@ def _schema(source: Path, path: Path | None, columns: tuple[str, ...] | None, *,
     rows = read(source, columns=columns)
     if not len(rows):
         wrong_use(f"{source.name} has column names and no rows. Hint: name a file with people in it.")
-    return Schema.infer(rows, sensitive=columns)
+    return Schema.infer(rows, sensitive=columns, bands=bands)
 
 
 def _protocol(text: str) -> Any:

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
+from evenhand.cli.roles import read_bands
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.refusals import (
+    refuse_bands,
     refuse_empty,
     refuse_missing_schema,
     refuse_other_separators,
@@ -68,6 +70,7 @@ def release(  # noqa: PLR0913 - one option each
     post: shared.Post = None,
     quasi: shared.Quasi = None,
     infer_schema: shared.InferSchema = False,
+    band: shared.Band = None,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
@@ -133,6 +136,8 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
     path, infer = typed["schema"], typed["infer_schema"]
     if path is not None or infer or Path(typed["source"]).exists():  # a data set brings its own
         refuse_missing_schema(path, infer=infer)
+    bands = read_bands(typed["band"])
+    refuse_bands(bands, infer=infer)
     declared = None if path is None else Schema.load(path)
     if declared is not None:
         declared = declared.select(split_list(typed["columns"], declared.names))
@@ -145,7 +150,7 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
         if not opened.rows:
             wrong_use(f"{opened.source.label} has column names and no rows.")
         rows = open_frame(opened.frame).select(list(names)).to_native()
-        schema = Schema.infer(rows, sensitive=names).with_roles(sensitive=None)
+        schema = Schema.infer(rows, sensitive=names, bands=bands).with_roles(sensitive=None)
     return opened, schema.select(names)
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
-_ROLES = ("target", "positive", "protected", "privileged", "missing_group")
+_ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]

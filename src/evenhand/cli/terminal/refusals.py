@@ -53,3 +53,10 @@ def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path],
         if file is not None and file.resolve() in places:
             message = f"{option} is {file.name}, which would be written over or removed."
             wrong_use(f"{message} Hint: choose another {other}.")
+
+
+def refuse_bands(bands: Mapping[str, str], *, infer: bool) -> None:
+    """Refuse bands of columns that are declared: their schema says it already."""
+    if bands and not infer:
+        message = "--band goes with --infer-schema: a schema declares the bands of its columns."
+        wrong_use(f"{message} Hint: declare them there, or give --infer-schema.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from evenhand._notebook import figures_html
 from evenhand._validate import integer
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes
@@ -465,6 +466,11 @@ class JointReports:
             place = np.cumsum(asked == position) - 1
             sent.append(part[place[people[taken == position]]])
         return JointReports(sent, strategy=self.strategy, asked=taken)
+
+    def _repr_html_(self) -> str:
+        figures = [("people", f"{len(self):,}"), ("strategy", repr(self.strategy))]
+        promise = "simulated, so no guarantee holds" if self.simulated else str(self.strategy.guarantee)
+        return figures_html("Joint reports", [*figures, ("promise", promise)])
 
     def __repr__(self) -> str:
         kind = ", simulated" if self.simulated else ""

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_LINE = "border-bottom:1px solid rgba(128,128,128,.4)"
-_TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:14px"
-_CELL = f"text-align:left;vertical-align:top;padding:4px 12px 4px 0;{_LINE}"
-_CAPTION = "caption-side:top;text-align:left;color:inherit;font-weight:650;padding:4px 0"
 
 
 def figures_text(title: str, figures: Sequence[tuple[str, str]]) -> str:
     """Return a title and figures, each with its name, as aligned lines."""
     width = max(len(name) for name, _ in figures)
     return "\n".join([title, *(f"  {name:<{width}}  {figure}" for name, figure in figures)])
-
-
-def figures_html(title: str, figures: Sequence[tuple[str, str]]) -> str:
-    """Return a title and figures, each with its name, as an HTML table."""
-    body = "".join(
-        f'<tr><th scope="row" style="{_CELL}">{escape(name)}</th>'
-        f'<td style="{_CELL}">{escape(figure)}</td></tr>'
-        for name, figure in figures
-    )
-    caption = f'<caption style="{_CAPTION}">{escape(title)}</caption>'
-    return f'<table style="{_TABLE}">{caption}<tbody>{body}</tbody></table>'
 
 
 def probability_text(exact: Fraction) -> str:

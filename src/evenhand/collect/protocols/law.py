@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from evenhand._notebook import figures_html
 from evenhand._validate import integer
 from evenhand.collect.estimates.frequencies import Frequencies
 from evenhand.collect.protocols.channel import Channel, MatrixChannel
@@ -18,7 +19,6 @@ from evenhand.collect.protocols.codes import check_numbers
 from evenhand.collect.protocols.describe import (
     count_text,
     epsilon_literal,
-    figures_html,
     figures_text,
     probability_text,
 )

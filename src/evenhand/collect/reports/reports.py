@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._lazy import lazy
+from evenhand._notebook import figures_html
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SecureSource
 from evenhand.privacy.sampling import permutation
@@ -160,6 +161,11 @@ class Reports:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (np.asarray(self.values), self.protocol, self.simulated)
+
+    def _repr_html_(self) -> str:
+        figures = [("reports", f"{len(self):,}"), ("protocol", repr(self.protocol))]
+        promise = "simulated, so no guarantee holds" if self.simulated else str(self.protocol.guarantee)
+        return figures_html("Reports", [*figures, ("promise", promise)])
 
     def __repr__(self) -> str:
         kind = ", simulated" if self.simulated else ""

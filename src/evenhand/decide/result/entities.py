@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from evenhand._notebook import figures_html
 from evenhand.decide.allotment.allotment import check_weights
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
@@ -124,6 +125,12 @@ class Entities:
     def inputs(self) -> tuple[str, ...]:
         """The names of the columns with counts."""
         return tuple(self.counts)
+
+    def _repr_html_(self) -> str:
+        figures = [("entities", f"{len(self):,}"), ("counts", ", ".join(self.counts))]
+        figures += [] if self.weights is None else [("weights", "public")]
+        figures += [("groups of people", ", ".join(self.groups))] if self.groups else []
+        return figures_html("Entities", figures)
 
     def __repr__(self) -> str:
         more = "" if self.weights is None else ", weighted"

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import binom
 
+from evenhand._notebook import figures_html
 from evenhand._validate import integer, refuse
 from evenhand.errors import GuaranteeError
-from evenhand.privacy.rational import Number, as_text, exact, text_above, text_below
+from evenhand.privacy.rational import Number, as_text, decimal_text, exact, text_above, text_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +107,16 @@ class CanaryAudit:
             "guesses": self.guesses,
             "correct": self.correct,
         }
+
+    def _repr_html_(self) -> str:
+        claimed = "none" if self.claimed_epsilon is None else decimal_text(self.claimed_epsilon)
+        figures = [
+            ("claimed epsilon", claimed),
+            ("measured epsilon, at least", f"{self.measured_epsilon:.3g}"),
+            ("confidence", f"{100 * self.confidence:.10g} %"),
+            ("canaries", f"{self.canaries:,}, {self.guesses:,} guessed, {self.correct:,} correctly"),
+        ]
+        return figures_html("Audit with canaries", [*figures, ("in words", str(self))])
 
     def __str__(self) -> str:
         claim = "nothing claimed"

@@ -85,7 +85,11 @@ class Scale:
 
 def is_number(domain: Domain) -> bool:
     """Say whether the values are numbers with an order: a range, bins or an ordered list of numbers."""
-    return domain.ordered and (domain.kind != "categorical" or domain.value_type in (int, float))
+    return (
+        domain.ordered
+        and not domain.rule
+        and (domain.kind != "categorical" or domain.value_type in (int, float))
+    )
 
 
 def scale_of(domain: Domain) -> Scale:

@@ -2,7 +2,7 @@
 
 from evenhand.privacy.audit.measured import (
     Audit,
-    audit,
+    audit_epsilon,
 )
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "audit_epsilon"]

@@ -30,7 +30,7 @@ class MechanismDraws:
     Parameters
     ----------
     mechanism, pair, features, progress
-        As in :func:`~evenhand.privacy.audit.audit`.
+        As in :func:`~evenhand.privacy.audit.audit_epsilon`.
     source : Source
         Passed on to the mechanism.
 
@@ -60,12 +60,12 @@ class MechanismDraws:
         if not self._reports and not callable(mechanism):
             raise InvalidParameterError(
                 "mechanism",
-                owner="audit",
+                owner="audit_epsilon",
                 must_be="a function of value, size and rng, or an object with 'privatize'",
                 got=f"a value of type {type(mechanism).__name__}",
             )
         if features is not None and not callable(features):
-            raise InvalidParameterError("features", owner="audit", must_be="a function", got=features)
+            raise InvalidParameterError("features", owner="audit_epsilon", must_be="a function", got=features)
         self._done = self.planned = 0
         few = self._sample(0, _PROBE)
         columns = self._read(few)
@@ -112,7 +112,7 @@ class MechanismDraws:
             if name not in columns or {kind, _kind(columns[name])} == {"number", "text"}:
                 raise InvalidParameterError(
                     "mechanism" if self._features is None else "features",
-                    owner="audit",
+                    owner="audit_epsilon",
                     must_be="a function that returns the same kind of outputs in every call",
                     got="numbers, texts or rows that differ from the first ones",
                 )
@@ -126,7 +126,7 @@ class MechanismDraws:
         if count != size:
             got = "a value without a length" if count is None else f"{count:,} outputs for {size:,} asked"
             must_be = "a function that returns as many outputs as it is asked for"
-            raise InvalidParameterError(name, owner="audit", must_be=must_be, got=got)
+            raise InvalidParameterError(name, owner="audit_epsilon", must_be=must_be, got=got)
 
 
 def _checked_pair(pair: Any, *, codes: bool) -> tuple[Any, Any]:
@@ -141,7 +141,7 @@ def _checked_pair(pair: Any, *, codes: bool) -> tuple[Any, Any]:
             else "two different inputs"
         )
         got = "two equal ones" if two else "something else"
-        raise InvalidParameterError("pair", owner="audit", must_be=must_be, got=got)
+        raise InvalidParameterError("pair", owner="audit_epsilon", must_be=must_be, got=got)
     return pair[0], pair[1]
 
 
@@ -225,7 +225,9 @@ def support_columns(mechanism: Any, reports: Any, pair: Sequence[Any]) -> Column
                     must_be = f"two codes from 0 to {table.shape[1] - 1}" + (
                         f" for '{name}'" if several else ""
                     )
-                    raise InvalidParameterError("pair", owner="audit", must_be=must_be, got="something else")
+                    raise InvalidParameterError(
+                        "pair", owner="audit_epsilon", must_be=must_be, got="something else"
+                    )
                 where = f" in '{name}'" if several else ""
                 parts.setdefault(f"support of {value}{where}", []).append(table[:, int(value)])
         rows = max(64, _CELLS // width)
@@ -281,7 +283,7 @@ def _text_columns(outputs: Sequence[bytes | str]) -> Columns:
 def _refusal(got: str) -> InvalidParameterError:
     return InvalidParameterError(
         "mechanism",
-        owner="audit",
+        owner="audit_epsilon",
         must_be="something that returns numbers, rows of numbers, records of numbers, texts or bytes",
         got=got,
         hint="give features=, a function that turns the outputs into small whole numbers.",

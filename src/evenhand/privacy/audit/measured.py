@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notebook import figures_html
 from evenhand._validate import integer
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.audit.draws import MechanismDraws
@@ -21,7 +22,16 @@ from evenhand.privacy.audit.events import (
     surely_at_least,
 )
 from evenhand.privacy.randomness import source_from
-from evenhand.privacy.rational import Number, as_text, exact, round_down, round_up, text_above, text_below
+from evenhand.privacy.rational import (
+    Number,
+    as_text,
+    decimal_text,
+    exact,
+    round_down,
+    round_up,
+    text_above,
+    text_below,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,6 +156,17 @@ class Audit:
             )
         return said + seen
 
+    def _repr_html_(self) -> str:
+        claimed = "none" if self.claimed_epsilon is None else decimal_text(self.claimed_epsilon)
+        figures = [
+            ("claimed epsilon", claimed),
+            ("measured epsilon, at least", text_below(self._measured)),
+            ("confidence", f"{100 * self.confidence:.10g} %"),
+            ("event", self.event),
+            ("draws of each input", f"{self.size:,}"),
+        ]
+        return figures_html("Audit of epsilon", [*figures, ("in words", str(self))])
+
     def _claimed_text(self, claimed: Fraction) -> str:
         """Write the claim rounded up, and never so far that an overrun disappears."""
         for digits in range(6, _MOST_DIGITS + 1):
@@ -166,7 +187,7 @@ class Audit:
         return Fraction(repr(float(self.measured_epsilon)))
 
 
-def audit(
+def audit_epsilon(
     mechanism: Any,
     pair: Sequence[Any],
     *,
@@ -251,13 +272,13 @@ def audit(
     >>> from evenhand.privacy.sampling import bernoulli
     >>> def says_it_or_not(value, size, rng):
     ...     return bernoulli("3/4", size=size, source=rng) == value
-    >>> found = audit(says_it_or_not, (True, False), claimed=1, size=100_000, rng=7)
+    >>> found = audit_epsilon(says_it_or_not, (True, False), claimed=1, size=100_000, rng=7)
     >>> found.exceeds, found.event
     (True, 'the output is ...')
     >>> print(found)
     claimed 1, measured at least 1.0... at 99.9 %: the claim does not hold.
     """
-    share = integer("share", share, owner="audit", low=1)
+    share = integer("share", share, owner="audit_epsilon", low=1)
     error = _checked_confidence(confidence, share)
     epsilon, chance = _claim(mechanism, claimed, delta)
     target = float(min(epsilon or 0, _LARGEST_TARGET))
@@ -311,39 +332,41 @@ def _checked_confidence(confidence: float, share: int) -> float:
     """Return the error that one audit may make."""
     if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
         must_be = "a number above 0 and below 1"
-        raise InvalidParameterError("confidence", owner="audit", must_be=must_be, got=confidence)
+        raise InvalidParameterError("confidence", owner="audit_epsilon", must_be=must_be, got=confidence)
     return (1 - confidence) / share
 
 
 def _checked_size(size: object, half: float) -> int:
     """Return the size if it can show anything: `half` draws show as much as is claimed, if all are hits."""
-    number = integer("size", size, owner="audit", low=4)
+    number = integer("size", size, owner="audit_epsilon", low=4)
     if number // 2 <= half:
         least = "left out: no number of draws can"
         if math.isfinite(half):
             least = f"at least {2 * math.floor(half) + 2:,}: fewer draws cannot"
         must_be = f"{least} show more than is claimed at this confidence"
-        raise InvalidParameterError("size", owner="audit", must_be=must_be, got=size)
+        raise InvalidParameterError("size", owner="audit_epsilon", must_be=must_be, got=size)
     return number
 
 
 def _claim(mechanism: Any, claimed: Number | None, delta: Number | None) -> tuple[Fraction | None, Fraction]:
     """Return the claimed epsilon, if there is one, and delta."""
-    chance = None if delta is None else exact(delta, name="delta", owner="audit", least=0)
+    chance = None if delta is None else exact(delta, name="delta", owner="audit_epsilon", least=0)
     guarantee: Any = getattr(mechanism, "guarantee", None)
     nothing = guarantee is None or guarantee.delta == 1
     if claimed is not None or nothing:
         if chance is None:
             chance = Fraction(0) if nothing else guarantee.delta
         _check_delta(chance, 0, delta)
-        return None if claimed is None else exact(claimed, name="claimed", owner="audit", least=0), chance
+        return None if claimed is None else exact(
+            claimed, name="claimed", owner="audit_epsilon", least=0
+        ), chance
     chance = guarantee.delta if chance is None else chance
     _check_delta(chance, guarantee.delta, delta)
     if guarantee.epsilon is not None:
         return guarantee.epsilon, chance
     if not chance:
         raise InvalidParameterError(
-            "delta", owner="audit", must_be="a number > 0 where the guarantee is in rho", got=delta
+            "delta", owner="audit_epsilon", must_be="a number > 0 where the guarantee is in rho", got=delta
         )
     return guarantee.to_approximate(delta=chance).epsilon, chance
 
@@ -352,4 +375,4 @@ def _check_delta(chance: Fraction, least: Fraction | int, given: object) -> None
     if not least <= chance < 1:
         must_be = f"a number >= {least} and < 1"
         hint = "the guarantee of the mechanism says no more for a smaller delta." if least else ""
-        raise InvalidParameterError("delta", owner="audit", must_be=must_be, got=given, hint=hint)
+        raise InvalidParameterError("delta", owner="audit_epsilon", must_be=must_be, got=given, hint=hint)

@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenhand._notebook import figures_html
 from evenhand._validate import integer, one_of
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.compose import (
@@ -25,7 +26,7 @@ from evenhand.privacy.guarantees.loss import Statement
 from evenhand.privacy.guarantees.terms import checked_terms, read_terms, shown_terms, written_terms
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.guarantees.wording import cautions_of, sentence_of, warn_of_new_trouble
-from evenhand.privacy.rational import Number, exact
+from evenhand.privacy.rational import Number, decimal_text, exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,7 +109,7 @@ class Guarantee(Statement):
     (Fraction(3, 5), ('race', 'age'), ('income',))
     >>> print(local)
     Seeing one report can change the odds between any two values of race by at most a factor of 1.65
-    (epsilon = 1/2, pure, unit: one report, trust: local; bound).
+    (epsilon = 0.5, pure, unit: one report, trust: local; bound).
     In the clear, and so not protected: income.
     """
 
@@ -364,6 +365,14 @@ class Guarantee(Statement):
 
     def __str__(self) -> str:
         return sentence_of(self)
+
+    def _repr_html_(self) -> str:
+        amounts = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+        figures = [(name, decimal_text(value)) for name, value in amounts.items() if value is not None]
+        figures += [("unit", str(self.unit)), ("trust", str(self.trust))]
+        figures += [("protects", ", ".join(self.protects) or "all that it is given")]
+        figures += [("in the clear", ", ".join(self.in_clear))] if self.in_clear else []
+        return figures_html("Guarantee", [*figures, ("in words", str(self))])
 
     def __repr__(self) -> str:
         return f"Guarantee({shown_terms(self)})"

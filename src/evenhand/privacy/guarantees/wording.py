@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
-from evenhand.privacy.rational import as_text, decimal_context, exp_bounds, leading_zeros, round_decimal
+from evenhand.privacy.rational import (
+    as_text,
+    decimal_context,
+    decimal_text,
+    exp_bounds,
+    leading_zeros,
+    round_decimal,
+)
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
@@ -95,14 +102,16 @@ def _epsilon_to_read(rho: Fraction) -> Fraction:
 
 
 def amount_text(name: str, value: Fraction) -> str:
-    """Return ``"epsilon = 1/10"`` when that is short, else a decimal that is not below the value.
+    """Return a decimal that is not below the value, and the exact value beside it where that is short.
 
     >>> amount_text("epsilon", Fraction(1, 10)), amount_text("epsilon", Fraction(10**20, 3**40))
-    ('epsilon = 1/10', 'epsilon <= 8.2253')
+    ('epsilon = 0.1', 'epsilon <= 8.2253')
+    >>> amount_text("epsilon", Fraction(1, 3))
+    'epsilon = 0.333334 (exactly 1/3)'
     """
     small = max(value.numerator, value.denominator) < 10**_LONGEST_EXACT
     if small and len(as_text(value)) <= _LONGEST_EXACT:
-        return f"{name} = {as_text(value)}"
+        return f"{name} = {decimal_text(value)}"
     return f"{name} <= {_readable(round_decimal(value, 5, ROUND_CEILING))}"
 
 

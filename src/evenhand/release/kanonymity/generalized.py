@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from evenhand._notebook import figures_html
 from evenhand.errors import InvalidParameterError
 from evenhand.release.kanonymity.mondrian import Partition, mondrian, rank_codes
 from evenhand.release.table.counting import cell_numbers
@@ -157,6 +158,10 @@ class GeneralizedTable:
             arrays |= cell_values(self.schema.select(self.others), self.combinations, len(self.classes))
         ordered = {name: arrays[name] for name in self.schema.names}
         return build_frame({**ordered, "count": pa.array(self.counts)}, backend=backend)
+
+    def _repr_html_(self) -> str:
+        figures = [("quasi-identifiers", ", ".join(self.quasi_identifiers)), ("classes", f"{len(self):,}")]
+        return figures_html("Generalised table", [*figures, ("people in each, at least", f"{self.k:,}")])
 
     def __repr__(self) -> str:
         names = " × ".join(self.quasi_identifiers)

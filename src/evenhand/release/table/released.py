@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from evenhand._notebook import figures_html
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.release.table.frames import cells_frame
 from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
@@ -187,6 +188,13 @@ class Release:
                 "to_frame() gives these numbers for a study."
             )
         _write(self, Path(path), warnings=tuple(warnings))
+
+    def _repr_html_(self) -> str:
+        figures = [("table", f"{self.histogram.size:,} cells of {', '.join(self.histogram.schema.names)}")]
+        figures += [("mechanism", repr(self.mechanism))]
+        figures += [("afterwards", ", ".join(self.postprocessing))] if self.postprocessing else []
+        promise = "simulated, so no guarantee holds" if self.simulated else str(self.guarantee)
+        return figures_html("Release", [*figures, ("promise", promise)])
 
     def __repr__(self) -> str:
         size = f"{self.histogram.size:,} cells"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 
 from evenhand.errors import EvenhandError
-from evenhand.schema.infer import FEW, MOST_TEXTS, Inference, has_missing, inferred
+from evenhand.schema.infer import FEW, MOST_TEXTS, Inference, has_missing, inferred, why_no_categories
 
 if TYPE_CHECKING:
     from evenhand.schema import Column
@@ -45,7 +46,9 @@ class Draft:
     binned: bool = False
 
 
-def draft_column(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool = False) -> Draft:
+def draft_column(
+    frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: bool = False, band: str = ""
+) -> Draft:
     """Return the draft of one column.
 
     Parameters
@@ -55,6 +58,8 @@ def draft_column(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: 
     part : {"target", "protected", "sensitive", "clear"}
     bins_only : bool
         Whether numbers in the clear need bins too, because each value would become a feature.
+    band : str
+        How wide the bands of its dates or numbers are, as in :meth:`evenhand.schema.Schema.infer`.
 
     Examples
     --------
@@ -69,17 +74,31 @@ def draft_column(frame: nw.DataFrame[Any], name: str, part: Part, *, bins_only: 
     missing = has_missing(series)
     present = series.drop_nulls()
     distinct = int(present.n_unique()) if len(present) else 0
-    why_not = _why_not(present, distinct, part, missing=missing)
+    dates = _why_banded(present) if distinct > 1 else ""
+    why_not = "" if band else dates or _why_not(present, distinct, part, missing=missing)
     if why_not:
         return Draft(None, why_not, missing)
     nulls: Rule | None = "drop" if missing and part == "target" else None
     ranges = part == "clear" and not bins_only
-    how = Inference(MOST_TEXTS[part], _BINS[part], nulls=nulls, ranges=ranges)
+    how = Inference(MOST_TEXTS[part], _BINS[part], nulls=nulls, ranges=ranges, band=band)
     try:
         column = replace(inferred(frame, [name], lambda _: how)[0][0], inferred=True)
     except EvenhandError as error:
         return Draft(None, _reason(str(error), name), missing)
-    return Draft(column, "", missing, column.domain.kind == "binned")
+    if column.domain.size == 1 and part != "clear":
+        return Draft(None, "falls into one band only", missing)
+    return Draft(column, "", missing, column.domain.kind == "binned" and not band)
+
+
+def _why_banded(present: nw.Series[Any]) -> str:
+    """Return what to do about a column of dates, which has no categories; nothing for another column."""
+    dates, band = why_no_categories(present)
+    todo = (
+        f"band them: --band {shlex.quote(f'{present.name}={band}')}"
+        if band
+        else "write years with four digits"
+    )
+    return f"{dates}; {todo}" if dates else ""
 
 
 def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: bool) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand._notes import Note
 from evenhand.errors import ColumnNotFoundError, SchemaError
 from evenhand.schema import Schema
-from evenhand.schema.infer import open_frame
+from evenhand.schema.bands import rule_text
+from evenhand.schema.infer import open_frame, refuse_one_side
 from evenhand.schema.text import listed
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.plan.plan import Plan
@@ -53,6 +54,8 @@ class RoleOptions:
         Columns to leave out.
     missing_group : bool, default False
         Whether people whose protected value is missing are compared as a group.
+    bands : mapping of str to str
+        How wide the bands of some columns are, as in :meth:`evenhand.schema.Schema.infer`.
     """
 
     target: str | None = None
@@ -62,6 +65,7 @@ class RoleOptions:
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing_group: bool = False
+    bands: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,11 @@ def set_up(
             message = f"Column '{name}' has a role and is to be left out too."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
     if opened.schema is not None:
+        for name in named.bands:
+            message = f"Column '{name}' is declared in the schema, bands and all."
+            raise SchemaError(
+                f"{message} Hint: declare its bands there, and leave the band out.", field="bands"
+            )
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
         parts: dict[str, Part] = dict.fromkeys((*crossed, *named.sensitive), "sensitive")
@@ -168,8 +177,10 @@ def set_up(
             parts[named.protected] = "protected"
         if named.target is not None:
             parts[named.target] = "target"
-        setup = _inferred(opened, parts, drop, bins_only=bins_only)
-    return _with_roles(setup, named)
+        setup = _inferred(opened, parts, drop, named.bands, bins_only=bins_only)
+    setup = _with_roles(setup, named)
+    refuse_one_side(open_frame(opened.frame), setup.schema)
+    return setup
 
 
 def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[str]) -> RoleOptions:
@@ -180,6 +191,7 @@ def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[
         protected=words.protected and column_named(words.protected, known, undeclared),
         sensitive=tuple(column_named(name, known, undeclared) for name in words.sensitive),
         drop=columns_to_drop(words.drop, known, undeclared),
+        bands={column_named(name, known, undeclared): band for name, band in words.bands.items()},
     )
 
 
@@ -217,11 +229,20 @@ def _is_among(name: str, columns: Sequence[str]) -> bool:
     return name.strip() in {column.strip() for column in columns}
 
 
-def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *, bins_only: bool) -> Setup:
+def _inferred(
+    opened: Opened,
+    parts: Mapping[str, Part],
+    drop: Iterable[str],
+    bands: Mapping[str, str],
+    *,
+    bins_only: bool,
+) -> Setup:
     frame = open_frame(opened.frame)
     dropped = set(drop)
     drafts = {
-        name: draft_column(frame, name, parts.get(name, "clear"), bins_only=bins_only)
+        name: draft_column(
+            frame, name, parts.get(name, "clear"), bins_only=bins_only, band=bands.get(name, "")
+        )
         for name in opened.names
         if name not in dropped
     }
@@ -229,6 +250,10 @@ def _inferred(opened: Opened, parts: Mapping[str, Part], drop: Iterable[str], *,
         if drafts[name].column is None:
             message = f"Column '{name}' is needed ({part}) and cannot be used: it {drafts[name].why_not}"
             raise SchemaError(f"{message}. Hint: name another column, or declare it.", field=f"roles.{part}")
+    for name in bands:
+        if name in drafts and drafts[name].column is None:
+            message = f"Column '{name}' cannot be banded: it {drafts[name].why_not}"
+            raise SchemaError(f"{message}. Hint: --band {name}=10y, 1q or 6m; numbers 10.", field="bands")
     columns = [draft.column for draft in drafts.values() if draft.column is not None]
     left_out = {name: draft.why_not for name, draft in drafts.items() if draft.column is None}
     if len(columns) < 2:
@@ -248,7 +273,11 @@ def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[s
     yield from _look_alikes({name: draft.column for name, draft in used.items() if name in parts})
     binned = [name for name, draft in used.items() if draft.binned and name in parts]
     if binned:
-        yield f"Numbers of {_few(binned)} are put into bins."
+        yield _binned_note(binned)
+
+
+def _binned_note(names: Sequence[str]) -> str:
+    return f"Numbers of {_few(names)} are put into bins."
 
 
 def _look_alikes(columns: Mapping[str, Column | None]) -> Iterable[str]:
@@ -296,6 +325,13 @@ def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
         if text is None or column is None:
             continue
         value = value_of(schema[column].domain, text)
+        if value is None and role == "positive" and (rule := rule_text(text)) is not None:
+            if schema[column].domain.value_type not in (int, float):
+                message = f"A threshold parts numbers, and column '{column}' holds none"
+                raise SchemaError(f"{message}. Hint: give one of its values.", field="roles.positive")
+            schema = schema.with_roles(positive=rule)
+            notes = [note for note in notes if note != _binned_note([column])]
+            continue
         if value is None:
             message = f"The value given for '{role}' is not one of column '{column}'"
             raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
@@ -328,6 +364,7 @@ def value_of(domain: Domain, text: str) -> Value | None:
     ways_to_be_meant: tuple[Callable[[Value], bool], ...] = (
         lambda value: str(value) == text,
         lambda value: str(value).strip() == text.strip(),
+        lambda value: str(value).replace("–", "-") == text.strip().replace("–", "-"),
         lambda value: type(value) in {int, float} and number == float(value),
         lambda value: isinstance(value, bool) and str(value).lower() == text.strip().lower(),
     )
@@ -346,14 +383,14 @@ def _number(text: str) -> float | None:
     return number if abs(number) < 2**53 else None
 
 
-def choices_of(opened: Opened, name: str, part: Part) -> tuple[str, ...]:
+def choices_of(opened: Opened, name: str, part: Part, *, band: str = "") -> tuple[str, ...]:
     """Return the labels that a column of one's own data holds; nothing if it cannot be used.
 
     For the person whose file it is, to choose from; never for a message that others read.
     """
     if opened.schema is not None:
         return tuple(opened.schema[name].domain.labels)
-    column = draft_column(open_frame(opened.frame), name, part).column
+    column = draft_column(open_frame(opened.frame), name, part, band=band).column
     return () if column is None else tuple(column.domain.labels)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from evenhand._notebook import figures_html
 from evenhand._notes import KINDS, Note
 from evenhand._validate import integer, one_of
 from evenhand.errors import EvenhandError, InvalidParameterError, PlanError, SchemaError, UnknownNameError
@@ -34,6 +35,7 @@ _FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "notes")
 _TABLES = ("data", "task", "schema")
 _DATA = ("path", "dataset", "options", "rows")
+_SHOWN = 20
 _OLD_KIND = "classify"
 
 
@@ -137,6 +139,15 @@ class Plan:
         if "task" in changes and self.measures == tuple(self.task.measures):
             changes = {"measures": (), **changes}  # all of the other task's, as all of this one's
         return replace(self, **changes)
+
+    def _repr_html_(self) -> str:
+        data = "given when it is run" if self.data is None else self.data.label
+        figures = [("data", data), ("kind of study", self.task.kind)]
+        figures += [("settings", "; ".join(str(setting) for setting in self.settings()[:_SHOWN]))]
+        figures += [("", f"… {more:,} more")] if (more := len(self.settings()) - _SHOWN) > 0 else []
+        figures += [("repeats", str(self.repeats)), ("seed", str(self.seed))]
+        shown = figures_html(f"Plan {self.name}".strip(), figures)
+        return shown if self.schema is None else f"{shown}{self.schema._repr_html_()}"
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ STUDIES = {
 
 TYPED = {
     "schema": "s.toml", "rows": "50", "target": "hired", "positive": "no", "protected": "job",
-    "privileged": "female", "sensitive": "job", "drop": "job", "guess": None, "epsilons": "7",
+    "privileged": "female", "sensitive": "job", "drop": "job", "band": "age=10", "guess": None,
+    "epsilons": "7",
     "protocols": "ss", "splits": "k-based", "strategies": "single", "model": "logistic", "encoder":
     "one-hot", "missing_group": None, "repeats": "3", "columns": "sex", "quasi": "sex",
     "mechanisms": "suppression", "unit":

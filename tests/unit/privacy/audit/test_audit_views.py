@@ -7,7 +7,7 @@ from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.protocols.hashing import OLH
 from evenhand.privacy.audit.draws import output_columns, support_columns
 from evenhand.privacy.audit.events import Bins, OutputChunk, Together, Values, views_of
-from evenhand.privacy.audit.measured import audit
+from evenhand.privacy.audit.measured import audit_epsilon
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.sampling import bernoulli, uniform_below
 
@@ -235,7 +235,7 @@ def test_a_leak_that_is_only_in_the_combination_is_seen():
         coin = bernoulli("1/2", size=size, source=rng)
         return np.stack([coin, coin ^ bool(value)], axis=1)
 
-    found = audit(both, (0, 1), claimed=1, size=2_000, rng=1)
+    found = audit_epsilon(both, (0, 1), claimed=1, size=2_000, rng=1)
 
     assert found.exceeds
     assert "coordinate 0 is" in found.event
@@ -248,7 +248,7 @@ def test_many_weak_columns_add_up():
     def weak(value, size, rng):
         return bernoulli("5/8" if value else "3/8", size=(size, 40), source=rng)
 
-    found = audit(weak, (0, 1), claimed=2, size=20_000, rng=1)
+    found = audit_epsilon(weak, (0, 1), claimed=2, size=20_000, rng=1)
 
     assert found.measured_epsilon > 4
     assert found.event.startswith("the score of all columns is")
@@ -271,7 +271,7 @@ def test_outputs_of_any_kind_are_read(outputs, event):
     def mechanism(value, size, rng):
         return outputs(value, bernoulli("1/2", size=size, source=rng).astype(int))
 
-    found = audit(mechanism, (0, 1), claimed=1, size=2_000, rng=1)
+    found = audit_epsilon(mechanism, (0, 1), claimed=1, size=2_000, rng=1)
 
     assert found.exceeds
     assert found.event.startswith(event)
@@ -286,7 +286,7 @@ def test_an_array_of_texts_is_read_like_a_list_of_them():
         return np.array([f"{each:09d}" + "x" * value * tell for each, tell in zip(serial, told, strict=True)])
 
     assert list(output_columns(np.array(["a", "bc"]))) == list(output_columns(["a", "bc"]))
-    assert audit(mechanism, (0, 1), claimed=1, size=4_000, rng=1).exceeds
+    assert audit_epsilon(mechanism, (0, 1), claimed=1, size=4_000, rng=1).exceeds
 
 
 def test_many_different_texts_are_told_apart_by_the_frequent_ones():
@@ -297,12 +297,12 @@ def test_many_different_texts_are_told_apart_by_the_frequent_ones():
             *[f"v{value}" if each else f"s{number}" for each, number in zip(told, serial, strict=True)]
         )
 
-    assert audit(mechanism, (0, 1), claimed=1, size=4_000, rng=1).exceeds
+    assert audit_epsilon(mechanism, (0, 1), claimed=1, size=4_000, rng=1).exceeds
 
 
 def test_several_attributes_are_audited_as_one_report():
     strategy = strategy_for({"sex": 2, "race": 3}, epsilon=2)
-    found = audit(strategy, ({"sex": 0, "race": 0}, {"sex": 1, "race": 2}), size=100_000, rng=1)
+    found = audit_epsilon(strategy, ({"sex": 0, "race": 0}, {"sex": 1, "race": 2}), size=100_000, rng=1)
 
     assert not found.exceeds
     assert found.measured_epsilon > 1.8
@@ -315,15 +315,15 @@ def test_a_protocol_without_indicators_is_read_like_any_array():
         def privatize(self, codes, rng):
             return codes ^ bernoulli("1/4", size=len(codes), source=rng)
 
-    assert audit(Bare(), (0, 1), claimed=1, size=20_000, rng=1).exceeds
+    assert audit_epsilon(Bare(), (0, 1), claimed=1, size=20_000, rng=1).exceeds
 
 
 def test_features_are_all_that_is_seen():
     def mechanism(value, size, rng):
         return np.stack([np.full(size, value), bernoulli("1/2", size=size, source=rng)], axis=1)
 
-    hidden = audit(mechanism, (0, 1), claimed=1, size=2_000, rng=1, features=lambda rows: rows[:, 1])
-    shown = audit(mechanism, (0, 1), claimed=1, size=2_000, rng=1)
+    hidden = audit_epsilon(mechanism, (0, 1), claimed=1, size=2_000, rng=1, features=lambda rows: rows[:, 1])
+    shown = audit_epsilon(mechanism, (0, 1), claimed=1, size=2_000, rng=1)
 
     assert not hidden.exceeds
     assert shown.exceeds

@@ -15,7 +15,7 @@ from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy import Guarantee
 from evenhand.privacy.audit import draws as _draws
 from evenhand.privacy.audit import events as _events
-from evenhand.privacy.audit.measured import Audit, audit
+from evenhand.privacy.audit.measured import Audit, audit_epsilon
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_laplace
 
@@ -117,7 +117,7 @@ def test_the_least_number_of_draws_is_where_perfect_hits_begin_to_show(epsilon, 
 @pytest.mark.parametrize("pair", [(True, False), (False, True)])
 def test_a_claim_that_is_too_small_is_refuted_and_a_right_one_is_not(pair):
     told = {"size": 40_000, "rng": 3}
-    right, wrong = (audit(respond, pair, claimed=claim, **told) for claim in ("1.0987", "0.9"))
+    right, wrong = (audit_epsilon(respond, pair, claimed=claim, **told) for claim in ("1.0987", "0.9"))
 
     assert not right.exceeds
     assert right.check() is right
@@ -131,11 +131,11 @@ def test_a_claim_that_is_too_small_is_refuted_and_a_right_one_is_not(pair):
 
 
 def test_an_audit_with_a_seed_can_be_repeated():
-    assert audit(noisy, (0, 1), size=4_000, rng=5) == audit(noisy, (0, 1), size=4_000, rng=5)
+    assert audit_epsilon(noisy, (0, 1), size=4_000, rng=5) == audit_epsilon(noisy, (0, 1), size=4_000, rng=5)
 
 
 def test_nothing_is_shown_of_a_mechanism_that_says_nothing():
-    found = audit(lambda value, size, rng: np.zeros(size), (0, 1), size=2_000)
+    found = audit_epsilon(lambda value, size, rng: np.zeros(size), (0, 1), size=2_000)
 
     assert found.measured_epsilon == 0
     assert str(found) == ("nothing claimed, measured at least 0 at 99.9 %: an audit cannot prove privacy.")
@@ -145,7 +145,7 @@ def test_nothing_is_shown_of_a_mechanism_that_says_nothing():
 def test_the_default_size_shows_an_overrun_of_a_tenth(monkeypatch):
     monkeypatch.setattr(module, "FEWEST", 20_000)
     rare = GRR(k=60, epsilon=1)
-    found = audit(rare, (0, 1), rng=1)
+    found = audit_epsilon(rare, (0, 1), rng=1)
 
     assert found.draws > 20_000  # the floor alone would not do for an event this rare
     assert found.smallest_overrun < 0.105
@@ -156,7 +156,7 @@ def test_the_default_size_shows_an_overrun_of_a_tenth(monkeypatch):
 def test_a_limit_on_the_default_size_is_admitted(monkeypatch):
     monkeypatch.setattr(module, "FEWEST", 5_000)
     monkeypatch.setattr(module, "MOST", 10_000)
-    found = audit(GRR(k=60, epsilon="1/10"), (0, 1), rng=1)
+    found = audit_epsilon(GRR(k=60, epsilon="1/10"), (0, 1), rng=1)
 
     assert found.draws == 10_000
     assert found.weak
@@ -166,7 +166,7 @@ def test_a_limit_on_the_default_size_is_admitted(monkeypatch):
 @pytest.mark.parametrize("claimed", [None, 0])
 def test_without_a_claim_the_size_follows_what_is_seen(monkeypatch, claimed):
     monkeypatch.setattr(module, "FEWEST", 5_000)
-    found = audit(respond, (0, 1), rng=1, claimed=claimed)
+    found = audit_epsilon(respond, (0, 1), rng=1, claimed=claimed)
 
     assert found.draws == pytest.approx(_events.enough_draws(math.log(3), 0.25, 1e-3), rel=0.1)
     assert found.smallest_overrun is None
@@ -176,7 +176,7 @@ def test_without_a_claim_the_size_follows_what_is_seen(monkeypatch, claimed):
 
 def test_the_error_is_shared_among_audits():
     """A hundred audits at 99.9 % each would be wrong one time in ten."""
-    alone, among = (audit(respond, (0, 1), size=20_000, rng=1, share=share) for share in (1, 100))
+    alone, among = (audit_epsilon(respond, (0, 1), size=20_000, rng=1, share=share) for share in (1, 100))
 
     assert among.measured_epsilon < alone.measured_epsilon
     assert "at 99.9 % for 100 audits together" in str(among)
@@ -189,7 +189,7 @@ def test_half_the_draws_choose_and_half_measure():
         calls[value] += size
         return respond(value, size, rng)
 
-    found = audit(counted, (0, 1), size=300_001, rng=1)
+    found = audit_epsilon(counted, (0, 1), size=300_001, rng=1)
 
     assert (found.draws, found.size) == (150_000, 300_000)
     assert calls == {0: 300_000 + 16, 1: 300_000}  # sixteen tell how large an output is
@@ -197,7 +197,9 @@ def test_half_the_draws_choose_and_half_measure():
 
 def test_progress_is_told():
     heard = []
-    audit(respond, (0, 1), size=200_000, rng=1, progress=lambda done, planned: heard.append((done, planned)))
+    audit_epsilon(
+        respond, (0, 1), size=200_000, rng=1, progress=lambda done, planned: heard.append((done, planned))
+    )
 
     assert heard == sorted(heard)
     assert heard[-1] == (400_000, 400_000)
@@ -215,7 +217,7 @@ def test_wide_outputs_are_drawn_a_few_at_a_time(monkeypatch):
         rows[:, 77] = respond(value, size, rng)
         return rows
 
-    found = audit(wide, (0, 1), claimed=2, size=1_500, rng=1)
+    found = audit_epsilon(wide, (0, 1), claimed=2, size=1_500, rng=1)
 
     assert max(asked) * 1_000 <= 1 << 18
     assert found.event.startswith("coordinate 77 is")
@@ -232,21 +234,21 @@ def leaky(value, size, rng):
 def test_delta_excuses_what_it_allows_and_no_more():
     told = {"claimed": "1/10", "size": 100_000, "rng": 1}
 
-    assert not audit(leaky, (1, 2), delta="1/128", **told).exceeds
-    assert audit(leaky, (1, 2), delta="1/256", **told).exceeds
-    assert audit(leaky, (1, 2), **told).exceeds
-    assert "(delta 0.0078125)" in str(audit(leaky, (1, 2), delta="1/128", **told))
+    assert not audit_epsilon(leaky, (1, 2), delta="1/128", **told).exceeds
+    assert audit_epsilon(leaky, (1, 2), delta="1/256", **told).exceeds
+    assert audit_epsilon(leaky, (1, 2), **told).exceeds
+    assert "(delta 0.0078125)" in str(audit_epsilon(leaky, (1, 2), delta="1/128", **told))
 
 
 def test_the_claim_comes_from_the_guarantee():
-    pure = audit(Promising(Guarantee.pure(1, **CENTRAL)), (0, 1), size=2_000, rng=1)
-    loose = audit(Promising(Guarantee.approximate(1, "1/50", **CENTRAL)), (0, 1), size=2_000, rng=1)
-    looser = audit(
+    pure = audit_epsilon(Promising(Guarantee.pure(1, **CENTRAL)), (0, 1), size=2_000, rng=1)
+    loose = audit_epsilon(Promising(Guarantee.approximate(1, "1/50", **CENTRAL)), (0, 1), size=2_000, rng=1)
+    looser = audit_epsilon(
         Promising(Guarantee.approximate(1, "1/50", **CENTRAL)), (0, 1), delta=0.1, size=2_000, rng=1
     )
-    zcdp = audit(Promising(Guarantee.zcdp("1/2", **CENTRAL)), (0, 1), size=2_000, rng=1, delta="1e-3")
-    nothing = audit(Promising(Guarantee.no_guarantee(unit="replace one")), (0, 1), size=2_000, rng=1)
-    told = audit(Promising(Guarantee.pure(1, **CENTRAL)), (0, 1), size=2_000, rng=1, claimed="1/2")
+    zcdp = audit_epsilon(Promising(Guarantee.zcdp("1/2", **CENTRAL)), (0, 1), size=2_000, rng=1, delta="1e-3")
+    nothing = audit_epsilon(Promising(Guarantee.no_guarantee(unit="replace one")), (0, 1), size=2_000, rng=1)
+    told = audit_epsilon(Promising(Guarantee.pure(1, **CENTRAL)), (0, 1), size=2_000, rng=1, claimed="1/2")
 
     assert (pure.claimed_epsilon, pure.delta) == (1, 0)
     assert (loose.claimed_epsilon, loose.delta) == (1, Fraction(1, 50))
@@ -327,8 +329,10 @@ def test_an_audit_becomes_plain_values():
     ],
 )
 def test_a_pair_is_two_different_inputs(pair, mechanism):
-    with pytest.raises(InvalidParameterError, match="'pair' parameter of audit must be two different"):
-        audit(mechanism, pair, size=1_000)
+    with pytest.raises(
+        InvalidParameterError, match="'pair' parameter of audit_epsilon must be two different"
+    ):
+        audit_epsilon(mechanism, pair, size=1_000)
 
 
 def test_equal_frames_are_seen_to_be_equal():
@@ -337,13 +341,16 @@ def test_equal_frames_are_seen_to_be_equal():
     frame = pd.DataFrame({"a": [1, 2]})
 
     with pytest.raises(InvalidParameterError, match=r"two different inputs\. Got two equal ones"):
-        audit(respond, (frame, frame.copy()), size=1_000)
+        audit_epsilon(respond, (frame, frame.copy()), size=1_000)
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"mechanism": 3}, "'mechanism' parameter of audit must be a function of value, size and rng"),
+        (
+            {"mechanism": 3},
+            "'mechanism' parameter of audit_epsilon must be a function of value, size and rng",
+        ),
         ({"mechanism": lambda v, n, r: np.zeros(n + 1)}, "Got 17 outputs for 16 asked instead"),
         ({"mechanism": lambda v, n, r: 1.0}, "Got a value without a length"),
         ({"mechanism": lambda v, n, r: np.zeros((n, 0))}, "rows without coordinates"),
@@ -362,34 +369,37 @@ def test_equal_frames_are_seen_to_be_equal():
         ),
         (
             {"mechanism": OUE(k=5, epsilon=1), "pair": (0, 5)},
-            "'pair' parameter of audit must be two codes from",
+            "'pair' parameter of audit_epsilon must be two codes from",
         ),
         (
             {"mechanism": OUE(k=5, epsilon=1), "pair": (0, 2**70)},
-            "'pair' parameter of audit must be two codes",
+            "'pair' parameter of audit_epsilon must be two codes",
         ),
-        ({"mechanism": OUE(k=5, epsilon=1), "pair": (0, -1)}, "'pair' parameter of audit must be two codes"),
+        (
+            {"mechanism": OUE(k=5, epsilon=1), "pair": (0, -1)},
+            "'pair' parameter of audit_epsilon must be two codes",
+        ),
         ({"claimed": 10**400}, "must be left out: no number of draws can show"),
-        ({"features": 3}, "'features' parameter of audit must be a function"),
+        ({"features": 3}, "'features' parameter of audit_epsilon must be a function"),
         ({"features": lambda outputs: outputs[:-1]}, "'features' parameter .* Got 15 outputs for 16"),
-        ({"confidence": 1.0}, "'confidence' parameter of audit must be a number above 0 and below 1"),
+        ({"confidence": 1.0}, "'confidence' parameter of audit_epsilon must be a number above 0 and below 1"),
         ({"confidence": 0.0}, "'confidence'"),
         ({"confidence": True}, "'confidence'"),
         ({"confidence": "0.9"}, "'confidence'"),
-        ({"share": 0}, "'share' parameter of audit must be a whole number of at least 1"),
-        ({"size": 3}, "'size' parameter of audit must be a whole number of at least 4"),
-        ({"size": 20}, "'size' parameter of audit must be at least 50: fewer draws cannot show more"),
+        ({"share": 0}, "'share' parameter of audit_epsilon must be a whole number of at least 1"),
+        ({"size": 3}, "'size' parameter of audit_epsilon must be a whole number of at least 4"),
+        ({"size": 20}, "'size' parameter of audit_epsilon must be at least 50: fewer draws cannot show more"),
         ({"claimed": 800}, "must be left out: no number of draws can show"),
-        ({"claimed": -1}, "'claimed' parameter of audit must be a number >= 0"),
-        ({"delta": 1}, "'delta' parameter of audit must be a number >= 0 and < 1"),
-        ({"delta": -1}, "'delta' parameter of audit must be a number >= 0"),
+        ({"claimed": -1}, "'claimed' parameter of audit_epsilon must be a number >= 0"),
+        ({"delta": 1}, "'delta' parameter of audit_epsilon must be a number >= 0 and < 1"),
+        ({"delta": -1}, "'delta' parameter of audit_epsilon must be a number >= 0"),
         ({"delta": 2, "claimed": None, "mechanism": OUE(k=2, epsilon=1)}, "must be a number >= 0 and < 1"),
     ],
 )
 def test_what_cannot_be_audited_is_refused(changed, message):
     told = {"mechanism": respond, "pair": (0, 1), "claimed": 1, "size": 1_000} | changed
     with pytest.raises(InvalidParameterError, match=message):
-        audit(told.pop("mechanism"), told.pop("pair"), **told)
+        audit_epsilon(told.pop("mechanism"), told.pop("pair"), **told)
 
 
 def _objects(values):
@@ -402,7 +412,7 @@ def test_a_delta_below_that_of_the_guarantee_is_refused():
     """The guarantee says nothing there, so a finding would accuse nobody."""
     promised = Promising(Guarantee.approximate(1, "1/50", **CENTRAL))
     with pytest.raises(InvalidParameterError, match=r"must be a number >= 1/50 and < 1.*Hint"):
-        audit(promised, (0, 1), delta="1/100", size=1_000)
+        audit_epsilon(promised, (0, 1), delta="1/100", size=1_000)
 
 
 def test_a_claim_in_words_of_ones_own_keeps_the_delta_of_the_guarantee():
@@ -415,9 +425,9 @@ def test_a_claim_in_words_of_ones_own_keeps_the_delta_of_the_guarantee():
     promised = Leaky(Guarantee.approximate("1/10", "1/128", **CENTRAL))
     told = {"claimed": "1/10", "size": 100_000, "rng": 1}
 
-    assert audit(promised, (1, 2), **told).delta == Fraction(1, 128)
-    assert not audit(promised, (1, 2), **told).exceeds
-    assert audit(promised, (1, 2), delta=0, **told).exceeds
+    assert audit_epsilon(promised, (1, 2), **told).delta == Fraction(1, 128)
+    assert not audit_epsilon(promised, (1, 2), **told).exceeds
+    assert audit_epsilon(promised, (1, 2), delta=0, **told).exceeds
 
 
 @pytest.mark.parametrize("claimed", ["1e-200", "1e-400"])
@@ -426,15 +436,18 @@ def test_a_claim_of_next_to_nothing_is_audited_like_any_other(claimed, monkeypat
     monkeypatch.setattr(module, "FEWEST", 1_000)
     monkeypatch.setattr(module, "MOST", 2_000)
 
-    assert audit(respond, (0, 1), claimed=claimed, size=1_000, rng=1).exceeds
-    assert audit(respond, (0, 1), claimed=claimed, rng=1).exceeds
+    assert audit_epsilon(respond, (0, 1), claimed=claimed, size=1_000, rng=1).exceeds
+    assert audit_epsilon(respond, (0, 1), claimed=claimed, rng=1).exceeds
 
 
 def test_inputs_that_cannot_be_compared_are_taken_to_differ():
     def first(value, size, rng):
         return respond(int(value[0][0]), size, rng)
 
-    assert audit(first, ([np.zeros(2)], [np.ones(2)]), claimed=1, size=2_000, rng=1).measured_epsilon > 0.5
+    assert (
+        audit_epsilon(first, ([np.zeros(2)], [np.ones(2)]), claimed=1, size=2_000, rng=1).measured_epsilon
+        > 0.5
+    )
 
 
 def test_long_texts_are_drawn_a_few_at_a_time(monkeypatch):
@@ -446,13 +459,13 @@ def test_long_texts_are_drawn_a_few_at_a_time(monkeypatch):
         asked.append(size)
         return ["x" * 10_000] * size
 
-    audit(long, (0, 1), claimed=1, size=1_000, rng=1)
+    audit_epsilon(long, (0, 1), claimed=1, size=1_000, rng=1)
     assert max(asked) <= 105
 
 
 def test_a_guarantee_in_rho_needs_a_delta():
     with pytest.raises(InvalidParameterError, match=r"'delta' .* > 0 where the guarantee is in rho"):
-        audit(Promising(Guarantee.zcdp("1/2", **CENTRAL)), (0, 1), size=1_000)
+        audit_epsilon(Promising(Guarantee.zcdp("1/2", **CENTRAL)), (0, 1), size=1_000)
 
 
 @pytest.mark.parametrize(("rng", "kind"), [(None, SecureSource), (3, SeededSource)])
@@ -464,7 +477,7 @@ def test_the_mechanism_is_given_a_source_that_moves_on(rng, kind):
         seen.append((type(rng), rng.words(1)[0]))
         return respond(value, size, rng)
 
-    audit(watched, (0, 1), size=1_000, rng=rng)
+    audit_epsilon(watched, (0, 1), size=1_000, rng=rng)
 
     assert {each for each, _ in seen} == {kind}
     assert len({word for _, word in seen}) == len(seen)

@@ -28,7 +28,7 @@ READINGS = [
         Guarantee.pure("1/10", unit="one person", trust="local", protects=["race"], assumptions=["a", "b"]),
         """
             Seeing everything one person sends can change the odds between any two values of one
-            person's race by at most a factor of 1.11 (epsilon = 1/10, pure, unit: one person,
+            person's race by at most a factor of 1.11 (epsilon = 0.1, pure, unit: one person,
             trust: local; bound). Nothing is declared to be in the clear. Assumes: a; b.
         """,
     ),
@@ -64,7 +64,7 @@ READINGS = [
         Guarantee.zcdp("1/10", unit="replace one", trust="central", protects=["race"]),
         """
             Replacing one person's race changes the chance of anything that can be seen by at
-            most a factor of 8.52 plus 1.0e-6, read at delta = 1.0e-6 (rho = 1/10, zCDP, unit:
+            most a factor of 8.52 plus 1.0e-6, read at delta = 1.0e-6 (rho = 0.1, zCDP, unit:
             replace one, trust: central; bound). Nothing is declared to be in the clear.
         """,
     ),
@@ -91,7 +91,7 @@ READINGS = [
         Guarantee.pure("1/4", unit="one report", trust="local", protects=["race"]).group(3),
         """
             Seeing any 3 reports can change the odds between any two values of the race behind
-            them by at most a factor of 2.12 (epsilon = 3/4, pure, unit: one report, trust:
+            them by at most a factor of 2.12 (epsilon = 0.75, pure, unit: one report, trust:
             local, for 3 reports at once; bound, by group privacy). Nothing is declared to be
             in the clear.
         """,
@@ -100,7 +100,7 @@ READINGS = [
         Guarantee.pure("1/4", unit="one report", trust="central").group(3),
         """
             Seeing what is published can change the odds between any two values of the record
-            behind any 3 reports by at most a factor of 2.12 (epsilon = 3/4, pure, unit: one
+            behind any 3 reports by at most a factor of 2.12 (epsilon = 0.75, pure, unit: one
             report, trust: central, for 3 reports at once; bound, by group privacy). Nothing is
             declared to be in the clear.
         """,
@@ -109,7 +109,7 @@ READINGS = [
         Guarantee.pure("1/4", unit="one person", trust="local", protects=["race"]).group(3),
         """
             Seeing everything any 3 people send can change the odds between any two values of
-            any 3 people's race by at most a factor of 2.12 (epsilon = 3/4, pure, unit: one
+            any 3 people's race by at most a factor of 2.12 (epsilon = 0.75, pure, unit: one
             person, trust: local, for 3 people at once; bound, by group privacy). Nothing is
             declared to be in the clear.
         """,
@@ -118,7 +118,7 @@ READINGS = [
         Guarantee.pure("1/1000", unit="one report", trust="local", in_clear=["race"]),
         """
             Seeing one report can change the odds between any two values of what was asked
-            besides by at most a factor of 1.0011 (epsilon = 1/1000, pure, unit: one report,
+            besides by at most a factor of 1.0011 (epsilon = 0.001, pure, unit: one report,
             trust: local; bound). In the clear, and so not protected: race. No declared column
             is protected.
         """,
@@ -128,7 +128,7 @@ READINGS = [
         + Guarantee.pure("1/4", unit="replace one", trust="central", in_clear=["race"]),
         """
             Seeing what is published can change the odds between any two values of the rest of
-            one person's record by at most a factor of 1.65 (epsilon = 1/2, pure, unit: replace
+            one person's record by at most a factor of 1.65 (epsilon = 0.5, pure, unit: replace
             one, trust: central; bound). In the clear, and so not protected: race. No declared
             column is protected.
         """,
@@ -137,7 +137,7 @@ READINGS = [
         Guarantee.approximate("1/4", "1e-9", unit="one report", trust="central", in_clear=["race"]),
         """
             Changing the rest of the record behind one report changes the chance of anything
-            that can be seen by at most a factor of 1.29 plus 1.0e-9 (epsilon = 1/4, delta =
+            that can be seen by at most a factor of 1.29 plus 1.0e-9 (epsilon = 0.25, delta =
             1.0e-9, approximate, unit: one report, trust: central; bound). In the clear, and so
             not protected: race. No declared column is protected.
         """,
@@ -147,7 +147,7 @@ READINGS = [
         """
             Seeing what is published can change the odds between one person being in the data
             and not being in it, whatever the rest of their record, by at most a factor of 1.29
-            (epsilon = 1/4, pure, unit: add or remove one, trust: central; bound). In the
+            (epsilon = 0.25, pure, unit: add or remove one, trust: central; bound). In the
             clear, and so not protected: race. No declared column is protected.
         """,
     ),
@@ -253,7 +253,7 @@ def test_a_shown_delta_is_never_below_the_true_one(delta):
     ("value", "shown"),
     [
         (Fraction(0), "rho = 0"),
-        (Fraction(1, 3), "rho = 1/3"),
+        (Fraction(1, 3), "rho = 0.333334 (exactly 1/3)"),
         (Fraction("0.123456789"), "rho <= 0.12346"),
         (Fraction(10**9), "rho = 1000000000"),
         (Fraction(10**15), "rho <= 1.0000e+15"),
