@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from evenhand.table.csv.detect import PREFIX_BYTES, detect_format
@@ -49,13 +50,13 @@ def open_text(
         return FileFormat(sheet=asked.sheet), sheet_blocks(file, source.name, limits, asked.sheet)
     if asked.sheet is not None:
         refuse(source.name, "it is no Excel file, so it has no sheets. Hint: leave the sheet out.")
-    following: bytes | None = b""
-    while following is not None and len(start) < PREFIX_BYTES:
-        following = next(stream, None)
-        start += following or b""
-    is_whole = following is None
-    file_format = detect_format(start, asked, name=source.name, quote=quote, is_whole=is_whole)
-    return file_format, _as_utf8(start, stream, file_format, source.name)
+    pieces, is_whole = [start], False
+    while not is_whole and sum(map(len, pieces)) < PREFIX_BYTES:
+        block = next(stream, None)
+        pieces, is_whole = [*pieces, block or b""], block is None
+    prefix = b"".join(pieces)
+    file_format = detect_format(prefix, asked, name=source.name, quote=quote, is_whole=is_whole)
+    return file_format, _as_utf8(chain(pieces, stream), file_format, source.name)
 
 
 def is_sheet(file_format: FileFormat) -> bool:
@@ -68,14 +69,14 @@ def in_force(file_format: FileFormat) -> FileFormat:
     return PLAIN if is_sheet(file_format) else file_format
 
 
-def _as_utf8(start: bytes, stream: Iterator[bytes], file_format: FileFormat, name: str) -> Iterator[bytes]:
+def _as_utf8(stream: Iterator[bytes], file_format: FileFormat, name: str) -> Iterator[bytes]:
     """Yield the blocks of a file in UTF-8; text that is UTF-8 is checked later, as it is scanned."""
     if file_format.encoding == "utf-8":
-        yield start.removeprefix(_BOM)
+        yield next(stream).removeprefix(_BOM)
         yield from stream
         return
     decoder = codecs.getincrementaldecoder(str(file_format.encoding))("strict")
-    line, block, is_last = 1, start, False
+    line, block, is_first, is_last = 1, next(stream), True, False
     while True:
         try:
             text = decoder.decode(block, is_last).encode("utf-8")
@@ -83,12 +84,12 @@ def _as_utf8(start: bytes, stream: Iterator[bytes], file_format: FileFormat, nam
             line += _lines_before(error)
             known = f"is not {file_format.shown_encoding} text"
             refuse(name, f"line {line:,} {known}. Hint: say which encoding it has (--encoding).")
-        yield text.removeprefix(_BOM) if block is start else text
+        yield text.removeprefix(_BOM) if is_first else text
         if is_last:
             return
         line += count_lines(text)
         following = next(stream, None)
-        block, is_last = following or b"", following is None
+        block, is_first, is_last = following or b"", False, following is None
 
 
 def _lines_before(error: UnicodeError) -> int:
