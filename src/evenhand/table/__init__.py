@@ -2,6 +2,7 @@
 
 from evenhand.table.csv.read import read_csv
 from evenhand.table.encode import Table
+from evenhand.table.file_format import FileFormat
 from evenhand.table.frames import make_frame
 from evenhand.table.limits import Limits
 from evenhand.table.parquet.read import read_parquet
@@ -9,6 +10,7 @@ from evenhand.table.read import read
 from evenhand.table.write import write_csv, write_parquet
 
 __all__ = [
+    "FileFormat",
     "Limits",
     "Table",
     "make_frame",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._validate import integer, kind_of, refuse
-from evenhand.table.csv.read import CsvBatches, read_csv
+from evenhand.table.csv.read import CsvBatches, find_format, read_text
+from evenhand.table.file_format import FileFormat
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.read import ParquetBatches, read_parquet
 from evenhand.table.source import check_is_schema, open_source, own_name
+from evenhand.table.source import refuse as refuse_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,10 +28,13 @@ def read(
     schema: Schema | None = None,
     columns: Sequence[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    file_format: FileFormat | None = None,
 ) -> pa.Table:
-    """Read a CSV or Parquet file into an Arrow table.
+    """Read a CSV, Excel or Parquet file into an Arrow table.
 
-    The name of the file says which it is: ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``.
+    The name of the file says which it is: ``.csv``, ``.tsv`` or ``.txt``, plain or packed (``.csv.gz``,
+    ``.csv.bz2``), ``.xlsx``, ``.parquet`` or ``.pq``. How a text file is written is found out from its
+    beginning.
 
     Parameters
     ----------
@@ -37,6 +42,8 @@ def read(
         The file.
     schema, columns, limits
         As for :func:`read_csv` and :func:`read_parquet`.
+    file_format : FileFormat, optional
+        What is known of how the file is written.
 
     Returns
     -------
@@ -50,8 +57,30 @@ def read(
         As for the two readers.
     """
     hint = "use read_csv or read_parquet for a file of another name, or for an open file."
-    reader = read_csv if file_form(path, owner="read", hint=hint) == "csv" else read_parquet
-    return reader(path, schema=schema, columns=columns, limits=limits)
+    if file_form(path, owner="read", hint=hint) == "csv":
+        return read_text(path, schema=schema, columns=columns, limits=limits, file_format=file_format)
+    _refuse_format(path, file_format)
+    return read_parquet(path, schema=schema, columns=columns, limits=limits)
+
+
+def detect_file_format(
+    path: str | os.PathLike[str], file_format: FileFormat | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> FileFormat:
+    """Return how a file is written, found out where that is not known.
+
+    For a Parquet file nothing is filled in, and for an Excel workbook nothing but the sheet that is known.
+    """
+    if file_form(path, owner="detect_file_format") == "parquet":
+        _refuse_format(path, file_format)
+        return FileFormat()
+    with open_source(path, limits=limits, owner="detect_file_format") as source:
+        return find_format(source, limits, file_format)
+
+
+def _refuse_format(path: str | os.PathLike[str], file_format: FileFormat | None) -> None:
+    if file_format is not None and file_format.parts:
+        why = "it is a Parquet file, which says itself how it is written."
+        refuse_file(own_name(path), f"{why} Hint: leave delimiter, encoding, decimal and sheet out.")
 
 
 BATCH_ROWS = 1 << 18
@@ -59,12 +88,29 @@ BATCH_ROWS = 1 << 18
 
 MOST_BATCH_ROWS = 1 << 22
 
-_FORMS: dict[str, Literal["csv", "parquet"]] = {
+Form = Literal["csv", "parquet"]
+
+WRITTEN_ENDINGS: dict[str, Form] = {
     ".csv": "csv",
     ".csv.gz": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+"""The endings of files that evenhand writes, and the form of each."""
+
+ENDINGS: dict[str, Form] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    **{f".{text}.{packed}": "csv" for text in ("csv", "tsv", "txt") for packed in ("gz", "bz2")},
+    ".xlsx": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+"""The endings of files that evenhand reads; a sheet is read as the CSV file that a spreadsheet saves."""
+
+ENDINGS_TEXT = ".csv, .tsv, .txt (also packed, as .csv.gz or .csv.bz2), .xlsx, .parquet, .pq"
+"""The endings in words."""
 
 
 def read_batches(
@@ -74,8 +120,9 @@ def read_batches(
     columns: Sequence[str] | None = None,
     batch_rows: int = BATCH_ROWS,
     limits: Limits = DEFAULT_LIMITS,
+    file_format: FileFormat | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    r"""Yield a CSV or Parquet file as Arrow batches, one after the other.
+    r"""Yield a CSV, Excel or Parquet file as Arrow batches, one after the other.
 
     Files are refused for the same reasons as by :func:`evenhand.table.read`, but memory depends on the
     length of rows and not on how many there are. A reason that lies far inside a file is found when the
@@ -84,7 +131,7 @@ def read_batches(
     Parameters
     ----------
     path : str or path
-        The file; its name ends with ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``.
+        The file; its name ends as for :func:`evenhand.table.read`.
     schema : Schema, optional
         Columns of a CSV file that are read with the types their domains need, as
         :func:`evenhand.table.read_csv` does. All other columns of a CSV file are text as it stands, since
@@ -96,6 +143,8 @@ def read_batches(
     limits : Limits
         How large the file may be. For a file of any length pass
         :data:`~evenhand.table.limits.STREAM_LIMITS`, which keeps the limits of fields, rows and columns.
+    file_format : FileFormat, optional
+        What is known of how the file is written.
 
     Yields
     ------
@@ -116,7 +165,13 @@ def read_batches(
     [{'sex': ['f', 'm'], 'age': ['30', '41']}, {'sex': ['f'], 'age': ['07']}]
     """
     with open_batches(
-        path, schema=schema, columns=columns, batch_rows=batch_rows, limits=limits, owner="read_batches"
+        path,
+        schema=schema,
+        columns=columns,
+        batch_rows=batch_rows,
+        limits=limits,
+        file_format=file_format,
+        owner="read_batches",
     ) as batches:
         yield from batches
 
@@ -129,6 +184,7 @@ def open_batches(
     columns: Sequence[str] | None = None,
     batch_rows: int = BATCH_ROWS,
     limits: Limits = DEFAULT_LIMITS,
+    file_format: FileFormat | None = None,
     owner: str = "open_batches",
 ) -> Iterator[CsvBatches | ParquetBatches]:
     """Open a file to be read in batches; the parameters are those of :func:`read_batches`.
@@ -139,36 +195,45 @@ def open_batches(
     rows = integer("batch_rows", batch_rows, owner=owner, low=1, high=MOST_BATCH_ROWS)
     form = file_form(path, owner=owner)
     check_is_schema(schema, owner=owner)
-    reader = CsvBatches if form == "csv" else ParquetBatches
+    asked: dict[str, Any] = {"schema": schema, "columns": columns, "batch_rows": rows, "owner": owner}
+    if form == "parquet":
+        _refuse_format(path, file_format)
     with open_source(path, limits=limits, owner=owner) as source:
-        yield reader(source, limits, schema=schema, columns=columns, batch_rows=rows, owner=owner)
+        if form == "csv":
+            yield CsvBatches(source, limits, **asked, file_format=file_format)
+        else:
+            yield ParquetBatches(source, limits, **asked)
 
 
 def file_columns(
-    path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS, owner: str = "file_columns"
+    path: str | os.PathLike[str],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    file_format: FileFormat | None = None,
+    owner: str = "file_columns",
 ) -> tuple[str, ...]:
     """Return the names of the columns of a file, in order.
 
     They may be private where a file has no header: show none of them that was not asked for by name.
     """
-    reader = CsvBatches if file_form(path, owner=owner) == "csv" else ParquetBatches
+    form = file_form(path, owner=owner)
     with open_source(path, limits=limits, owner=owner) as source:
-        return reader.names_in(source, limits)
+        if form == "csv":
+            return CsvBatches.names_in(source, limits, file_format)
+        return ParquetBatches.names_in(source, limits)
 
 
-def file_form(
-    path: str | os.PathLike[str], *, owner: str, parameter: str = "path", hint: str = ""
-) -> Literal["csv", "parquet"]:
-    """Return which form of file a name stands for.
+def file_form(path: str | os.PathLike[str], *, owner: str, parameter: str = "path", hint: str = "") -> Form:
+    """Return which form of file a name stands for, of one that is read or, as 'out', of one that is written.
 
     >>> file_form("survey.CSV.gz", owner="example")
     'csv'
     """
     given: object = path
     name = own_name(path) if isinstance(given, str | os.PathLike) else ""
-    for suffix, form in _FORMS.items():
+    is_written = parameter == "out"
+    for suffix, form in (WRITTEN_ENDINGS if is_written else ENDINGS).items():
         if name.lower().endswith(suffix):
             return form
-    return refuse(
-        parameter, owner, f"a path that ends with {', '.join(_FORMS)}", name or kind_of(path), hint=hint
-    )
+    listed = ", ".join(WRITTEN_ENDINGS) if is_written else ENDINGS_TEXT
+    return refuse(parameter, owner, f"a path that ends with {listed}", name or kind_of(path), hint=hint)

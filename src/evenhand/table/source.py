@@ -7,6 +7,7 @@ file calls its columns is never part of a message.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import os
 import stat
@@ -79,6 +80,7 @@ def _bare(name: str) -> str:
 
 BLOCK_BYTES = 1 << 18
 _GZIP_MAGIC = b"\x1f\x8b"
+_BZIP2_MAGIC = tuple(b"BZh%d" % level for level in range(1, 10))
 
 
 class ReadableBuffer(Protocol):
@@ -148,11 +150,13 @@ def open_source(path_or_buffer: Any, *, limits: Limits, owner: str) -> Iterator[
 
 
 def blocks(source: Source, limits: Limits) -> Iterator[bytes]:
-    """Yield the bytes of a source, unpacked if they are gzipped; read at most one byte over the limit."""
-    start = _read(source, source.stream, 2)
+    """Yield the bytes of a source, unpacked if they are packed; read at most one byte over the limit."""
+    start = _read(source, source.stream, 4)
     stream: Any = _Rejoined(start, source.stream)
-    if start == _GZIP_MAGIC:
+    if start.startswith(_GZIP_MAGIC):
         stream = gzip.GzipFile(fileobj=stream)
+    elif start.startswith(_BZIP2_MAGIC):
+        stream = bz2.BZ2File(stream)
     total = 0
     while total <= limits.bytes:
         block = _read(source, stream, min(BLOCK_BYTES, limits.bytes + 1 - total))
@@ -183,7 +187,7 @@ def _read(source: Source, stream: Any, size: int) -> bytes:
         try:
             part = stream.read(size)
         except (OSError, EOFError, zlib.error):
-            if isinstance(stream, gzip.GzipFile):
+            if isinstance(stream, gzip.GzipFile | bz2.BZ2File):
                 refuse(source.name, "its compressed data is damaged or cut off.")
             refuse(source.name, "the system could not read it.")
         if not isinstance(part, bytes | bytearray | memoryview):

@@ -241,7 +241,7 @@ def test_wrong_parameters_are_refused(csv, given, parameter):
         list(read_batches(csv, **given))
 
 
-@pytest.mark.parametrize("path", ["people.xlsx", 7, io.BytesIO()])
+@pytest.mark.parametrize("path", ["people.ods", 7, io.BytesIO()])
 def test_another_form_of_file_is_refused(path):
     with pytest.raises(InvalidParameterError, match=r"must be a path that ends with \.csv"):
         file_form(path, owner="test")

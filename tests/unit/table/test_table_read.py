@@ -31,10 +31,11 @@ def test_the_schema_is_handed_on(tmp_path):
     }
 
 
-@pytest.mark.parametrize("name", ["x.txt", "csv", "x.xlsx", "x.parquet.gz", ""])
+@pytest.mark.parametrize("name", ["x.ods", "csv", "x.xls", "x.parquet.gz", ""])
 def test_another_ending_is_refused(name):
     with pytest.raises(
-        InvalidParameterError, match=r"must be a path that ends with \.csv, \.csv\.gz, \.parquet, \.pq"
+        InvalidParameterError,
+        match=r"must be a path that ends with \.csv, \.tsv, \.txt .*\.xlsx, \.parquet, \.pq",
     ):
         read(name)
 

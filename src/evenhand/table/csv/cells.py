@@ -24,15 +24,29 @@ no_number = float("inf")
 _INT_LOW, _INT_HIGH = -(2**63), 2**63 - 1
 _WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_GUESSED_NUMBER = r"-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _GUESSES = {
     "whole": re.compile(r"0|-?[1-9][0-9]{0,17}"),
-    "number": re.compile(r"-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"),
+    "number": re.compile(_GUESSED_NUMBER),
     "truth": re.compile("|".join(TRUE_WORDS + FALSE_WORDS)),
 }
 _FEW_CELLS = 64
 
 MISSING_WORDS = ("NA", "N/A")
 """What R and spreadsheets write for a missing value."""
+
+
+def number_pattern(decimal: str) -> re.Pattern[str]:
+    """Return the pattern of a cell that makes a column one of numbers, with this decimal mark.
+
+    >>> bool(number_pattern(",").fullmatch("-1,5")), bool(number_pattern(",").fullmatch("1.5"))
+    (True, False)
+    """
+    return re.compile(_with_mark(_GUESSED_NUMBER, decimal))
+
+
+def _with_mark(pattern: str, decimal: str) -> str:
+    return pattern.replace(r"\.", re.escape(decimal))
 
 
 def no_whole_number(domain: Domain) -> int:
@@ -47,23 +61,26 @@ def no_whole_number(domain: Domain) -> int:
     return next(number for number in itertools.count(_INT_LOW) if number not in domain.values)
 
 
-def converter(domain: Domain, *, words: bool = False) -> Callable[[Any], Any]:
+def converter(domain: Domain, *, words: bool = False, decimal: str = ".") -> Callable[[Any], Any]:
     """Return the function that brings an Arrow array of text to the type `domain` needs.
 
     Text stays text, for truth values too: the words are matched when the table is encoded.
     A cell that does not read as the number wanted becomes one that no domain holds,
     so that the rule for values outside the domain takes care of it. With `words`, for a column whose domain
-    was read from rows, one of :data:`MISSING_WORDS` is a missing value unless the domain holds it.
+    was read from rows, one of :data:`MISSING_WORDS` is a missing value unless the domain holds it. Where
+    `decimal` is a comma, numbers with points are no numbers.
     """
     values = domain.values if domain.kind == "categorical" else ()
     missing = [word for word in MISSING_WORDS if words and word not in values]
     if domain.value_type is int:
         stand_in = no_whole_number(domain)
         return lambda text: _by_distinct(
-            take_as_missing(text, missing), lambda cells: _whole_numbers(cells, stand_in)
+            take_as_missing(text, missing), lambda cells: _whole_numbers(cells, stand_in, decimal)
         )
     if domain.value_type is float:
-        return lambda text: _by_distinct(take_as_missing(text, missing), _numbers)
+        return lambda text: _by_distinct(
+            take_as_missing(text, missing), lambda cells: _numbers(cells, decimal)
+        )
     empty = "" in values
     return lambda text: take_as_missing(text, missing, empty=not empty)
 
@@ -80,8 +97,14 @@ class TypeGuess:
 
     Whole numbers, numbers, truth values, else text. Numbers written with a leading zero or plus
     sign, with spaces, or with more digits than their type holds are text: codes look like that.
+
+    Parameters
+    ----------
+    decimal : str
+        The decimal mark of numbers, a point or a comma.
     """
 
+    decimal: str = "."
     _open: dict[str, bool] = field(default_factory=lambda: dict.fromkeys(_GUESSES, True))
     _seen: bool = False
 
@@ -93,7 +116,8 @@ class TypeGuess:
         self._seen = True
         distinct = text.dictionary_encode().dictionary
         for kind, still in self._open.items():
-            self._open[kind] = still and _all_match(distinct, _GUESSES[kind])
+            pattern = number_pattern(self.decimal) if kind == "number" else _GUESSES[kind]
+            self._open[kind] = still and _all_match(distinct, pattern)
         return text
 
     def convert(self, text: Any) -> Any:
@@ -105,7 +129,7 @@ class TypeGuess:
             return pc.if_else(text.is_null(), None, pc.is_in(text, words))
         if self._open["whole"]:
             return _by_distinct(text, lambda cells: cells.cast(pa.int64()))
-        return _by_distinct(text, _numbers)
+        return _by_distinct(text, lambda cells: _numbers(cells, self.decimal))
 
 
 def _all_match(cells: Any, pattern: re.Pattern[str]) -> bool:
@@ -120,25 +144,26 @@ def _by_distinct(text: Any, parse: Callable[[Any], Any]) -> Any:
     return parse(encoded.dictionary).take(encoded.indices)
 
 
-def _whole_numbers(text: Any, stand_in: int) -> Any:
+def _whole_numbers(text: Any, stand_in: int, decimal: str) -> Any:
     text = pc.ascii_trim(text, " \t")
-    whole = pc.match_substring_regex(text, _WHOLE)
-    digits = pc.replace_substring_regex(text, r"^\+?(-?)0*([0-9]+)(\.0*)?$", r"\1\2")
+    whole = pc.match_substring_regex(text, _with_mark(_WHOLE, decimal))
+    written = _with_mark(r"^\+?(-?)0*([0-9]+)(\.0*)?$", decimal)
+    digits = pc.replace_substring_regex(text, written, r"\1\2")
     short = pc.and_(whole, pc.less(pc.binary_length(digits), 19))
     numbers = pc.if_else(short, digits, "0").cast(pa.int64()).to_numpy().copy()
     numbers[~_mask(short)] = stand_in
     for place in np.flatnonzero(_mask(pc.and_(whole, pc.invert(short)))):
-        written = digits[int(place)].as_py()
-        number = int(written) if len(written) <= 20 else _INT_HIGH + 1
+        long = digits[int(place)].as_py()
+        number = int(long) if len(long) <= 20 else _INT_HIGH + 1
         if _INT_LOW <= number <= _INT_HIGH:
             numbers[place] = number
     return pa.array(numbers)
 
 
-def _numbers(text: Any) -> Any:
+def _numbers(text: Any, decimal: str) -> Any:
     text = pc.ascii_trim(text, " \t")
-    valid = _mask(pc.match_substring_regex(text, _NUMBER))
-    written = text.to_pylist()
+    valid = _mask(pc.match_substring_regex(text, _with_mark(_NUMBER, decimal)))
+    written = (text if decimal == "." else pc.replace_substring(text, decimal, ".")).to_pylist()
     numbers = [float(cell) if fits else no_number for cell, fits in zip(written, valid, strict=True)]
     return pa.array(numbers, pa.float64())
 

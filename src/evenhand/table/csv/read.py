@@ -12,11 +12,12 @@ import pyarrow.csv as arrow_csv
 from evenhand._validate import refuse as refuse_parameter
 from evenhand.table.csv.cells import TypeGuess, converter
 from evenhand.table.csv.scan import Scanner
+from evenhand.table.csv.text import in_force, is_sheet, open_text
+from evenhand.table.file_format import SEPARATORS, FileFormat, check_mark
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.source import (
     Source,
     batch_names,
-    blocks,
     check_names,
     open_source,
     over_limit,
@@ -31,17 +32,9 @@ if TYPE_CHECKING:
     from evenhand.schema import Column, Schema
     from evenhand.table.source import ReadableBuffer
 
-_FOREIGN = {
-    b"PAR1": "it is a Parquet file. Hint: use read_parquet, or name it .parquet.",
-    b"PK\x03\x04": "it is a zipped file such as a spreadsheet. Hint: save it as CSV.",
-    b"\xff\xfe": "it is UTF-16 text. Hint: save it as UTF-8.",
-    b"\xfe\xff": "it is UTF-16 text. Hint: save it as UTF-8.",
-    b"ARROW1": "it is an Arrow file. Hint: save it as Parquet.",
-}
 _GROUP_BYTES = 2 << 20
 _ARRAY_BYTES = 512  # what an Arrow array takes beside its data
-_BOM = b"\xef\xbb\xbf"
-_MARKS = ["\t", *map(chr, range(0x20, 0x7F))]
+_SHEET_HINT = "Hint: give every column of the sheet a name in its first row, and write nothing beside them."
 
 
 def read_csv(
@@ -50,13 +43,17 @@ def read_csv(
     schema: Schema | None = None,
     columns: Sequence[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
     quote: str | None = '"',
 ) -> pa.Table:
     r"""Read a CSV file into an Arrow table.
 
-    The file is UTF-8, with or without a byte-order mark, plain or gzipped, and its first line
-    names the columns. Quoted fields may hold delimiters, line ends and doubled quotation marks.
+    The first line names the columns. What separates the fields, the encoding and the decimal mark are found
+    out from the beginning of the file, see :mod:`evenhand.table.csv.detect`; it may be packed with gzip or
+    bzip2, and an Excel workbook is read as the CSV file of its sheet. Quoted fields
+    may hold delimiters, line ends and doubled quotation marks.
     Blank lines are skipped, but in a file of one column, where they are empty cells. An empty cell is a
     missing value; an empty quoted cell is the empty text where the domain declares it and missing elsewhere.
 
@@ -74,8 +71,8 @@ def read_csv(
         The columns to read. By default those of the schema; without a schema, all.
     limits : Limits
         How large the file may be.
-    delimiter : str, default ","
-        The character between fields.
+    delimiter, encoding, decimal : str, optional
+        What is known of how the file is written, see :class:`evenhand.table.FileFormat`.
     quote : str or None, default '"'
         The character around quoted fields. With None, quotation marks are part of the text.
 
@@ -99,25 +96,69 @@ def read_csv(
     >>> read_csv(io.BytesIO(b"zip,age,note\n01,07,x\n02,?,y\n"), schema=schema).to_pydict()
     {'zip': ['01', '02'], 'age': [7, -9223372036854775808]}
     """
-    _check_dialect(delimiter, quote)
+    if quote is not None:
+        check_mark("quote", quote, owner="read_csv")
+    asked = FileFormat(delimiter=delimiter, encoding=encoding, decimal=decimal)
+    if quote is not None and asked.delimiter == quote:
+        refuse_parameter("quote", "read_csv", "another character than delimiter", quote)
+    return read_text(
+        path_or_buffer, schema=schema, columns=columns, limits=limits, file_format=asked, quote=quote
+    )
+
+
+def read_text(
+    path_or_buffer: str | os.PathLike[str] | ReadableBuffer,
+    *,
+    schema: Schema | None,
+    columns: Sequence[str] | None,
+    limits: Limits,
+    file_format: FileFormat | None,
+    quote: str | None = '"',
+) -> pa.Table:
+    """Read a CSV file or a sheet of a workbook, whose format may be known; else as :func:`read_csv`."""
     with open_source(path_or_buffer, limits=limits, owner="read_csv") as source:
-        scanner = Scanner(source.name, limits, delimiter, quote)
-        groups = _groups(source, scanner)
-        names = _header_names(next(groups).data, scanner)
+        rows = _Rows(source, limits, file_format, quote=quote)
+        scanner, groups, names, decimal = rows.scanner, rows.groups, rows.names, rows.decimal
         wanted = wanted_names(names, source.name, schema=schema, columns=columns, owner="read_csv")
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [_converter_of(schema[name]) for name in wanted]
+            convert = [_converter_of(schema[name], decimal) for name in wanted]
             return _table(wanted, _pieces(groups, scanner, places, convert))
-        guesses = [TypeGuess() for _ in wanted]
+        guesses = [TypeGuess(decimal) for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
         return _table(wanted, _convert(pieces, guesses, scanner))
 
 
-def _converter_of(column: Column) -> Callable[[Any], Any]:
+def _converter_of(column: Column, decimal: str) -> Callable[[Any], Any]:
     """Return what converts the cells of a column; one that was inferred has words for missing."""
-    return converter(column.domain, words=column.inferred and column.nulls != "error")
+    words = column.inferred and column.nulls != "error"
+    return converter(column.domain, words=words, decimal=decimal)
+
+
+class _Rows:
+    """An open file: how it is written, the names of its columns, and its rows, to be gone through once."""
+
+    def __init__(
+        self, source: Source, limits: Limits, asked: FileFormat | None, *, quote: str | None = '"'
+    ) -> None:
+        self.file_format, stream = open_text(source, limits, asked, quote=quote)
+        text = in_force(self.file_format)
+        self.decimal, delimiter = str(text.decimal), str(text.delimiter)
+        hint = _SHEET_HINT if is_sheet(self.file_format) else _ragged_hint(delimiter)
+        self.scanner = Scanner(source.name, limits, delimiter, quote, hint)
+        self.groups = _groups(stream, self.scanner)
+        self.names = _header_names(next(self.groups).data, self.scanner)
+
+
+def _ragged_hint(delimiter: str) -> str:
+    marks = f"{SEPARATORS[delimiter]}s" if delimiter in SEPARATORS else f"the character '{delimiter}'"
+    return f"Hint: separate the fields of every line by {marks}, or say what separates them (--delimiter)."
+
+
+def find_format(source: Source, limits: Limits, asked: FileFormat | None) -> FileFormat:
+    """Return how an open file is written: a sheet, or a delimiter, an encoding and a decimal mark."""
+    return open_text(source, limits, asked)[0]
 
 
 class _Group(NamedTuple):
@@ -127,17 +168,16 @@ class _Group(NamedTuple):
     number: int
 
 
-def _groups(source: Source, scanner: Scanner) -> Iterator[_Group]:
+def _groups(stream: Iterator[bytes], scanner: Scanner) -> Iterator[_Group]:
     """Yield the header, then whole rows in groups of a few megabytes, all checked."""
-    stream = blocks(source, scanner.limits)
-    rest = _checked_start(next(stream, b""), source.name)
+    rest = next(stream, b"")
     header, last = scanner.header(rest, last=False), False
     while not header.number and not last:
         block = next(stream, None)
         rest, last = rest[header.end :] + (block or b""), block is None
         header = scanner.header(rest, last=last)
     if not header.number:
-        refuse(source.name, "it is empty, where a line of column names should be.")
+        refuse(scanner.name, "it is empty, where a line of column names should be.")
     yield _Group(rest[: header.end], 1)
 
     rest, parts, size, count = rest[header.end :], [], 0, 0
@@ -151,13 +191,6 @@ def _groups(source: Source, scanner: Scanner) -> Iterator[_Group]:
             if count:
                 yield _Group(b"".join(parts), count)
             parts, size, count = [], 0, 0
-
-
-def _checked_start(start: bytes, name: str) -> bytes:
-    for magic, what in _FOREIGN.items():
-        if start.startswith(magic):
-            refuse(name, what)
-    return start.removeprefix(_BOM)
 
 
 def _header_names(header: bytes, scanner: Scanner) -> list[str]:
@@ -245,16 +278,6 @@ def _too_large(scanner: Scanner) -> NoReturn:
     over_limit(scanner.name, f"as a table it takes more than {most:,} bytes of memory.", limit="bytes")
 
 
-def _check_dialect(delimiter: str, quote: str | None) -> None:
-    for name, mark in (("delimiter", delimiter), ("quote", quote)):
-        if mark is None and name == "quote":
-            continue
-        if mark not in _MARKS:
-            refuse_parameter(name, "read_csv", "one printable ASCII character or a tab", mark)
-    if delimiter == quote:
-        refuse_parameter("quote", "read_csv", "another character than delimiter", quote)
-
-
 _BATCH_BYTES = 32 << 20
 
 
@@ -270,16 +293,18 @@ class CsvBatches:
         columns: Sequence[str] | None,
         batch_rows: int,
         owner: str,
+        file_format: FileFormat | None = None,
     ) -> None:
         self._source, self._batch_rows = source, batch_rows
-        self._scanner = Scanner(source.name, limits, ",", '"')
-        self._blocks = _groups(source, self._scanner)
-        names = _header_names(next(self._blocks).data, self._scanner)
+        rows = _Rows(source, limits, file_format)
+        self._scanner, self._blocks, names = rows.scanner, rows.groups, rows.names
         wanted = batch_names(names, source.name, schema=schema, columns=columns, owner=owner)
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
         self._convert: list[Callable[[Any], Any]] = [
-            _converter_of(schema[name]) if schema is not None and name in schema else lambda text: text
+            _converter_of(schema[name], rows.decimal)
+            if schema is not None and name in schema
+            else lambda text: text
             for name in wanted
         ]
         nothing = pa.array([], pa.string())
@@ -287,10 +312,11 @@ class CsvBatches:
         self.schema = pa.schema(zip(wanted, types, strict=True))
 
     @classmethod
-    def names_in(cls, source: Source, limits: Limits) -> tuple[str, ...]:
+    def names_in(
+        cls, source: Source, limits: Limits, file_format: FileFormat | None = None
+    ) -> tuple[str, ...]:
         """Return the names of all columns of an open file."""
-        scanner = Scanner(source.name, limits, ",", '"')
-        return tuple(_header_names(next(_groups(source, scanner)).data, scanner))
+        return tuple(_Rows(source, limits, file_format).names)
 
     @property
     def share_read(self) -> float:

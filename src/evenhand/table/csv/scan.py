@@ -56,12 +56,15 @@ class Scanner:
         The character between fields.
     quote : str or None
         The character around quoted fields; None if the file has none.
+    hint : str
+        What to do about a row of another length than the header.
     """
 
     name: str
     limits: Limits
     delimiter: str
     quote: str | None
+    hint: str = ""
     line: int = 1
     width: int = 0
     _kinds: NDArray[np.uint8] = field(init=False, repr=False)
@@ -102,7 +105,8 @@ class Scanner:
             start = int(starts[line_ends[row] - widths[row] + 1])
             count, where = int(widths[row]), f"line {self._line_at(block, start):,}"
             noun = "field" if count == 1 else "fields"
-            refuse(self.name, f"{where} has {count:,} {noun} and the header has {self.width:,}.")
+            why = f"{where} has {count:,} {noun} and the header has {self.width:,}."
+            refuse(self.name, f"{why} {self.hint}".rstrip())
         return self._done(block, int(np.count_nonzero(~blank)), int(fields.ends[line_ends[-1]]) + 1)
 
     def _done(self, block: bytes, count: int, end: int) -> ScannedRows:
@@ -111,8 +115,9 @@ class Scanner:
         try:
             complete.decode("utf-8")
         except UnicodeDecodeError as error:
-            refuse(self.name, f"line {self._line_at(block, error.start):,} is not UTF-8 text.")
-        self.line += _line_count(complete)
+            hint = "Hint: say which encoding the file has, such as windows-1252 (--encoding)."
+            refuse(self.name, f"line {self._line_at(block, error.start):,} is not UTF-8 text. {hint}")
+        self.line += count_lines(complete)
         return ScannedRows(count, end)
 
     def _fields(self, block: bytes, *, last: bool) -> _Fields:
@@ -189,7 +194,7 @@ class Scanner:
         over_limit(self.name, why, limit=f"{what}_bytes")
 
     def _line_at(self, block: bytes, place: int) -> int:
-        return self.line + _line_count(block[:place])
+        return self.line + count_lines(block[:place])
 
 
 def _lines(
@@ -218,5 +223,6 @@ def _without_returns(
     return _Fields(places[keep], (place_kinds != _DELIMITER)[keep], crlf[keep])
 
 
-def _line_count(text: bytes) -> int:
+def count_lines(text: bytes) -> int:
+    """Return how many lines end in a text, each with LF, CR LF or CR."""
     return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")

@@ -61,7 +61,6 @@ def test_columns_that_are_no_list_of_names_are_refused(wrong):
         ("delimiter", "ab"),
         ("delimiter", "\n"),
         ("delimiter", "é"),
-        ("delimiter", None),
         ("quote", "''"),
         ("quote", 3),
         ("quote", "\r"),
@@ -69,7 +68,7 @@ def test_columns_that_are_no_list_of_names_are_refused(wrong):
 )
 def test_a_dialect_that_cannot_be_is_refused(setting, wrong):
     with pytest.raises(
-        InvalidParameterError, match=f"The '{setting}' parameter of read_csv must be one printable"
+        InvalidParameterError, match=f"The '{setting}' parameter of [A-Za-z_]+ must be one printable"
     ):
         read("a\n", **{setting: wrong})
 

@@ -12,6 +12,10 @@ from evenhand.table import Limits, read_csv
 from evenhand.table.csv.scan import Scanner
 
 
+RAGGED = "Hint: separate the fields of every line by commas, or say what separates them (--delimiter)."
+ENCODING = "Hint: say which encoding the file has, such as windows-1252 (--encoding)."
+
+
 def refusal(data, **settings):
     with pytest.raises(EvenhandError) as caught:
         read_csv(io.BytesIO(data), **settings)
@@ -23,7 +27,7 @@ def test_a_ragged_row_is_told_with_its_line_and_both_widths():
     rows = [",".join(["1"] * 15)] * 1_202
     data = "\n".join([header, *rows, ",".join(["1"] * 14), *rows]).encode()
 
-    assert refusal(data) == "line 1,204 has 14 fields and the header has 15."
+    assert refusal(data) == f"line 1,204 has 14 fields and the header has 15. {RAGGED}"
 
 
 @pytest.mark.parametrize(
@@ -32,30 +36,36 @@ def test_a_ragged_row_is_told_with_its_line_and_both_widths():
         (b"", "it is empty, where a line of column names should be."),
         (b"\n\r\n\n", "it is empty, where a line of column names should be."),
         (b"\xef\xbb\xbf", "it is empty, where a line of column names should be."),
-        (b"a,b\n1\n", "line 2 has 1 field and the header has 2."),
-        (b"a,b\n1,2,3", "line 2 has 3 fields and the header has 2."),
-        (b"a,b\r\n\r\n1\r\n", "line 3 has 1 field and the header has 2."),
-        (b"a,b\r\r1\r", "line 3 has 1 field and the header has 2."),
-        (b'a,b\n"x\n\ny",1\n1,2,3\n', "line 5 has 3 fields and the header has 2."),
-        (b"a,b\n1,2\n \n", "line 3 has 1 field and the header has 2."),
+        (b"a,b\n1\n", f"line 2 has 1 field and the header has 2. {RAGGED}"),
+        (b"a,b\n1,2,3", f"line 2 has 3 fields and the header has 2. {RAGGED}"),
+        (b"a,b\r\n\r\n1\r\n", f"line 3 has 1 field and the header has 2. {RAGGED}"),
+        (b"a,b\r\r1\r", f"line 3 has 1 field and the header has 2. {RAGGED}"),
+        (b'a,b\n"x\n\ny",1\n1,2,3\n', f"line 5 has 3 fields and the header has 2. {RAGGED}"),
+        (b"a,b\n1,2\n \n", f"line 3 has 1 field and the header has 2. {RAGGED}"),
         (b"a,b\n1,\0\n", "line 2 holds a NUL byte, so it is not text."),
-        (b"a,b\n1,\xff\n", "line 2 is not UTF-8 text."),
-        (b"a,b\xe9\n1,2\n", "line 1 is not UTF-8 text."),
-        (b"a,b\n1,\xed\xa0\x80\n", "line 2 is not UTF-8 text."),
+        ("a,b\nä,ä\n".encode() + b"1,\xff\n", f"line 3 is not UTF-8 text. {ENCODING}"),
+        ("a,b\nä,ä\n".encode() + b"1\xe9,2\n", f"line 3 is not UTF-8 text. {ENCODING}"),
         (b'a,b\n1,"x\n2,3\n', "the quoted field that starts on line 2 never ends."),
         (b'a,b\n1,"""\n', "the quoted field that starts on line 2 never ends."),
         (b"a,a\n", "columns 1 and 2 have the same name."),
         (b"a,b,\n", "column 3 has no name."),
         (b'a,"",b\n', "column 2 has no name."),
         (b"PAR1,x\n", "it is a Parquet file. Hint: use read_parquet, or name it .parquet."),
-        (b"PK\x03\x04", "it is a zipped file such as a spreadsheet. Hint: save it as CSV."),
+        (b"PK\x03\x04", "it is damaged, or no Excel file. Hint: save it as CSV."),
         (b"ARROW1", "it is an Arrow file. Hint: save it as Parquet."),
-        ("a,b\n".encode("utf-16"), "it is UTF-16 text. Hint: save it as UTF-8."),
-        ("\ufeffa,b\n".encode("utf-16-be"), "it is UTF-16 text. Hint: save it as UTF-8."),
+        ("a,b\n".encode("utf-32"), "it is UTF-32 text. Hint: save it as UTF-8."),
+        ("\ufeffa,b\n".encode("utf-32-be"), "it is UTF-32 text. Hint: save it as UTF-8."),
     ],
 )
 def test_each_fault_has_its_sentence(data, message):
     assert refusal(data) == message
+
+
+@pytest.mark.parametrize(
+    ("data", "line"), [(b"a,b\n1,\xff\n", 2), (b"a,b\xe9\n1,2\n", 1), (b"a,b\n1,\xed\xa0\x80\n", 2)]
+)
+def test_what_is_not_utf_8_is_refused_where_that_was_asked_for(data, line):
+    assert refusal(data, encoding="utf-8") == f"line {line} is not UTF-8 text. {ENCODING}"
 
 
 @pytest.mark.parametrize(
