@@ -41,6 +41,7 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
         sensitive=split_list(typed.get("sensitive"), opened.names),
         drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
         missing_group=bool(typed.get("missing_group")),
+        labels=tuple(typed.get("labels") or ()),
     )
 
 
@@ -93,8 +94,8 @@ def assign_roles(
     sensitive = f"; sensitive {quote_names(schema.sensitive)}" if "sensitive" in needed else ""
     terminal.say(
         "Roles",
-        f"target {schema.target} = {schema.positive}; protected {schema.protected}, privileged "
-        f"{schema.privileged}{sensitive}",
+        f"target {schema.target} = {schema.positive_label}; protected {schema.protected}, privileged "
+        f"{schema.privileged_label}{sensitive}",
     )
     return replace(setup, notes=(*setup.notes, *guesses))
 

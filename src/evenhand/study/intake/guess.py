@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.schema.infer import FEW, open_frame
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns, value_of
+from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns
+from evenhand.study.intake.typed_values import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
