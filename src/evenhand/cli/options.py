@@ -157,11 +157,16 @@ Drop = Annotated[list[str] | None, role_option("COLUMNS", "Columns to leave out.
 MissingGroup = Annotated[
     bool, role_option("", "Compare people whose --protected is missing, as a group.", "--missing-group")
 ]
+Labels = Annotated[
+    list[str] | None,
+    role_option("TEXT", "What people read for a value: white=1:White. Repeatable.", "--label"),
+]
 GuessRoles = Annotated[bool, role_option("", "Guess the roles that are missing, with reasons.", "--guess")]
 Quasi = Annotated[list[str] | None, role_option("COLUMNS", "What others may know. [the schema's]")]
 ROLE_OPTIONS: Mapping[str, Any] = {
     "target": Target, "positive": Positive, "protected": Protected, "privileged": Privileged,
-    "sensitive": Sensitive, "drop": Drop, "band": Band, "missing_group": MissingGroup, "guess": GuessRoles,
+    "sensitive": Sensitive, "drop": Drop, "band": Band, "missing_group": MissingGroup, "labels": Labels,
+    "guess": GuessRoles,
 }  # fmt: skip
 """The roles of a study of people."""
 

@@ -6,12 +6,13 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand.cli.asking import AMOUNT, ask_roles
 from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.refusals import refuse_other_separators
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
-from evenhand.study.intake.guess import guess
+from evenhand.study.intake.guess import guess, read_rows
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import (
     ROLES,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.study.intake.draft import Part
+    from evenhand.study.intake.guess import Guess
 
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
@@ -42,6 +44,7 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
         drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
         missing_group=bool(typed.get("missing_group")),
         bands=read_bands(typed.get("band"), opened.names),
+        labels=tuple(typed.get("labels") or ()),
     )
 
 
@@ -95,6 +98,9 @@ def assign_roles(
     if typed["guess"]:
         words, guesses = _guess_roles(terminal, opened, words)
     missing = [role for role in missing_roles(words, opened) if role in needed]
+    if missing and terminal.is_interactive and not typed.get("yes"):
+        words = ask_roles(terminal, opened, words, missing)
+        missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
         typed_command = f"{command} {shlex.quote(typed['data'])}"
         wrong_use(
@@ -109,8 +115,8 @@ def assign_roles(
     sensitive = f"; sensitive {quote_names(schema.sensitive)}" if "sensitive" in needed else ""
     terminal.say(
         "Roles",
-        f"target {schema.target} = {schema.positive}; protected {schema.protected}, privileged "
-        f"{schema.privileged}{sensitive}",
+        f"target {schema.target} = {schema.positive_label}; protected {schema.protected}, privileged "
+        f"{schema.privileged_label}{sensitive}",
     )
     return replace(setup, notes=(*setup.notes, *guesses))
 
@@ -139,11 +145,16 @@ def _guess_roles(
     terminal: Terminal, opened: Opened, words: RoleOptions
 ) -> tuple[RoleOptions, tuple[str, ...]]:
     guessed = guess(opened, words)
+    report_guesses(terminal, guessed)
+    return guessed.words, tuple(f"Guessed: {reason}" for reason in guessed.reasons)
+
+
+def report_guesses(terminal: Terminal, guessed: Guess) -> None:
+    """Say what was guessed, and why."""
     for reason in guessed.reasons:
         terminal.say("Guess", reason)
     if guessed.reasons:
         terminal.say("", "A guess may be wrong: give the option to overrule it.")
-    return guessed.words, tuple(f"Guessed: {reason}" for reason in guessed.reasons)
 
 
 def _ask_for(
@@ -158,11 +169,13 @@ def _ask_for(
     """Say which roles are missing, which columns there are, and show a whole command."""
     wanted = [f"--{role} ({ROLES[role]})" for role in missing]
     problem = "could not be guessed" if guessed else "must be given"
-    draft = guess(opened, words).words
+    rows = read_rows(opened, words.drop)
+    draft = guess(opened, words, rows=rows).words
+    amount = rows.is_amount(draft.target)
     stand_in = replace(
         draft,
         target=draft.target or "COLUMN",
-        positive=draft.positive or "VALUE",
+        positive=draft.positive or (AMOUNT if amount else "VALUE"),
         protected=draft.protected or "COLUMN",
         privileged=draft.privileged or "GROUP",
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
@@ -174,12 +187,14 @@ def _ask_for(
             f"--target {typed['target']} --positive {typed['positive']}",
             f"--protected {typed['protected']} --privileged {typed['privileged']}",
             *([f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}"] if "sensitive" in needed else []),
+            *([f"--drop {shlex.quote(_joined(stand_in.drop))}"] if stand_in.drop else []),
         ]
     )
     columns = quote_names(opened.names, most=60)
+    numbers = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
     return (
-        f"{'; '.join(wanted)} {problem}.\nColumns: {columns}.\nFor example, with what the names suggest "
-        f"(check it):\n{example}"
+        f"{'; '.join(wanted)} {problem}.\nColumns: {columns}.\n{numbers if amount else ''}"
+        f"For example, with what the names suggest (check it):\n{example}"
     )
 
 

@@ -93,14 +93,13 @@ class FileEstimates:
 
     def labels(self, column: str) -> Sequence[str]:
         """Return what the values of a column are called."""
-        return self.schema[column].labels
+        return self.schema[column].display_labels
 
     def table(self) -> pa.Table:
         """Return one row for each column and value: share, standard error, limits, and consistent share."""
         frames = {}
         for name, shares in self.shares.items():
-            labels = [str(label) for label in self.labels(name)]
-            frame = shares.to_frame(labels, level=self.level, backend="pyarrow")
+            frame = shares.to_frame(level=self.level, backend="pyarrow")
             consistent = pa.array(np.array(shares.consistent().values))
             frames[name] = frame.append_column("consistent_share", consistent)
         return _stack_frames(frames)
@@ -272,7 +271,7 @@ def _refusal_reason(counter: Counter, schema: Schema) -> str:
         return (
             f"There is no estimate: reports by {title} tell too little here for the shares to be estimated."
         )
-    names = [str(schema[counter.name].labels[code]) for code in channel.alike[0][:_MOST_NAMED]]
+    names = [schema[counter.name].display_labels[code] for code in channel.alike[0][:_MOST_NAMED]]
     more = "" if len(channel.alike[0]) <= _MOST_NAMED else ", among others,"
     return (
         f"There is no estimate: by {title}, people with the values {' and '.join(names)}{more} send the same "
@@ -282,9 +281,12 @@ def _refusal_reason(counter: Counter, schema: Schema) -> str:
 
 def _rates(counter: Counter, schema: Schema, privileged: str | None, level: float) -> GroupRates:
     """Return the rates of the true groups, and warn where no true groups could have made the counts."""
-    labels = tuple(str(label) for label in schema[counter.name].labels)
+    column = schema[counter.name]
+    labels = tuple(column.display_labels)
     if privileged is None and schema.protected == counter.name and schema.privileged is not None:
-        privileged = str(schema.privileged)
+        privileged = schema.privileged_label
+    if privileged in column.labels:  # the value as it is written, or what people read for it
+        privileged = labels[column.labels.index(privileged)]
     if privileged is not None and privileged not in labels:
         must_be = f"a value of column '{counter.name}'"
         raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
@@ -314,6 +316,7 @@ class Counter:
 
     def __init__(self, name: str, record: Record, schema: Schema, *, outcomes: bool) -> None:
         self.name = name
+        self._column = schema[name]
         self.protocol = record.strategy.protocols[name]
         self._form = TextForm(schema[name], self.protocol.layout) if record.form == "csv" else None
         self.parts = (
@@ -367,7 +370,8 @@ class Counter:
 
     def shares(self) -> Frequencies:
         """Return the estimated share of people with each value."""
-        return Frequencies(self._counts.copy(), n=self._n, protocol=self.protocol)
+        counts = self._counts.copy()
+        return Frequencies(counts, n=self._n, protocol=self.protocol, labels=self._column.display_labels)
 
     def outcome_counts(self) -> OutcomeCounts:
         """Return the counts by outcome."""
@@ -406,16 +410,16 @@ class Outcome:
         self._code = None if self._schema is None else self._positive_code(self._schema)
 
     def _positive_code(self, schema: Schema) -> int:
-        labels = list(schema[self.name].labels)
+        labels, shown = list(schema[self.name].labels), schema[self.name].display_labels
         if self._positive is None:
             positive = [label for label in labels if label in _ONES]
             if len(labels) == 2 and len(positive) == 1:
                 return labels.index(positive[0])
             raise self._unclear()
-        if self._positive not in labels:
-            must_be = f"a value of column '{self.name}': {schema[self.name].domain.describe()}"
+        if self._positive not in labels and self._positive not in shown:
+            must_be = f"a value of column '{self.name}': {schema[self.name].describe()}"
             raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
-        return labels.index(self._positive)
+        return (labels if self._positive in labels else shown).index(self._positive)
 
     def read(self, batch: pa.RecordBatch) -> npt.NDArray[np.int8]:
         """Return 1, 0 or -1, which is left out by the schema's rules, for each row of a batch.

@@ -8,6 +8,7 @@ wrong place, so a message tells its kind only.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals as nw
@@ -18,7 +19,7 @@ from evenhand._validate import kind_of, refuse
 from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -332,3 +333,19 @@ def check_name(kind: str, name: Any, known: Collection[str], *, place: str = "kn
     """Refuse a name that is not one of those known."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(kind, name if isinstance(name, str) else kind_of(name), known, place=place)
+
+
+def label_groups(groups: Sequence[Any], labels: Mapping[Any, str], *, owner: str) -> dict[Any, Any]:
+    """Return each group with what people read for it, or refuse labels that do not tell groups apart.
+
+    >>> label_groups([0, 1], {1: "men"}, owner="group_report")
+    {0: 0, 1: 'men'}
+    """
+    must_be = "a mapping from a group to its label, each label once and none of them another group"
+    if not isinstance(labels, Mapping):
+        refuse("labels", owner, must_be, kind_of(labels))
+    shown = {group: labels.get(group, group) for group in groups}
+    are_texts = all(isinstance(label, str) and label for label in labels.values())
+    if not are_texts or len({*shown.values()}) < len(shown) or len({*labels.values()}) < len(labels):
+        refuse("labels", owner, must_be, "something else")
+    return shown

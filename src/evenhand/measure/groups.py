@@ -6,7 +6,7 @@ It is shown as text, as HTML and as frames. The labels of a data set are compare
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -15,7 +15,14 @@ import numpy as np
 
 from evenhand._validate import kind_of, one_of, refuse
 from evenhand.measure import gaps
-from evenhand.measure.columns import check_label, check_name, read_numbers, same_index, same_length
+from evenhand.measure.columns import (
+    check_label,
+    check_name,
+    label_groups,
+    read_numbers,
+    same_index,
+    same_length,
+)
 from evenhand.measure.counts import RATES, CountTable, GroupRates, RatesByGroup, Tables, tabulate
 from evenhand.measure.gaps import (
     MEASURES,
@@ -277,6 +284,7 @@ def group_report(
     positive: object = None,
     scores: Any = None,
     weights: Any = None,
+    labels: Mapping[Any, str] | None = None,
 ) -> GroupReport:
     r"""Report what each group gets and how far apart the groups are.
 
@@ -304,6 +312,9 @@ def group_report(
     weights : array, list or series, optional
         One weight per row, at least 0. Rates are weighted; intervals then rest on Kish's effective
         size and are approximate.
+    labels : mapping, optional
+        What people read instead of a group, such as ``{1: "White"}``: the groups of the report are then
+        called so. `privileged` may be a group or its label.
 
     Returns
     -------
@@ -332,6 +343,8 @@ def group_report(
     0.25
     >>> group_report([0, 0], [1, 0], ["m", "f"], privileged="m").eod.reason
     "The privileged group 'm' has no rows with a positive label."
+    >>> list(group_report(y_true, y_pred, [1, 1, 1, 1, 0, 0, 0, 0], labels={0: "women", 1: "men"}).rates)
+    ['women', 'men']
     """
     named = {"y_pred": y_pred} if y_true is None else {"y_true": y_true, "y_pred": y_pred}
     counted = tabulate(named, group, groups=groups, positive=positive, weights=weights, owner="group_report")
@@ -345,7 +358,12 @@ def group_report(
             ranking = rank_scores(counted.outcomes[0], numbers, counted.weights)
         else:
             ranking = Ranking(math.nan, math.nan, 0.0, 0.0)
-    return GroupReport(counted.table, privileged, ranking)
+    if labels is None:
+        return GroupReport(counted.table, privileged, ranking)
+    check_label(privileged, name="privileged", owner="group_report")
+    shown = label_groups(counted.table.groups, labels, owner="group_report")
+    table = replace(counted.table, groups=tuple(shown.values()))
+    return GroupReport(table, shown.get(privileged, privileged), ranking)
 
 
 def _make_frame(columns: Mapping[str, Any], backend: Backend | None) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from evenhand._validate import one_of, refuse
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.errors import UnknownNameError
 from evenhand.schema.domain import Domain, RangeLabels
 from evenhand.schema.levels import Coarsening, Level, coarsenings, code_dtype, unused_label
 from evenhand.schema.text import brief
-from evenhand.schema.values import elements, instance, shown, text, truth
+from evenhand.schema.values import described, elements, instance, shown, text, truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_LEVELS = 64
+_MOST_LABELLED = 100_000
 
 Rule = Literal["error", "other", "drop"]
 """What to do with a value outside the domain, or with none at all."""
@@ -46,6 +48,9 @@ class Column:
     inferred : bool, default False
         Whether the domain, or that there are missing values, was read from rows and is not a public fact.
         Every guarantee about the column then says so: what was read is a leak that no epsilon covers.
+    value_labels : mapping of value to str, default ()
+        What people read instead of a value, such as ``{1: "White"}``; it is kept as pairs of texts. Files and
+        codes keep the value. Of a domain of at most 100,000 values.
 
     Notes
     -----
@@ -61,6 +66,8 @@ class Column:
     ('17 to 29', '30 to 64', '65 to 90', 'other')
     >>> age.level_codes("life")[[0, 12, 13, 74]]
     array([0, 0, 1, 3], dtype=uint8)
+    >>> Column("white", Domain.categorical([0, 1]), value_labels={1: "White"}).display_labels
+    ('0', 'White')
     """
 
     name: str
@@ -69,6 +76,7 @@ class Column:
     nulls: Rule = field(default="error", kw_only=True)
     levels: Sequence[Level] = field(default=(), kw_only=True)
     inferred: bool = field(default=False, kw_only=True)
+    value_labels: Mapping[Any, str] | tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         name = text("name", self.name, owner="Column")
@@ -84,6 +92,7 @@ class Column:
             "levels": tuple(instance("levels", level, Level, owner=owner) for level in levels),
             "inferred": truth("inferred", self.inferred, owner=owner),
         }
+        kept["value_labels"] = _checked_labels(self.value_labels, self.domain, owner=owner)
         for attribute, value in kept.items():
             object.__setattr__(self, attribute, value)
         self._coarsenings  # noqa: B018 - checks the levels
@@ -117,6 +126,43 @@ class Column:
         if self.domain.kind == "integers":
             return RangeLabels(self.domain.low, self.domain.high, ("other",))
         return (*labels, unused_label(labels))
+
+    @property
+    def named_values(self) -> dict[str, str]:
+        """Each value that has a label, as text, with its label; see `value_labels`."""
+        return dict(self.value_labels)
+
+    @cached_property
+    def display_labels(self) -> Sequence[str]:
+        """One text for each code as people read it: the label of its value, or else as in :attr:`labels`."""
+        if not self.value_labels:
+            return self.labels
+        named = self.named_values
+        shown = [named.get(label, label) for label in self.domain.labels]
+        return (*shown, unused_label(shown)) if self.has_other else tuple(shown)
+
+    def display_label(self, value: object) -> str:
+        """Return a value of the domain as people read it.
+
+        >>> Column("white", Domain.categorical([0, 1]), value_labels={1: "White"}).display_label(1)
+        'White'
+        """
+        return self.display_labels[self.domain.code(value)]
+
+    def find(self, value: object) -> int | None:
+        """Return the code of a value, or of the value with this label; None if there is neither.
+
+        >>> Column("white", Domain.categorical([0, 1]), value_labels={1: "White"}).find("White")
+        1
+        """
+        code = self.domain.find(value)
+        if code is None and value in self.named_values.values():
+            return self.display_labels.index(str(value))
+        return code
+
+    def describe(self) -> str:
+        """Say in a few words what the domain holds, each value with its label."""
+        return self.domain.describe(self.named_values)
 
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger]:
@@ -153,4 +199,35 @@ class Column:
         ]
         parts += [f"levels={list(self.levels)!r}"] if self.levels else []
         parts += ["inferred=True"] if self.inferred else []
+        parts += [f"value_labels={self.named_values!r}"] if self.value_labels else []
         return f"Column({', '.join(parts)})"
+
+
+def _checked_labels(given: object, domain: Domain, *, owner: str) -> tuple[tuple[str, str], ...]:
+    """Return each value that has a label, as text, with its label, in the order of the codes.
+
+    A file has texts only, so a value may be given as the text that stands for it.
+    """
+    pairs = tuple(given.items()) if isinstance(given, Mapping) else given
+    if not isinstance(pairs, tuple):
+        refuse("value_labels", owner, "a mapping from a value to its label", kind_of(given))
+    if not pairs:
+        return ()
+    if domain.size > _MOST_LABELLED:
+        must_be = f"left out, or the domain one of at most {_MOST_LABELLED:,} values"
+        refuse("value_labels", owner, must_be, f"labels for one of {domain.size:,}")
+    labels: dict[int, str] = {}
+    for value, label in pairs:
+        code = domain.find(value)
+        if code is None and isinstance(value, str) and value in domain.labels:
+            code = domain.labels.index(value)
+        if code is None:
+            must_be = f"a mapping from values of the domain ({domain.describe()})"
+            refuse("value_labels", owner, must_be, shown(value))
+        name = text("value_labels", label, owner=owner)
+        taken = name in labels.values() or (name in domain.labels and domain.labels.index(name) != code)
+        if code in labels or taken:
+            must_be = "one label for each value, and none that another value has or is written as"
+            refuse("value_labels", owner, must_be, f"{described(value if code in labels else name)} twice")
+        labels[code] = name
+    return tuple((domain.labels[code], labels[code]) for code in sorted(labels))

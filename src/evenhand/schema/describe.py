@@ -26,8 +26,7 @@ def title(columns: Sequence[Column]) -> str:
 def schema_text(columns: Sequence[Column], roles: Roles) -> str:
     """Return a schema as aligned lines of plain text."""
     rows = [
-        (visible(column.name), column.domain.describe(), _notes(column, roles))
-        for column in columns[:MOST_SHOWN]
+        (visible(column.name), column.describe(), _notes(column, roles)) for column in columns[:MOST_SHOWN]
     ]
     widths = [max(len(row[place]) for row in rows) for place in (0, 1)]
     lines = [
@@ -42,24 +41,25 @@ def rest(columns: Sequence[Column]) -> list[str]:
     return [f"… and {count:,} more column{'' if count == 1 else 's'}"] if count > 0 else []
 
 
-def roles_text(column: str, roles: Roles) -> str:
-    """Return the roles of a column in words, with the value that goes with them.
+def roles_text(column: Column, roles: Roles) -> str:
+    """Return the roles of a column in words, with the value that goes with them, as people read it.
 
-    >>> from evenhand.schema.roles import Roles
-    >>> roles_text("gender", Roles(sensitive=("gender",), protected="gender", privileged="Male"))
+    >>> from evenhand.schema import Column, Domain, Roles
+    >>> gender = Column("gender", Domain.categorical([1, 2]), value_labels={1: "Male"})
+    >>> roles_text(gender, Roles(sensitive=("gender",), protected="gender", privileged=1))
     'sensitive, protected (privileged: Male)'
     """
     beside = {"protected": ("privileged", roles.privileged), "target": ("positive", roles.positive)}
     words = []
-    for role in roles.of(column):
+    for role in roles.of(column.name):
         name, value = beside.get(role, ("", None))
-        words.append(role if value is None else f"{role} ({name}: {visible(str(value))})")
+        words.append(role if value is None else f"{role} ({name}: {visible(column.display_label(value))})")
     return ", ".join(words)
 
 
 def _notes(column: Column, roles: Roles) -> str:
     rules = {"outside": column.outside, "missing": column.nulls}
-    notes = [roles_text(column.name, roles)]
+    notes = [roles_text(column, roles)]
     notes += [f"{name}: {rule}" for name, rule in rules.items() if rule != "error"]
     notes += [f"levels: {', '.join(map(visible, column.level_names))}"] if column.levels else []
     notes += ["read from the rows"] if column.inferred else []
@@ -86,9 +86,9 @@ def schema_html(columns: Sequence[Column], roles: Roles) -> str:
 
 
 def _cells(column: Column, roles: Roles) -> list[str]:
-    name, domain = visible(column.name), column.domain.describe()
+    name, domain = visible(column.name), column.describe()
     domain += " (read from the rows)" if column.inferred else ""
-    return [name, domain, roles_text(column.name, roles), column.outside, column.nulls]
+    return [name, domain, roles_text(column, roles), column.outside, column.nulls]
 
 
 def _row(cells: Iterable[str]) -> str:

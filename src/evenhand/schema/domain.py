@@ -25,7 +25,7 @@ from evenhand.schema.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class RangeLabels(Sequence[str]):
@@ -363,15 +363,20 @@ class Domain:
             refuse("value", "Domain.code", f"a value of the domain ({self.describe()})", shown(value))
         return code
 
-    def describe(self) -> str:
-        """Say in a few words what the domain holds.
+    def describe(self, named: Mapping[str, str] | None = None) -> str:
+        """Say in a few words what the domain holds; `named` has labels of values, by the text of the value.
 
         >>> Domain.integers(17, 90).describe()
         '74 values: 17 … 90'
+        >>> Domain.categorical([0, 1]).describe({"1": "White"})
+        '2 values: 0, 1 (White)'
         """
         noun = {"binned": "bin", "dates": "band"}.get(self.form, "value")
         plural = "" if self.size == 1 else "s"
-        shown = shortened(self.labels, self.size, ends_only=self.kind != "categorical")
+        labels = self.labels
+        if named:
+            labels = [f"{label} ({named[label]})" if label in named else label for label in labels]
+        shown = shortened(labels, self.size, ends_only=self.kind != "categorical")
         return f"{self.size:,} {noun}{plural}: {shown}"
 
     @cached_property

@@ -128,14 +128,14 @@ def _check_column(role: str, name: object, columns: Mapping[str, Column]) -> str
 def _value(
     role: str, given: object, owner: str, name: str | None, columns: Mapping[str, Column]
 ) -> Value | None:
-    """Return the value as the domain has it, so that equal schemas hold equal values."""
+    """Return the value as the domain has it, so that equal schemas are equal; a label is its value."""
     if given is None:
         return None
     if name is None:
         message = f"Role '{role}' is a value of the column with the role '{owner}', but there is none."
         raise SchemaError(f"{message} Hint: give '{owner}' too.", field=f"roles.{role}")
     domain = columns[name].domain
-    code = domain.find(given)
+    code = columns[name].find(given)
     if code is None:
         raise SchemaError(_not_a_value(role, given, name, columns[name]), field=f"roles.{role}")
     if domain.kind == "integers":
@@ -146,8 +146,6 @@ def _value(
 def _not_a_value(role: str, given: object, name: str, column: Column) -> str:
     place = f"in the domain of column '{brief(name)}'"
     if column.domain.size > _MOST_GUESSED or column.domain.kind == "integers":
-        return (
-            f"Value {described(given)} of role '{role}' is not {place}. It holds {column.domain.describe()}."
-        )
+        return f"Value {described(given)} of role '{role}' is not {place}. It holds {column.describe()}."
     labels = [brief(label) for label in column.domain.labels]
     return str(UnknownNameError("Value", shown(given), labels, place=f"{place} (role '{role}')"))

@@ -146,6 +146,16 @@ class Schema:
         return column.other_code
 
     @property
+    def positive_label(self) -> str:
+        """The positive value of the target as people read it."""
+        return "" if self.positive is None else self[str(self.target)].display_label(self.positive)
+
+    @property
+    def privileged_label(self) -> str:
+        """The privileged group as people read it."""
+        return "" if self.privileged is None else self[str(self.protected)].display_label(self.privileged)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
@@ -230,6 +240,23 @@ class Schema:
         for column in columns:
             named[instance("columns", column, Column, owner="Schema.with_columns").name] = column
         return replace(self, columns=tuple(named.values()))
+
+    def with_labels(self, labels: Mapping[str, Mapping[Any, str]]) -> Schema:
+        """Return the schema with labels of values, by column; a label takes the place of the one before.
+
+        Files, codes and draws are the same with and without labels.
+
+        >>> from evenhand.schema import Column, Domain
+        >>> schema = Schema([Column("white", Domain.categorical([0, 1]))], protected="white")
+        >>> schema.with_labels({"white": {1: "White"}}).with_roles(privileged="White").privileged
+        1
+        """
+        changed = []
+        for name, named in labels.items():
+            column = self.column(name)
+            of_values = {**column.named_values, **{str(value): label for value, label in named.items()}}
+            changed.append(replace(column, value_labels=of_values))
+        return self.with_columns(*changed)
 
     def with_roles(
         self,

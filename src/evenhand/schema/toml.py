@@ -52,6 +52,9 @@ def _lines(columns: Iterable[Column], roles: Roles) -> Iterator[str]:
     for column in columns:
         yield "\n[[columns]]\n"
         yield from _assignments(_column_table(column))
+        if column.value_labels:
+            yield "\n[columns.value_labels]\n"
+            yield from _assignments(column.named_values)
         for level in column.levels:
             yield "\n[[columns.levels]]\n"
             yield from _assignments(_level_table(level))
@@ -128,7 +131,7 @@ def _column(table: dict[str, Any], number: int) -> Column:
     if not isinstance(kind, str) or kind not in _KINDS:
         _refuse(f"{prefix}kind", f"must be one of {', '.join(_KINDS)}. Got {described(kind)} instead.")
     must_have, may_have = _KINDS[kind]
-    common = ("name", "kind", "outside", "nulls", "levels", "inferred")
+    common = ("name", "kind", "outside", "nulls", "levels", "inferred", "value_labels")
     known = (*common, *must_have, *may_have)
     _known_keys(table, known, place=f"a key of a column of kind '{kind}'", prefix=prefix)
     given = {key: _require(table, key, prefix=prefix) for key in must_have}
@@ -136,7 +139,7 @@ def _column(table: dict[str, Any], number: int) -> Column:
     levels = table.get("levels", [])
     if not isinstance(levels, list) or not all(isinstance(level, dict) for level in levels):
         _refuse(f"{prefix}levels", "must be [[columns.levels]] tables.")
-    rules = {rule: table[rule] for rule in ("outside", "nulls", "inferred") if rule in table}
+    rules = {rule: table[rule] for rule in ("outside", "nulls", "inferred", "value_labels") if rule in table}
     try:
         domain: Domain = getattr(Domain, kind)(**given)
         levels_read = [_level(level, f"{prefix}levels", place) for place, level in enumerate(levels)]

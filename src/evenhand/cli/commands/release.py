@@ -26,6 +26,7 @@ from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
@@ -71,6 +72,7 @@ def release(  # noqa: PLR0913 - one option each
     quasi: shared.Quasi = None,
     infer_schema: shared.InferSchema = False,
     band: shared.Band = None,
+    labels: shared.Labels = None,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
@@ -81,7 +83,8 @@ def release(  # noqa: PLR0913 - one option each
     """Publish a table of counts, with what it promises.
 
     Every declared cell is counted, empty ones too. Draws from the system's secure source, and writes the
-    table and beside it FILE.json, which says what is promised. No true count is written or shown.
+    table and beside it FILE.json, which says what is promised, and the labels of values. No true count is
+    written or shown.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
@@ -151,7 +154,7 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
             wrong_use(f"{opened.source.label} has column names and no rows.")
         rows = open_frame(opened.frame).select(list(names)).to_native()
         schema = Schema.infer(rows, sensitive=names, bands=bands).with_roles(sensitive=None)
-    return opened, schema.select(names)
+    return opened, label_values(schema.select(names), typed["labels"] or ())
 
 
 def _count_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:

@@ -125,7 +125,7 @@ class CollectCommand(TaskCommand):
         terminal.sentence(say(title, interval=interval, shown=len(settings), count=total))
         if groups:
             schema = results.facts.schema
-            terminal.sentence(say("groups", outcome=f"{schema.target} = {schema.positive}"))
+            terminal.sentence(say("groups", outcome=f"{schema.target} = {schema.positive_label}"))
         beside = min(terminal.results.width, WIDEST) >= _NARROW
         columns = _columns(reading, settings, list(groups.values()), beside=beside)
         terminal.table(columns, [_cells(reading, each, list(groups), beside=beside) for each in settings])
@@ -158,7 +158,9 @@ def choose_groups(terminal: Terminal, reading: CollectReading) -> dict[str, str]
     room -= _PARAMETERS if any(protocol_parameters(setting) for setting in results.settings) else 0
     protected = str(results.facts.schema.protected).strip()
     narrowest = {group: len(_too_few(reading)) if group in reading.too_few else _GROUP for group in groups}
-    for titles in ([f"{protected} = {label}" for label in groups], list(groups)):
+    labels = set(results.facts.schema[str(results.facts.schema.protected)].named_values.values())
+    whole = [label if label in labels else f"{protected} = {label}" for label in groups]
+    for titles in (whole, list(groups)):
         longest = max(len(title) for title in titles)
         widths = [max(len(title), narrowest[group]) + 2 for group, title in zip(groups, titles, strict=True)]
         if longest <= _LONGEST and sum(widths) <= room:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
-_ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group")
+_ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
@@ -224,7 +224,9 @@ def _refuse_unused_epsilon(task: ReleaseTask, typed: dict[str, Any]) -> None:
 def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None:
     parts = [f"protected {schema.protected}"]
     if task.classify:
-        parts.append(f"target {schema.target} = {schema.positive}, privileged {schema.privileged}")
+        parts.append(
+            f"target {schema.target} = {schema.positive_label}, privileged {schema.privileged_label}"
+        )
     else:
         parts.append("no model is trained, which takes --target, --positive and --privileged")
     if schema.quasi_identifiers:

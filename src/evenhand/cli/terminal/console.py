@@ -138,6 +138,15 @@ class Terminal:
             return False
         return answer.strip().lower() in {"y", "yes"}
 
+    def ask_text(self, question: str, *, default: str = "") -> str | None:
+        """Ask for a text; Enter means the default, and None is the end of input. As :meth:`ask`."""
+        shown = f" [{default}]" if default else ""
+        asked = fit(f"{'':<{_WORD}}{question}{shown}: ", self.notices.encoding)
+        try:
+            return self.notices.input(Text(asked)).strip() or default
+        except EOFError:
+            return None
+
     # --- results ----------------------------------------------------------------------------------
 
     @property

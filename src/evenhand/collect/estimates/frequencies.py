@@ -52,6 +52,8 @@ class Frequencies(tables.TableView):
         What made the reports. Anything with ``channel``, or with ``p_exact`` and ``q_exact``, will do.
     p, q : Fraction, float or str, optional
         In place of a protocol: the probabilities that a report supports the true value, and any other.
+    labels : sequence, optional
+        What the values are called where the estimate is shown; by default their codes.
 
     Examples
     --------
@@ -63,21 +65,35 @@ class Frequencies(tables.TableView):
     1       0.270           0.050  0.168 to 0.378
     2      -0.024           0.045  0.000 to 0.092
     Intervals are about the people who reported.
+    >>> named = Frequencies([62, 29, 9], n=100, protocol=GRR(k=3, epsilon=2), labels=["car", "bus", "foot"])
+    >>> named.to_frame(backend="pyarrow")["value"].to_pylist()
+    ['car', 'bus', 'foot']
     """
 
     counts: npt.NDArray[Any]
     n: int
     protocol: Any
     channel: Channel | MatrixChannel
+    labels: Sequence[Any]
 
     def __init__(
-        self, counts: npt.ArrayLike, *, n: int, protocol: Any = None, p: Any = None, q: Any = None
+        self,
+        counts: npt.ArrayLike,
+        *,
+        n: int,
+        protocol: Any = None,
+        p: Any = None,
+        q: Any = None,
+        labels: Sequence[Any] | None = None,
     ) -> None:
         number = integer("n", n, owner="Frequencies", low=0)
         object.__setattr__(self, "counts", _check_counts(counts, number))
         object.__setattr__(self, "n", number)
         object.__setattr__(self, "protocol", protocol)
         object.__setattr__(self, "channel", Channel.of(protocol, p, q, owner="Frequencies"))
+        codes = range(self.counts.size)
+        named = codes if labels is None else tables.as_labels(labels, len(codes), owner="Frequencies")
+        object.__setattr__(self, "labels", named)
 
     @property
     def reason(self) -> str:
@@ -213,7 +229,7 @@ class Frequencies(tables.TableView):
         Parameters
         ----------
         labels : sequence, optional
-            What the values are called; by default their codes.
+            What the values are called; by default :attr:`labels`.
         level : float
             The level of the intervals.
         backend : {"pandas", "polars", "pyarrow"}, optional
@@ -232,7 +248,7 @@ class Frequencies(tables.TableView):
         for value in range(min(len(self), tables.SHOWN)):
             share, error = self.values[value], self.standard_error[value]
             limits = tables.limits_text(low[value], high[value])
-            rows.append([str(value), number_text(share), number_text(error), limits])
+            rows.append([str(self.labels[value]), number_text(share), number_text(error), limits])
         about = self.reason or "Intervals are about the people who reported."
         return title, rows, [*tables.more_rows(len(self)), about]
 
@@ -331,7 +347,9 @@ def _shares_frame(
     """Return one row per value: estimate, standard error, and limits of both kinds."""
     people, population = estimate.interval(level), estimate.interval(level, of="population")
     columns = {
-        "value": tables.label_column(tables.as_labels(labels, len(estimate), owner="to_frame")),
+        "value": tables.label_column(
+            tables.as_labels(estimate.labels if labels is None else labels, len(estimate), owner="to_frame")
+        ),
         "share": estimate.values.tolist(),
         "standard_error": estimate.standard_error.tolist(),
         "low_people": people.low.tolist(),

@@ -358,10 +358,10 @@ class ExactLaw(ABC):
         starts = range(0, len(values), step)
         return (self._indicators(values[start : start + step]) for start in starts)
 
-    def estimate(self, reports: Any) -> Frequencies:
-        """Estimate what share of the people has each value."""
+    def estimate(self, reports: Any, *, labels: Sequence[Any] | None = None) -> Frequencies:
+        """Estimate what share of the people has each value; `labels` say what the values are called."""
         values = self._values(reports)
-        return Frequencies(self._counts(values), n=len(values), protocol=self)
+        return Frequencies(self._counts(values), n=len(values), protocol=self, labels=labels)
 
     @abstractmethod
     def _values(self, reports: Any) -> npt.NDArray[Any]:

@@ -32,7 +32,7 @@ from evenhand.errors import EvenhandError, EvenhandWarning, InvalidParameterErro
 from evenhand.privacy.feeding import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -379,8 +379,8 @@ class Optimal(Naming):
             table.flags.writeable = False
         return edges, highs, guide
 
-    def estimate(self, reports: Any) -> Frequencies:
-        """Estimate what share of the people is in each group.
+    def estimate(self, reports: Any, *, labels: Sequence[Any] | None = None) -> Frequencies:
+        """Estimate what share of the people is in each group; `labels` say what the groups are called.
 
         Raises
         ------
@@ -393,7 +393,7 @@ class Optimal(Naming):
             If the matrix nearly does, so that the estimate is not reliable: a condition number above
             10**5, or a standard error above 1.
         """
-        estimate = super().estimate(reports)
+        estimate = super().estimate(reports, labels=labels)
         worst = float(estimate.standard_error.max()) if estimate.n else 0.0
         if self.channel.condition > _CONDITION or worst > 1:
             warnings.warn(

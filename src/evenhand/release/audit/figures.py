@@ -190,7 +190,7 @@ def figures_by_group(pair: Pair, column: str) -> tuple[Figures, ...]:
     shape = tuple(other.size for other in pair.schema)
     codes = np.unravel_index(pair.cells, shape)[pair.schema.names.index(column)]
     return tuple(
-        pair.figures(visible(chosen.labels[code]), codes == code, pair.size // chosen.size)
+        pair.figures(visible(chosen.display_labels[code]), codes == code, pair.size // chosen.size)
         for code in range(chosen.size)
     )
 

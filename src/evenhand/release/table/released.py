@@ -233,6 +233,7 @@ def _digest(file: Any) -> str:
 def note_of(release: Release) -> dict[str, Any]:
     """Return what the note beside a file says: public parameters only, nothing of the rows, no time."""
     histogram = release.histogram
+    named = {column.name: column.named_values for column in histogram.schema if column.value_labels}
     return {
         "format": FORMAT,
         "guarantee": release.guarantee.to_dict(),
@@ -241,6 +242,7 @@ def note_of(release: Release) -> dict[str, Any]:
         "columns": list(histogram.columns),
         "cells": histogram.size,
         "schema_sha256": histogram.schema.fingerprint,
+        **({"value_labels": named} if named else {}),
         "cells_without_a_row": release.mechanism.unlisted if histogram.is_sparse else "none",
         "cells_without_a_count": "none" if release.unpublished is None else "suppressed",
         "fill": release.fill,

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.schema.infer import FEW, open_frame
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns, value_of
+from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns
+from evenhand.study.intake.typed_values import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import narwhals as nw
 
-    from evenhand.schema import Domain
+    from evenhand.schema import Column, Domain
     from evenhand.study.intake.opening import Opened
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _MOST_GROUPS = 10
+_FEWEST_OF_A_VALUE = 10
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Guess:
     reasons: tuple[str, ...] = ()
 
 
-def guess(opened: Opened, words: RoleOptions | None = None) -> Guess:
+def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None = None) -> Guess:
     """Guess the roles that are missing, from names of columns and from the rows.
 
     Whether a guess is right is for a person to say: a name tells little, and the privileged group is guessed
@@ -52,6 +54,8 @@ def guess(opened: Opened, words: RoleOptions | None = None) -> Guess:
     opened : Opened
     words : RoleOptions, optional
         What is known already; it stays as it is.
+    rows : Rows, optional
+        The rows as they were read for another guess, so that they are read once.
 
     Examples
     --------
@@ -63,11 +67,10 @@ def guess(opened: Opened, words: RoleOptions | None = None) -> Guess:
     >>> found.words.target, found.words.positive, found.words.protected, found.words.privileged
     ('hired', 'yes', 'sex', 'm')
     >>> print(found.reasons[0])
-    target is 'hired': it has two values and is named like an outcome.
+    target is 'hired': it has two values and is named like an outcome; it is the last column.
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
-    frame = open_frame(opened.frame)
-    rows = _Rows(frame, _domains(frame, opened, set(given.drop)))
+    rows = rows or read_rows(opened, given.drop)
     reasons: list[str] = []
     known = _declared(opened, given)
     for role in ROLES:
@@ -80,6 +83,13 @@ def guess(opened: Opened, words: RoleOptions | None = None) -> Guess:
             known = replace(known, **change)
             shown = ", ".join(value) if isinstance(value, tuple) else value
             reasons.append(f"{role} is '{shown}': {why}.")
+    twins = rows.twins_of_target(known)
+    if twins:
+        known = replace(known, drop=(*known.drop, *twins))
+        shown = ", ".join(twins)
+        reasons.append(
+            f"drop is '{shown}': it gives '{known.target}' away, and a model would use nothing else."
+        )
     return Guess(known, tuple(reasons))
 
 
@@ -103,6 +113,12 @@ def _declared(opened: Opened, given: RoleOptions) -> RoleOptions:
     return known if known.sensitive else replace(known, sensitive=schema.sensitive)
 
 
+def read_rows(opened: Opened, drop: Iterable[str] = ()) -> Rows:
+    """Return what roles are guessed from: the rows, and the domain of every column that can be used."""
+    frame = open_frame(opened.frame)
+    return Rows(frame, _domains(frame, opened, set(drop)))
+
+
 def _domains(frame: nw.DataFrame[Any], opened: Opened, drop: set[str]) -> dict[str, Domain]:
     """Return the domain of every column that can be used."""
     if opened.schema is not None:
@@ -114,7 +130,7 @@ def _domains(frame: nw.DataFrame[Any], opened: Opened, drop: set[str]) -> dict[s
 
 
 @dataclass(frozen=True)
-class _Rows:
+class Rows:
     """The rows to guess from, and the domain of every column that can be used.
 
     A guess is a name or a value with its reason, or None.
@@ -123,18 +139,41 @@ class _Rows:
     frame: nw.DataFrame[Any]
     domains: dict[str, Domain]
 
+    def is_amount(self, name: str | None) -> bool:
+        """Whether a column holds so many numbers that an outcome needs a threshold."""
+        domain = self.domains.get(name or "")
+        if domain is None or domain.kind == "categorical":
+            return False
+        return bool(self.frame.get_column(str(name)).dtype.is_numeric())
+
     def guess_target(self, known: RoleOptions) -> tuple[str, str] | None:
+        """Return a column of two values, or else one of numbers, by its name and its place."""
         taken = {known.protected, *known.sensitive}
-        two = [name for name, domain in self.domains.items() if domain.size == 2 and name not in taken]
+        free = [name for name in self.domains if name not in taken and name not in known.drop]
+        two = [name for name in free if self.domains[name].size == 2]
         outcomes = [name for name in two if _is_named(name, "outcomes")]
         if outcomes:
-            return outcomes[-1], "it has two values and is named like an outcome"
+            chosen = max(outcomes, key=self._outcome_rank)
+            return chosen, f"it has two values and is named like an outcome{self._place(chosen)}"
+        amounts = [name for name in free if self.is_amount(name) and _is_named(name, "amounts")]
         last = self.frame.columns[-1]
-        if last in two and not _is_named(last, "personal"):
+        if last in two and not _is_named(last, "personal") and not _is_named(last, "dummies"):
             return last, "it is the last column and has two values"
+        if amounts:
+            chosen = max(amounts, key=self._outcome_rank)
+            return chosen, f"it holds numbers and is named like an outcome{self._place(chosen)}"
         return None
 
+    def _outcome_rank(self, name: str) -> tuple[bool, bool, int]:
+        """Return what makes one outcome likelier than another: its name, its place, and then its order."""
+        return not _is_named(name, "unwelcome"), bool(self._place(name)), self.frame.columns.index(name)
+
+    def _place(self, name: str) -> str:
+        places = {self.frame.columns[0]: "first", self.frame.columns[-1]: "last"}
+        return f"; it is the {places[name]} column" if name in places else ""
+
     def guess_positive(self, known: RoleOptions) -> tuple[str, str] | None:
+        """Return the welcome one of two values, by what it reads like and what the column is named."""
         domain = self.domains.get(known.target or "")
         if domain is None or domain.size != 2:
             return None
@@ -152,41 +191,89 @@ class _Rows:
         return yes[0], "it reads like the welcome one of the two values"
 
     def guess_protected(self, known: RoleOptions) -> tuple[str, str] | None:
+        """Return a column of a few groups, by its name."""
         for word in _WORDS["compared"]:
             for name, domain in self.domains.items():
                 if word in _tokens(name) and 2 <= domain.size <= _MOST_GROUPS and name != known.target:
                     why = f"it is named like groups that are often compared, and has {domain.size} values"
                     return name, why
+        for word in _WORDS["dummies"]:
+            for name, domain in self.domains.items():
+                if word in _tokens(name) and domain.size == 2 and name != known.target:
+                    return name, "it has two values and is named after a group of people"
         return None
 
     def guess_privileged(self, known: RoleOptions) -> tuple[str, str] | None:
         """Return the group with the most positive outcomes, small groups apart."""
         protected, target = self.domains.get(known.protected or ""), self.domains.get(known.target or "")
-        if protected is None or target is None or known.positive is None or protected.kind != "categorical":
+        if protected is None or target is None or protected.kind != "categorical" or protected.size > FEW:
             return None
-        positive = value_of(target, known.positive)
-        if positive is None or target.kind != "categorical" or protected.size > FEW:
+        outcomes, why, best = self.frame.get_column(str(known.target)), "the most positive outcomes", max
+        if self.is_amount(known.target):
+            best = min if _is_named(str(known.target), "unwelcome") else max
+            why = f"the {'lowest' if best is min else 'highest'} '{known.target}' on average"
+        elif target.kind == "categorical" and known.positive is not None:
+            outcomes = outcomes == value_of(target, known.positive)
+        else:
             return None
         groups = self.frame.get_column(str(known.protected))
-        good = self.frame.get_column(str(known.target)) == positive
         fewest = min(30, len(groups) // 10)
-        shares = {}
+        means = {}
         for label, value in zip(protected.labels, protected.values, strict=True):
-            mine = good.filter(groups == value).drop_nulls()
+            mine = outcomes.filter(groups == value).drop_nulls()
             if len(mine) >= max(fewest, 1):
-                shares[label] = float(mine.mean())
-        if len(shares) < 2:
+                means[label] = float(mine.mean())
+        if len(means) < 2:
             return None
-        ahead = max(shares, key=lambda label: shares[label])
-        return ahead, "that group has the most positive outcomes in these rows"
+        ahead = best(means, key=lambda label: means[label])
+        return ahead, f"that group has {why} in these rows"
 
     def guess_sensitive(self, known: RoleOptions) -> tuple[tuple[str, ...], str] | None:
+        """Return the columns that are named like what a person is."""
         personal = [
             name
             for name in self.domains
-            if name != known.target and (name == known.protected or _is_named(name, "personal"))
+            if name != known.target
+            and (name == known.protected or _is_named(name, "personal") or self._is_dummy(name))
         ]
         return (tuple(personal), "named like what a person is rather than does") if personal else None
+
+    def twins_of_target(self, known: RoleOptions) -> tuple[str, ...]:
+        """Return the columns of few values, each of which comes with one value of the target only."""
+        target = self.domains.get(known.target or "")
+        if target is None or target.size != 2:
+            return ()
+        kept = {known.target, known.protected, *known.sensitive, *known.drop}
+        few = [
+            name
+            for name, domain in self.domains.items()
+            if domain.kind == "categorical" and domain.size <= FEW and name not in kept
+        ]
+        return tuple(name for name in few if self._says_target(name, str(known.target)))
+
+    def _says_target(self, name: str, target: str) -> bool:
+        pairs = self.frame.select([name, target]).drop_nulls()
+        seen = pairs.unique()
+        values, outcomes = seen.get_column(name).n_unique(), seen.get_column(target).n_unique()
+        often = len(pairs) >= _FEWEST_OF_A_VALUE * len(self.domains[name].labels)
+        return often and outcomes == 2 and len(seen) == values
+
+    def _is_dummy(self, name: str) -> bool:
+        return self.domains[name].size == 2 and _is_named(name, "dummies")
+
+
+def dummy_labels(column: Column) -> dict[str, str]:
+    """Return labels for a column of 0 and 1 that says whether somebody is in a group; empty if it is another.
+
+    >>> from evenhand.schema import Column, Domain
+    >>> dummy_labels(Column("female", Domain.categorical([0, 1])))
+    {'0': 'not female', '1': 'female'}
+    """
+    word = next((word for word in _WORDS["dummies"] if word in _tokens(column.name)), "")
+    if not word or list(column.domain.labels) not in (["0", "1"], ["0.0", "1.0"], ["False", "True"]):
+        return {}
+    no, yes = column.domain.labels
+    return {no: word.removeprefix("non") if word.startswith("non") else f"not {word}", yes: word}
 
 
 def _tokens(name: str) -> frozenset[str]:

@@ -12,14 +12,14 @@ from evenhand.schema.bands import rule_text
 from evenhand.schema.infer import open_frame, refuse_one_side
 from evenhand.schema.text import listed
 from evenhand.study.intake.draft import draft_column
+from evenhand.study.intake.typed_values import label_values, value_of
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from evenhand.schema import Column, Domain
-    from evenhand.schema.values import Value
+    from evenhand.schema import Column
     from evenhand.study.intake.draft import Draft, Part
     from evenhand.study.intake.opening import Opened
 
@@ -56,6 +56,8 @@ class RoleOptions:
         Whether people whose protected value is missing are compared as a group.
     bands : mapping of str to str
         How wide the bands of some columns are, as in :meth:`evenhand.schema.Schema.infer`.
+    labels : tuple of str, default ()
+        What people read for values, each as ``COLUMN=VALUE:LABEL``.
     """
 
     target: str | None = None
@@ -66,6 +68,7 @@ class RoleOptions:
     drop: tuple[str, ...] = ()
     missing_group: bool = False
     bands: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ def set_up(
         if named.target is not None:
             parts[named.target] = "target"
         setup = _inferred(opened, parts, drop, named.bands, bins_only=bins_only)
-    setup = _with_roles(setup, named)
+    setup = _with_roles(replace(setup, schema=label_values(setup.schema, named.labels)), named)
     refuse_one_side(open_frame(opened.frame), setup.schema)
     return setup
 
@@ -332,6 +335,8 @@ def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
             schema = schema.with_roles(positive=rule)
             notes = [note for note in notes if note != _binned_note([column])]
             continue
+        if value is None and schema[column].find(text) is not None:  # a label, which the schema knows
+            value = text
         if value is None:
             message = f"The value given for '{role}' is not one of column '{column}'"
             raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
@@ -340,47 +345,6 @@ def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
         changes = {role: value}
         schema = schema.with_roles(**changes)
     return replace(setup, schema=schema, notes=tuple(notes))
-
-
-def value_of(domain: Domain, text: str) -> Value | None:
-    """Return the value of a domain that a person means by a text; None if there is none.
-
-    Types are those of the domain; blanks around the text, and how a number is written, do not count.
-
-    Examples
-    --------
-    >>> from evenhand.schema import Domain
-    >>> value_of(Domain.categorical([" Female", " Male"]), "Male")
-    ' Male'
-    >>> value_of(Domain.categorical([0.0, 1.0]), "1")
-    1.0
-    >>> value_of(Domain.categorical([False, True]), "yes") is None
-    True
-    """
-    number = _number(text)
-    if domain.kind == "integers":
-        return int(number) if number is not None and domain.find(int(number)) is not None else None
-    values: Sequence[Value] = domain.values if domain.kind == "categorical" else tuple(domain.labels)
-    ways_to_be_meant: tuple[Callable[[Value], bool], ...] = (
-        lambda value: str(value) == text,
-        lambda value: str(value).strip() == text.strip(),
-        lambda value: str(value).replace("–", "-") == text.strip().replace("–", "-"),
-        lambda value: type(value) in {int, float} and number == float(value),
-        lambda value: isinstance(value, bool) and str(value).lower() == text.strip().lower(),
-    )
-    for is_meant in ways_to_be_meant:
-        meant = [value for value in values if is_meant(value)]
-        if len(meant) == 1:
-            return meant[0]
-    return None
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) < 2**53 else None
 
 
 def choices_of(opened: Opened, name: str, part: Part, *, band: str = "") -> tuple[str, ...]:

@@ -189,6 +189,6 @@ def group_name(facts: Facts, group: str) -> str:
 
 def outcome_name(schema: Schema) -> str:
     """Return the positive outcome as in "predicted income = high"."""
-    value = plain(schema.positive)
+    value = plain(schema.positive_label)
     sign = " " if value[0] in "<>≤≥=" else " = "
     return f"{plain(schema.target)}{sign}{value}"

@@ -81,7 +81,8 @@ def test_bins_have_no_positive_value_that_could_be_guessed():
     )
 
     assert found.words.protected == "sex"
-    assert found.words.privileged is None
+    assert found.words.privileged == "m"
+    assert "the highest 'pay' on average" in " ".join(found.reasons)
 
 
 def test_the_last_column_is_the_target_if_no_name_says_more():
@@ -143,3 +144,36 @@ def test_a_group_with_all_the_rows_is_compared_with_nobody():
 
     assert found.words.protected == "sex"
     assert found.words.privileged is None
+
+
+def test_dummies_are_groups_and_no_outcomes():
+    found = guess(opened(reject=many(0, 1), approve=many(1, 0), dep=many(1, 2, 3), white=many(0, 1)))
+
+    assert found.words.target == "approve"
+    assert found.words.protected == "white"
+    assert found.words.sensitive == ("white",)
+    assert "named after a group of people" in " ".join(found.reasons)
+
+
+def test_a_column_that_says_the_same_as_the_target_is_left_out():
+    """A model that reads the refusal predicts the approval without an error, and nobody learns anything."""
+    found = guess(opened(reject=many(0, 1), approve=many(1, 0), action=many(1, 3), male=many(0, 0, 1, 1)))
+
+    assert found.words.drop == ("reject", "action")
+    assert "drop is 'reject, action'" in found.reasons[-1]
+
+
+def test_an_amount_is_a_target_that_needs_a_threshold():
+    found = guess(opened(wage=[row / 7 for row in range(60)], female=[1] * 30 + [0] * 30, y2=many(1, 2, 3)))
+
+    assert (found.words.target, found.words.positive) == ("wage", None)
+    assert (found.words.protected, found.words.privileged) == ("female", "0")
+    assert "it is the first column" in found.reasons[0]
+
+
+def test_a_welcome_outcome_goes_before_an_unwelcome_one_and_two_values_before_numbers():
+    numbers = [row / 7 for row in range(60)]
+
+    assert guess(opened(approve=many(0, 1), denied=many(0, 0, 1))).words.target == "approve"
+    assert guess(opened(balance=numbers, income=numbers, sex=many("f", "m"))).words.target == "income"
+    assert guess(opened(default=many("No", "Yes"), income=numbers)).words.target == "default"

@@ -202,12 +202,13 @@ class ClassifierReading(Reading):
         """Return the label of the outcome, or of its absence, as the data have it."""
         schema = self.results.facts.schema
         if positive:
-            return plain(schema.positive)
-        others = [label for label in schema.column(str(schema.target)).labels if label != schema.positive]
+            return plain(schema.positive_label)
+        labels = schema.column(str(schema.target)).display_labels
+        others = [label for label in labels if label != schema.positive_label]
         return (
             plain(others[0])
             if len(others) == 1
-            else self.sentences.say("people.not_value", value=plain(schema.positive))
+            else self.sentences.say("people.not_value", value=plain(schema.positive_label))
         )
 
     def selected(self, setting: Setting | None = None) -> float:

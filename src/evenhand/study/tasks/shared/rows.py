@@ -141,7 +141,7 @@ def _group_labels(schema: Schema, protected: Column, sizes: NDArray[Any]) -> tup
 
     People who do not state their group are in none, unless the schema says that they are one.
     """
-    labels = tuple(protected.labels)
+    labels = tuple(protected.display_labels)
     if schema.not_stated is not None or (protected.has_other and not sizes[-1]):
         return labels[:-1]
     only_missing = schema.missing_group and protected.has_other and protected.outside != "other"
