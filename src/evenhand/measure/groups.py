@@ -263,7 +263,7 @@ class GroupReport:
 
     def _interval(self, low: float, high: float, level: float, method: str, *, exact: bool) -> Interval:
         if self.table.weighted:
-            method += ", Kish effective size"
+            method += ", effective size from the linearised variance"
         return Interval(low, high, level, method, exact=exact and not self.table.weighted)
 
 
@@ -302,8 +302,9 @@ def group_report(
     scores : array, list or series, optional
         Scores for ``auc``; larger means more likely positive.
     weights : array, list or series, optional
-        One weight per row, at least 0. Rates are weighted; intervals then rest on Kish's effective
-        size and are approximate.
+        One weight per row, at least 0, such as those of a survey. Rates are weighted; intervals then rest on
+        the linearised variance of a ratio for rows drawn with replacement, and are approximate. Strata and
+        clusters are not known to it.
 
     Returns
     -------
