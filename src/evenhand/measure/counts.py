@@ -100,6 +100,11 @@ class CountTable:
         """Rows of each group; with weights, the sum of their weights."""
         return np.asarray(self.counts.sum(axis=(1, 2)))
 
+    @property
+    def people(self) -> NDArray[Any]:
+        """Rows of each group, whatever their weights; where these were not counted, :attr:`sizes`."""
+        return self.sizes if self.rows is None else np.asarray(self.rows.sum(axis=(1, 2)))
+
     def __add__(self, other: CountTable) -> CountTable:
         """Return the table of both parts; they must have the same groups."""
         if not isinstance(other, CountTable):
