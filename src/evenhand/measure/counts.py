@@ -55,6 +55,8 @@ class CountTable:
         The sums of the squared weights; ``None`` says that the rows have no weights.
     labelled : bool
         Whether true labels were given. If not, every row is counted under ``y = 0``.
+    rows : array of the same shape, optional
+        With weights, how many rows were counted: no effective size is larger.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class CountTable:
     counts: NDArray[Any]
     squares: NDArray[np.float64] | None = None
     labelled: bool = True
+    rows: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         groups = _distinct(self.groups)
@@ -80,10 +83,12 @@ class CountTable:
         if self.squares is not None:
             squares = _cells("squares", self.squares, len(groups)).astype(np.float64)
             object.__setattr__(self, "squares", _lock(squares))
+        if self.rows is not None:
+            object.__setattr__(self, "rows", _cells("rows", self.rows, len(groups)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies are checked again, and cannot be written either.
-        return type(self), (self.groups, self.counts, self.squares, self.labelled)
+        return type(self), (self.groups, self.counts, self.squares, self.labelled, self.rows)
 
     @property
     def weighted(self) -> bool:
@@ -94,6 +99,11 @@ class CountTable:
     def sizes(self) -> NDArray[Any]:
         """Rows of each group; with weights, the sum of their weights."""
         return np.asarray(self.counts.sum(axis=(1, 2)))
+
+    @property
+    def people(self) -> NDArray[Any]:
+        """Rows of each group, whatever their weights; where these were not counted, :attr:`sizes`."""
+        return self.sizes if self.rows is None else np.asarray(self.rows.sum(axis=(1, 2)))
 
     def __add__(self, other: CountTable) -> CountTable:
         """Return the table of both parts; they must have the same groups."""
@@ -108,10 +118,11 @@ class CountTable:
                 "another kind of table",
                 hint="declare the groups of every part with groups=...",
             )
-        squares = None
-        if self.squares is not None and other.squares is not None:
-            squares = self.squares + other.squares
-        return CountTable(self.groups, self.counts + other.counts, squares, self.labelled)
+        squares, rows = (
+            None if mine is None or theirs is None else mine + theirs
+            for mine, theirs in ((self.squares, other.squares), (self.rows, other.rows))
+        )
+        return CountTable(self.groups, self.counts + other.counts, squares, self.labelled, rows)
 
 
 def count_table(
@@ -177,10 +188,13 @@ def tabulate(
     combined = _combine(codes, len(labels), outcomes)
     counts = _tally(combined, len(labels), weight)
     present = counts if weight is None else _tally(combined, len(labels), None)
-    squares = None if weight is None else _tally(combined, len(labels), weight * weight)
-    chosen, rows = _choose_groups(labels, present, groups, owner)
-    taken = None if squares is None else _take(squares, rows)
-    return Tabulated(CountTable(chosen, _take(counts, rows), taken, len(outcomes) == 2), outcomes, weight)
+    chosen, places = _choose_groups(labels, present, groups, owner)
+    squares = rows = None
+    if weight is not None:
+        squares = _take(_tally(combined, len(labels), weight * weight), places)
+        rows = _take(present, places)
+    table = CountTable(chosen, _take(counts, places), squares, len(outcomes) == 2, rows)
+    return Tabulated(table, outcomes, weight)
 
 
 def _combine(codes: NDArray[Any], n_groups: int, outcomes: list[NDArray[np.uint8]]) -> NDArray[Any]:
@@ -305,10 +319,24 @@ PLACE = {name: place for place, name in enumerate((*RATES, "hits"))}
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Successes among trials, for every rate along the last axis.
+    r"""Successes among trials, for every rate along the last axis.
 
-    ``effective`` is the number of trials for the purpose of an interval: the trials themselves,
-    or with weights Kish's effective size, the squared sum of weights over their sum of squares.
+    ``effective`` is the number of trials for the purpose of an interval: the trials themselves, or with
+    weights the number of trials at which rows of equal weights would have the variance of this share. For
+    rows drawn with replacement the linearised variance of a ratio is
+
+    .. math:: V = \frac{n}{n - 1} \frac{\sum_i w_i^2 (y_i - R x_i)^2}{(\sum_i w_i x_i)^2}
+
+    where :math:`x_i` and :math:`y_i` say whether row :math:`i` is a trial and a success, :math:`w_i` is its
+    weight, :math:`R` the share and :math:`n` counts all rows; with equal weights and :math:`m` trials it is
+    :math:`\frac{n}{n - 1} R (1 - R) / m`. So the effective size is :math:`\frac{n}{n - 1} R (1 - R) / V`. It
+    is at most the number of rows that are trials and, where every trial or none is a success and both
+    variances are 0, it is Kish's. Shares of disjoint rows have a linearised covariance of 0.
+
+    References
+    ----------
+    .. [1] Korn, Graubard (1998). Confidence intervals for proportions with small expected number of
+           positive counts estimated from survey data. Survey Methodology 24.
     """
 
     successes: NDArray[Any]
@@ -348,19 +376,23 @@ class Tables:
         The row of the privileged group.
     labelled : bool
         Whether the true labels are known.
+    rows : array of the same shape, optional
+        With weights, how many rows were counted.
     """
 
     cells: NDArray[Any]
     squares: NDArray[Any] | None = None
     privileged: int | None = None
     labelled: bool = True
+    rows: NDArray[Any] | None = None
 
     @classmethod
     def of(cls, table: CountTable, privileged: int | None) -> Tables:
         """Return the tables of one count table."""
         shape = (len(table.groups), 4)
         squares = None if table.squares is None else table.squares.reshape(shape)
-        return cls(table.counts.reshape(shape), squares, privileged, table.labelled)
+        rows = None if table.rows is None else table.rows.reshape(shape)
+        return cls(table.counts.reshape(shape), squares, privileged, table.labelled, rows)
 
     @property
     def n_groups(self) -> int:
@@ -370,35 +402,44 @@ class Tables:
     @cached_property
     def groups(self) -> Shares:
         """Shares of each group."""
-        return self._shares(self.cells, self.squares)
+        return self._shares(self.cells, self.squares, self.rows)
 
     @cached_property
     def overall(self) -> Shares:
         """Shares of everybody."""
-        return self._shares(self.cells.sum(axis=-2), _sum_groups(self.squares))
+        return self._side(np.ones(self.n_groups, np.bool_))
 
     @cached_property
     def privileged_side(self) -> Shares:
-        """Shares of the privileged group."""
-        return self._side(np.arange(self.n_groups) == self.privileged)
+        """Shares of the privileged group; nobody's without one."""
+        return self._side((np.arange(self.n_groups) == self.privileged) & (self.privileged is not None))
 
     @cached_property
     def other_side(self) -> Shares:
-        """Shares of everybody who is not in the privileged group, pooled."""
-        return self._side(np.arange(self.n_groups) != self.privileged)
+        """Shares of everybody who is not in the privileged group, pooled; nobody's without one."""
+        return self._side((np.arange(self.n_groups) != self.privileged) & (self.privileged is not None))
 
     def _side(self, members: NDArray[np.bool]) -> Shares:
-        chosen = members & (self.privileged is not None)  # without a privileged group both sides are empty
-        squares = None if self.squares is None else self.squares[..., chosen, :]
-        return self._shares(self.cells[..., chosen, :].sum(axis=-2), _sum_groups(squares))
+        return self._shares(
+            self.cells[..., members, :].sum(axis=-2),
+            None if self.squares is None else self.squares[..., members, :].sum(axis=-2),
+            None if self.rows is None else self.rows[..., members, :].sum(axis=-2),
+        )
 
-    def _shares(self, cells: NDArray[Any], squares: NDArray[Any] | None) -> Shares:
+    def _shares(self, cells: NDArray[Any], squares: NDArray[Any] | None, rows: NDArray[Any] | None) -> Shares:
         known = _TRIALS if self.labelled else _TRIALS * _WITHOUT_LABELS
-        trials = cells @ known
+        successes, trials = cells @ _SUCCESSES, cells @ known
         if squares is None:
-            return Shares(cells @ _SUCCESSES, trials, trials)
-        effective = np.fmax(_divide(trials * trials, squares @ known), 1)  # 1 also where squares underflow
-        return Shares(cells @ _SUCCESSES, trials, effective)
+            return Shares(successes, trials, trials)
+        share, size = _divide(successes, trials), trials * trials
+        spread = (1 - share) ** 2 * _divide(squares @ _SUCCESSES, size)
+        spread += share**2 * _divide(squares @ (known - _SUCCESSES * known), size)
+        kish = _divide(size, squares @ known)
+        inside = share * (1 - share)
+        effective = np.where(inside > 0, _divide(inside, spread), kish)
+        if rows is not None:
+            effective = np.fmin(effective, rows @ known)
+        return Shares(successes, trials, np.fmax(effective, 1))  # 1 also where squares underflow
 
 
 @dataclass(frozen=True)
@@ -461,7 +502,3 @@ def _divide(over: NDArray[Any], under: NDArray[Any]) -> NDArray[np.float64]:
     result = np.full(np.shape(over), np.nan)
     np.divide(over, under, out=result, where=under > 0)
     return result
-
-
-def _sum_groups(squares: NDArray[Any] | None) -> NDArray[Any] | None:
-    return None if squares is None else np.asarray(squares.sum(axis=-2))

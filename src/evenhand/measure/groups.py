@@ -270,7 +270,7 @@ class GroupReport:
 
     def _interval(self, low: float, high: float, level: float, method: str, *, exact: bool) -> Interval:
         if self.table.weighted:
-            method += ", Kish effective size"
+            method += ", effective size from the linearised variance"
         return Interval(low, high, level, method, exact=exact and not self.table.weighted)
 
 
@@ -310,8 +310,9 @@ def group_report(
     scores : array, list or series, optional
         Scores for ``auc``; larger means more likely positive.
     weights : array, list or series, optional
-        One weight per row, at least 0. Rates are weighted; intervals then rest on Kish's effective
-        size and are approximate.
+        One weight per row, at least 0, such as those of a survey. Rates are weighted; intervals then rest on
+        the linearised variance of a ratio for rows drawn with replacement, and are approximate. Strata and
+        clusters are not known to it.
     labels : mapping, optional
         What people read instead of a group, such as ``{1: "White"}``: the groups of the report are then
         called so. `privileged` may be a group or its label.

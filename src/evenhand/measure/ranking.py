@@ -102,7 +102,8 @@ def rank_scores(
 
     The placement of a positive row is the share of negative rows scored below it (half of those
     scored the same), and the other way round. The area is the mean placement of the positive rows,
-    and the variance is the sum over both classes of the variance of the placements over the rows.
+    and the variance is the sum over both classes of the variance of the placements over the rows:
+    with weights the linearised one of a weighted mean, which with equal weights is DeLong's.
 
     Parameters
     ----------
@@ -125,15 +126,19 @@ def rank_scores(
     misses: NDArray[Any] = np.bincount(place, weights=mass * (1 - positive), minlength=len(values))
     if not (hits.any() and misses.any()):
         return Ranking(math.nan, math.nan, float(hits.sum()), float(misses.sum()))
-    positives, negatives = _effective(mass[positive == 1]), _effective(mass[positive == 0])
+    classes = mass[(positive == 1) & (mass > 0)], mass[(positive == 0) & (mass > 0)]
+    positives, negatives = (_effective(weights) for weights in classes)
     apart = _without_spread(hits, misses)
     if apart is not None:
         variance = 0.0 if min(positives, negatives) > 1 else math.nan
         return Ranking(apart, variance, positives, negatives)
     of_hits, of_misses = _below(misses), 1 - _below(hits)
     area = min(1.0, float(hits @ of_hits) / float(hits.sum()))
-    variance = _mean_variance(of_hits, hits, area, positives) + _mean_variance(
-        of_misses, misses, area, negatives
+    placements = np.where(positive == 1, of_hits[place], of_misses[place])
+    scores_squared = mass * mass * (placements - area) ** 2
+    variance = sum(
+        _mean_variance(scores_squared[positive == label], weights)
+        for label, weights in zip((1, 0), classes, strict=True)
     )
     return Ranking(area, variance, positives, negatives)
 
@@ -164,14 +169,10 @@ def _effective(weights: NDArray[np.float64]) -> float:
     return max(1.0, float(scaled.sum()) ** 2 / float(scaled @ scaled))
 
 
-def _mean_variance(
-    placements: NDArray[np.float64], mass: NDArray[np.float64], mean: float, n: float
-) -> float:
-    """Return the variance of a mean of placements, from their sample variance."""
-    if n <= 1:
-        return math.nan
-    spread = float(mass @ (placements - mean) ** 2) / float(mass.sum())
-    return spread / (n - 1)
+def _mean_variance(squares: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the linearised variance of a weighted mean from the squares of weight times deviation."""
+    n, total = len(weights), float(weights.sum())
+    return float(squares.sum()) / total / total * n / (n - 1) if n > 1 else math.nan
 
 
 def _expit(logit: float) -> float:

@@ -217,7 +217,7 @@ def test_weights_make_intervals_approximate_and_wider():
     assert tuple(equal.interval("spd")) == pytest.approx(
         tuple(group_report(**columns, privileged="m").interval("spd"))
     )
-    assert equal.interval("acc").method == "Clopper-Pearson, Kish effective size"
+    assert equal.interval("acc").method == "Clopper-Pearson, effective size from the linearised variance"
     assert not equal.interval("acc").exact
     assert not equal.rate_interval("tpr", "m").exact
     assert np.subtract(*unequal.interval("acc")) < np.subtract(

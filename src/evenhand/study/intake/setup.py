@@ -58,6 +58,9 @@ class RoleOptions:
         How wide the bands of some columns are, as in :meth:`evenhand.schema.Schema.infer`.
     labels : tuple of str, default ()
         What people read for values, each as ``COLUMN=VALUE:LABEL``.
+    weight, person : str, optional
+        Columns that need no domain: survey weights, and whose row it is.
+    rows_per_person : int, optional
     """
 
     target: str | None = None
@@ -69,6 +72,9 @@ class RoleOptions:
     missing_group: bool = False
     bands: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    weight: str | None = None
+    person: str | None = None
+    rows_per_person: int | None = None
 
 
 @dataclass(frozen=True)
@@ -161,11 +167,12 @@ def set_up(
     """
     known = opened.names if opened.schema is None else opened.schema.names
     named = name_columns(words, known, opened.undeclared)
-    drop = set(named.drop)
+    beside = [name for name in (named.weight, named.person) if name is not None]
+    drop = {*named.drop, *beside}
     roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
     for name in (*roles, *named.sensitive):
         if name in drop:
-            message = f"Column '{name}' has a role and is to be left out too."
+            message = f"Column '{name}' has a role and another use too, or is to be left out."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
     if opened.schema is not None:
         for name in named.bands:
@@ -195,6 +202,8 @@ def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[
         sensitive=tuple(column_named(name, known, undeclared) for name in words.sensitive),
         drop=columns_to_drop(words.drop, known, undeclared),
         bands={column_named(name, known, undeclared): band for name, band in words.bands.items()},
+        weight=words.weight and column_named(words.weight, (*known, *undeclared)),
+        person=words.person and column_named(words.person, (*known, *undeclared)),
     )
 
 
@@ -318,7 +327,8 @@ def _few(names: Sequence[str]) -> str:
 def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
     """Return the setup with the roles that the words say, whose columns are named as the data has them."""
     schema, notes = setup.schema, list(setup.notes)
-    given = {role: getattr(words, role) for role in ("target", "protected", "sensitive")}
+    named = ("target", "protected", "sensitive", "weight", "person", "rows_per_person")
+    given = {role: getattr(words, role) for role in named}
     changes: dict[str, Any] = {role: columns for role, columns in given.items() if columns not in (None, ())}
     if words.missing_group:
         changes["missing_group"] = True

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from evenhand._validate import refuse as refuse_parameter
-from evenhand.table.csv.cells import TypeGuess, converter
+from evenhand.schema import Domain
+from evenhand.table.csv.cells import TypeGuess, converter, take_as_missing
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.csv.text import in_force, is_sheet, open_text
 from evenhand.table.file_format import SEPARATORS, FileFormat, check_mark
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.table.source import ReadableBuffer
 
 _GROUP_BYTES = 2 << 20
+_NUMBERS = Domain.binned((0.0, 1.0))
 _ARRAY_BYTES = 512  # what an Arrow array takes beside its data
 _SHEET_HINT = "Hint: give every column of the sheet a name in its first row, and write nothing beside them."
 
@@ -123,7 +125,12 @@ def read_text(
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [_converter_of(schema[name], decimal) for name in wanted]
+            convert = [
+                _converter_of(schema[name], decimal)
+                if name in schema
+                else _converter_beside(schema, name, decimal)
+                for name in wanted
+            ]
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess(decimal) for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
@@ -159,6 +166,13 @@ def _ragged_hint(delimiter: str) -> str:
 def find_format(source: Source, limits: Limits, asked: FileFormat | None) -> FileFormat:
     """Return how an open file is written: a sheet, or a delimiter, an encoding and a decimal mark."""
     return open_text(source, limits, asked)[0]
+
+
+def _converter_beside(schema: Schema, name: str, decimal: str) -> Callable[[Any], Any]:
+    """Return what converts weights, which are numbers, and the person, who is a text as it stands."""
+    if name == schema.weight:
+        return converter(_NUMBERS, decimal=decimal)
+    return lambda text: take_as_missing(text, ())
 
 
 class _Group(NamedTuple):

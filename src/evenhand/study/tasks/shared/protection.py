@@ -15,6 +15,7 @@ from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.contributions import ONE_ROW
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.study.plan.cells import UNPROTECTED
@@ -127,6 +128,7 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     strategy = strategy_of(setting, schema)
     inferred = [name for name in strategy.columns if schema[name].inferred]
     report = state_inferred(strategy.guarantee, inferred, instead_of=VALUES_PUBLIC)
+    report = Guarantee.from_dict(report.to_dict() | {"assumptions": [*report.assumptions, ONE_ROW]})
     if setting.mechanism != NAME:
         return report
     way = OptimalWay.of(setting)
