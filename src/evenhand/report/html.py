@@ -1,26 +1,29 @@
 """A page as one HTML file that asks nothing of anybody: no script, no font, no picture from elsewhere.
 
-The numbers of its figures and tables are CSV files beside it.
+The numbers of its figures and tables are inside it, as links that a browser saves as CSV files.
 """
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
+from base64 import b64encode
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
+from io import BytesIO
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from evenhand._lazy import lazy
-from evenhand.errors import MissingExtraError, UnwritableFileError
+from evenhand.errors import MissingExtraError
 from evenhand.report.language import fixed_word, written_in
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
-from evenhand.report.words import clean, unbroken
+from evenhand.report.words import clean, number, unbroken
 from evenhand.table.write import replacing_together, write_csv_into
 
 if TYPE_CHECKING:
@@ -37,24 +40,30 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ORDERS = 6
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 _LONGEST = 60
+_LARGE = 400_000
+"""From so many bytes on, the CSV of a figure is compressed."""
+
+_MOST = 2_000_000
+"""Chromium saves nothing from a link with more letters than about this."""
+
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
 _INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
 _MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
-def render(page: Page, *, figures: str | None = None) -> str:
-    """Return a page as HTML.
+def render(page: Page) -> str:
+    """Return a page as HTML, with the numbers of its figures and tables inside.
 
     All text of the page is escaped and every picture is rebuilt from a list of what a static picture needs.
     The same page gives the same text to the byte.
 
+    Each chart and table that has numbers has a link that holds them as CSV, compressed where they are many.
+    Text that a spreadsheet could take for a formula gets an apostrophe before it.
+
     Parameters
     ----------
     page : Page
-    figures : str, optional
-        The folder beside the file that holds the CSV of every figure, for the links; without it there are no
-        links.
 
     Returns
     -------
@@ -72,18 +81,13 @@ def render(page: Page, *, figures: str | None = None) -> str:
     >>> "<h1>Who pays?</h1>" in text and "<script" not in text
     True
     """
-    folder = None if figures is None else f"{quote(clean(figures), safe='')}/"
-    names = {} if folder is None else {place: f"{folder}{name}" for place, name in file_names(page).items()}
     with written_in(page.language):
         template = _environment().get_template("page.html.j2")
-        return str(template.render(page=page, sections=list(_sections(page, names)), **_styles()))
+        return str(template.render(page=page, sections=list(_sections(page)), **_styles()))
 
 
 def write(page: Page, path: str | os.PathLike[str]) -> None:
-    """Write a page to an HTML file, and the CSV of every figure to a folder beside it.
-
-    For ``report.html`` the folder is ``report-figures``. The page does not need it: it only links there. Text
-    that a spreadsheet could take for a formula gets an apostrophe before it.
+    """Write a page to one HTML file, which needs no file beside it.
 
     Parameters
     ----------
@@ -94,18 +98,13 @@ def write(page: Page, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     UnwritableFileError
-        If a file cannot be written.
+        If the file cannot be written.
     MissingExtraError
         If jinja2 is not installed.
     """
-    target = Path(path)
-    folder = target.with_name(f"{target.stem}-figures")
-    text = render(page, figures=folder.name)
-    tables = figure_files(page, folder)
-    with replacing_together(target, *tables) as (file, *figures):
+    text = render(page)
+    with replacing_together(Path(path)) as (file,):
         file.write(text.encode())
-        for table, figure in zip(tables.values(), figures, strict=True):
-            write_csv_into(table, figure)
 
 
 def sentence(text: str) -> Markup:
@@ -167,21 +166,22 @@ def _styles() -> dict[str, Any]:
     }
 
 
-def _sections(page: Page, names: dict[int, str]) -> Iterator[dict[str, Any]]:
+def _sections(page: Page) -> Iterator[dict[str, Any]]:
     """Yield sections with their pictures rebuilt and the links of their figures, in reading order."""
+    links = data_links(page)
     place = 0
-    for number, section in enumerate(page.sections, start=1):
+    for ordinal, section in enumerate(page.sections, start=1):
         charts, tables = [], []
         for chart in section.charts:
-            charts.append({"chart": chart, "link": names.get(place), **_pictures(chart, place)})
+            charts.append({"chart": chart, "link": links.get(place), **_pictures(chart, place)})
             place += 1
         for table in section.tables:
             orders = list(_orders(table))
-            tables.append({"table": table, "link": names.get(place), "orders": orders, "id": f"t{place + 1}"})
+            tables.append({"table": table, "link": links.get(place), "orders": orders, "id": f"t{place + 1}"})
             place += 1
         yield {
             "section": section,
-            "anchor": _anchor(section, number),
+            "anchor": _anchor(section, ordinal),
             "layout": _layout(section),
             "charts": charts,
             "tables": tables,
@@ -240,7 +240,44 @@ def _token(name: str) -> str:
     return name if name in LIGHT else "ink"
 
 
-# --- the CSV files of figures and tables ------------------------------------------------------------
+# --- the numbers of figures and tables as links -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DataLink:
+    """A link that holds a file: the name under which it is saved, its address, and the words to click."""
+
+    name: str
+    address: str
+    words: str
+
+
+def data_links(page: Page) -> dict[int, DataLink]:
+    """Return the numbers of each chart and table that has some, by its place on the page, as a link.
+
+    A link that would be too long for a browser holds the first rows, and its words say how many.
+    """
+    exhibits = _exhibits(page)
+    return {place: _link(name, _frame(exhibits[place].data)) for place, name in file_names(page).items()}
+
+
+def _link(name: str, table: Any) -> DataLink:
+    rows = table.num_rows
+    while True:
+        file = BytesIO()
+        write_csv_into(table.slice(0, rows), file)
+        is_large = file.tell() > _LARGE
+        content = gzip.compress(file.getvalue(), mtime=0) if is_large else file.getvalue()
+        kind = "application/gzip" if is_large else "text/csv;charset=utf-8"
+        address = f"data:{kind};base64,{b64encode(content).decode()}"
+        if len(address) <= _MOST or not rows:
+            break
+        rows = min(rows - 1, int(rows * 0.9 * _MOST / len(address)))
+    words = "csv_gzip" if is_large else "csv"
+    if rows < table.num_rows:
+        words = "csv_part"
+    counts = {"rows": number(rows, 0), "all_rows": number(table.num_rows, 0)}
+    return DataLink(f"{name}.gz" if is_large else name, address, fixed_word(f"page.{words}", **counts))
 
 
 def file_names(page: Page) -> dict[int, str]:
@@ -264,29 +301,6 @@ def file_names(page: Page) -> dict[int, str]:
             again += 1
         names[place] = unique
     return names
-
-
-def figure_files(page: Page, folder: Path) -> dict[Path, Any]:
-    """Return the numbers of every chart and table as a frame, by the CSV file in the folder that holds them.
-
-    The folder is made if it is not there.
-
-    Raises
-    ------
-    UnwritableFileError
-        If the folder cannot be made.
-    """
-    names = file_names(page)
-    if not names:
-        return {}
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
-        raise UnwritableFileError(
-            f"{folder.name} was not made: there is no such place, or you may not write there."
-        ) from None
-    exhibits = _exhibits(page)
-    return {folder / name: _frame(exhibits[place].data) for place, name in names.items()}
 
 
 def _exhibits(page: Page) -> list[Chart | Table]:

@@ -115,7 +115,7 @@ class Table:
         Other orders of the rows that a reader may choose, each with its name and the places of the rows; the
         first is the one that is shown at first. A table with orders has no fold.
     name : str
-        Stem of the CSV file, if there is one.
+        Stem of the name under which its numbers are saved, if there are any.
     data : columns
         What the CSV holds.
     """
@@ -162,7 +162,7 @@ class Chart:
     Parameters
     ----------
     name : str
-        Stem of the CSV file of its numbers.
+        Stem of the name under which its numbers are saved as CSV.
     wide, narrow : str
         SVG for the desk and for the phone, made by :mod:`evenhand.report.charts`; one after the other, if
         there are several panels.

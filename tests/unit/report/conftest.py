@@ -13,4 +13,4 @@ def sample():
 
 @pytest.fixture(scope="session")
 def rendered(sample):
-    return render(sample, figures="report-figures")
+    return render(sample)

@@ -250,7 +250,7 @@ class Results(ResultData):
     def report(
         self, path: str | PathLike[str] | None = None, *, chosen: object = None, language: str = "en"
     ) -> str | Path:
-        """Return the report as one HTML text, or write it and the CSV of every figure.
+        """Return the report as one HTML text, or write it to a file; its numbers are inside it.
 
         Parameters
         ----------
