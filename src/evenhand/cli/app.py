@@ -27,6 +27,7 @@ COMMANDS = {
     "demo": "Take a tour on built-in data: five protocols, one report.",
     "audit": "Protect a table in many ways and report who pays for it.",
     "schema": "Draft a schema file, or check one against a file.",
+    "measure": "Audit predictions that you have: who pays, how much.",
     "advise": "Which protocol and epsilon for this data, with reasons.",
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",

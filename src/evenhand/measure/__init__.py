@@ -1,7 +1,11 @@
 """Group measures with intervals: who gets what, how far apart, and how sure.
 
-A disparity is computed the same way whatever protected the data.
+A disparity is computed the same way whatever protected the data. ``page`` stands two layers above, with all
+pages, and is found by its name when it is first used: no module of this package imports it.
 """
+
+from importlib import import_module
+from typing import Any
 
 from evenhand.measure.alpha import BiasEstimate, alpha_fairness, bias_from_runs, l1_bias
 from evenhand.measure.bootstrap import bootstrap_interval
@@ -40,6 +44,16 @@ __all__ = [
     "mean_of_shares",
     "newcombe",
     "noise_parts",
+    "page",
     "share_ratio",
     "wilson",
 ]
+
+_PAGE = "evenhand.study.predictions.page"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "page":
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return import_module(_PAGE).page

@@ -301,19 +301,19 @@ def _take(tally: NDArray[Any], rows: list[int]) -> NDArray[Any]:
 RATES = ("selection", "tpr", "fpr", "accuracy", "precision", "base_rate")
 """The rates of a group, as named in reports."""
 
-# The last column, the share of true positives among all rows that are positive either way,
-# is no rate of a report: f1 is a function of it.
-#                      selection tpr fpr accuracy precision base_rate hits
-_SUCCESSES = np.array([[       0,  0,  0,       1,        0,        0,   0],    # 00
-                       [       1,  0,  1,       0,        0,        0,   0],    # 01
-                       [       0,  0,  0,       0,        0,        1,   0],    # 10
-                       [       1,  1,  0,       1,        1,        1,   1]])  # 11  # fmt: skip
-_TRIALS = np.array([[          1,  0,  1,       1,        0,        1,   0],
-                    [          1,  0,  1,       1,        1,        1,   1],
-                    [          1,  1,  0,       1,        0,        1,   1],
-                    [          1,  1,  0,       1,        1,        1,   1]])  # fmt: skip
-_WITHOUT_LABELS = np.array([   1,  0,  0,       0,        0,        0,   0])  # fmt: skip
-PLACE = {name: place for place, name in enumerate((*RATES, "hits"))}
+# The last two columns are no rates of a report: the share of true positives among all rows that are
+# positive either way, of which f1 is a function, and the share of true negatives among predicted ones.
+#                      selection tpr fpr accuracy precision base_rate hits npv
+_SUCCESSES = np.array([[       0,  0,  0,       1,        0,        0,   0,  1],    # 00
+                       [       1,  0,  1,       0,        0,        0,   0,  0],    # 01
+                       [       0,  0,  0,       0,        0,        1,   0,  0],    # 10
+                       [       1,  1,  0,       1,        1,        1,   1,  0]])  # 11  # fmt: skip
+_TRIALS = np.array([[          1,  0,  1,       1,        0,        1,   0,  1],
+                    [          1,  0,  1,       1,        1,        1,   1,  0],
+                    [          1,  1,  0,       1,        0,        1,   1,  1],
+                    [          1,  1,  0,       1,        1,        1,   1,  0]])  # fmt: skip
+_WITHOUT_LABELS = np.array([   1,  0,  0,       0,        0,        0,   0,  0])  # fmt: skip
+PLACE = {name: place for place, name in enumerate((*RATES, "hits", "npv"))}
 """The column of each rate."""
 
 

@@ -216,7 +216,7 @@ class Terminal:
     def object(self, value: Mapping[str, Any]) -> None:
         """Write the result for machines, if it was asked for."""
         if self.as_json:
-            sys.stdout.write(json.dumps(_finite(value), ensure_ascii=True, allow_nan=False) + "\n")
+            sys.stdout.write(json.dumps(as_json_types(value), ensure_ascii=True, allow_nan=False) + "\n")
             sys.stdout.flush()
 
 
@@ -273,12 +273,12 @@ def _wrapped(text: str, width: int) -> list[Text]:
     return lines
 
 
-def _finite(value: Any) -> Any:
+def as_json_types(value: Any) -> Any:
     """Return `value` in JSON's types; what is not a number is null."""
     if isinstance(value, dict):
-        return {str(key): _finite(part) for key, part in value.items()}
+        return {str(key): as_json_types(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [as_json_types(part) for part in value]
     if isinstance(value, float) and (value != value or value in {float("inf"), float("-inf")}):  # noqa: PLR0124 - NaN
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FAILED, WRONG, FAULT, STOPPED, BROKEN_PIPE, TERMINATED = 1, 2, 70, 130, 141, 143
-"""Exit codes: cells failed; wrong use; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended
-by the system."""
+FAILED, WRONG, UNCLEAR, FAULT, STOPPED, BROKEN_PIPE, TERMINATED = 1, 2, 3, 70, 130, 141, 143
+"""Exit codes: cells failed or a rule is broken; wrong use; whether a rule is kept cannot be told; a fault of
+evenhand; stopped by Ctrl-C; nobody reads the output; ended by the system."""
 
 _terminated = threading.Event()
 

@@ -1,5 +1,6 @@
 """Charts of a report: each function answers one question and returns a static picture with its numbers."""
 
+from evenhand.report.charts.calibration import calibration_chart
 from evenhand.report.charts.epsilons import levels_chart, measures_chart
 from evenhand.report.charts.frontier import frontier_chart
 from evenhand.report.charts.rows import bars_chart, changes_chart, moved_chart
@@ -8,6 +9,7 @@ from evenhand.report.charts.tradeoff import tradeoff_chart
 
 __all__ = [
     "bars_chart",
+    "calibration_chart",
     "changes_chart",
     "frontier_chart",
     "levels_chart",

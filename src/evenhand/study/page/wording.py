@@ -182,9 +182,18 @@ def mark(found: Estimated) -> Estimate:
 
 def group_name(facts: Facts, group: str) -> str:
     """Return a group as in a sentence: its label, after the column's name where it says nothing alone."""
-    label = plain(group)
-    short = len(label) < 3 or not any(letter.isalpha() for letter in label) or label.lower() in _BARE
-    return f"{plain(facts.schema.protected)} = {label}" if short else label
+    return label_words(facts.schema.protected, group)
+
+
+def label_words(column: object, label: object) -> str:
+    """Return a label as in a sentence, after its column's name where it says nothing alone.
+
+    >>> label_words("sex", "women"), label_words("white", "1")
+    ('women', 'white = 1')
+    """
+    words = plain(label)
+    short = len(words) < 3 or not any(letter.isalpha() for letter in words) or words.lower() in _BARE
+    return f"{plain(column)} = {words}" if short else words
 
 
 def outcome_name(schema: Schema) -> str:

@@ -1,0 +1,363 @@
+"""evenhand measure: what each group gets from somebody's own predictions."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.help import name_option
+from evenhand.cli.options import (
+    DATA,
+    argument,
+    complete_data,
+    design_option,
+    output_option,
+    role_option,
+    split_list,
+)
+from evenhand.cli.roles import refuse_empty_table, report_reading
+from evenhand.cli.study import shorten_path
+from evenhand.cli.terminal.console import Column, Terminal, as_json_types, quote_names, wrong_use
+from evenhand.cli.terminal.ending import FAILED, UNCLEAR
+from evenhand.cli.terminal.refusals import refuse_empty, refuse_overwritten
+from evenhand.errors import InvalidParameterError, MissingExtraError
+from evenhand.measure.disparities import comparison_named
+from evenhand.report import write
+from evenhand.report.words import limits_of, number
+from evenhand.schema import Schema
+from evenhand.schema.infer import open_frame
+from evenhand.study.intake.draft import draft_column
+from evenhand.study.intake.opening import open_data
+from evenhand.study.intake.setup import column_named
+from evenhand.study.page.wording import counted
+from evenhand.study.predictions.answers import answers, comparison_words, rate_words
+from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
+from evenhand.study.predictions.columns import encode_group, read_predictions
+from evenhand.study.predictions.page import NOT_STATED, build_page, say_undefined
+from evenhand.study.predictions.rules import Rule
+from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
+from evenhand.table import Table
+from evenhand.table.write import replacing_together
+
+if TYPE_CHECKING:
+    from evenhand.study.intake.opening import Opened
+    from evenhand.study.results.estimates import Estimated
+
+EXAMPLE = """\
+  evenhand measure predictions.csv --outcome repaid --prediction approved --protected sex
+  evenhand measure predictions.csv --outcome repaid --positive yes --score risk --threshold 0.5 \\
+      --protected race,sex --privileged "White, Male" --headline tpr_gap --rule 80% --rule "odds_gap <= 0.1"
+  evenhand measure predictions.csv --prediction approved --protected sex --rule 80% --check --json
+"""
+_ENDINGS = {".html": "html", ".json": "json"}
+_MOST_ROWS = 30
+_TERMINAL_RATES = ("selection", "tpr", "fpr", "precision", "accuracy")
+_STYLES = {"pass": "green", "fail": "bold red", "unclear": "yellow"}
+_ROLES = ("outcome", "prediction", "score", "weight")
+
+
+def measure(  # noqa: PLR0913 - one option each
+    data: Annotated[str, argument(DATA, "FILE", "A CSV or Parquet file with predictions.", complete_data)],
+    *,
+    protected: Annotated[
+        list[str], role_option("COLUMNS", "The column whose groups are compared; several are crossed.")
+    ],
+    outcome: Annotated[str | None, role_option("COLUMN", "What truly happened.")] = None,
+    prediction: Annotated[str | None, role_option("COLUMN", "What was predicted or decided.")] = None,
+    score: Annotated[str | None, role_option("COLUMN", "Scores, for calibration and ranking.")] = None,
+    threshold: Annotated[
+        float | None, role_option("NUMBER", "Without --prediction: the score from which on it is positive.")
+    ] = None,
+    positive: Annotated[
+        str | None, role_option("VALUE", "The value that counts; all others are negative. [1]")
+    ] = None,
+    predicted: Annotated[
+        str | None, role_option("VALUE", "That of --prediction, where it is another. [as --positive]")
+    ] = None,
+    privileged: Annotated[
+        str | None, role_option("GROUP", "The group that others are compared with. [the largest]")
+    ] = None,
+    weight: Annotated[str | None, role_option("COLUMN", "Weights of the rows, at least 0.")] = None,
+    missing_group: shared.MissingGroup = False,
+    unwanted: Annotated[
+        bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
+    ] = False,
+    schema: shared.SchemaFile = None,
+    headline: Annotated[
+        str, design_option("NAME", "What the head is about, such as tpr_gap, odds_gap or selection_ratio.")
+    ] = HEADLINE,
+    rules: Annotated[
+        list[str] | None,
+        design_option("RULE", "80%, or such as 'odds_gap <= 0.1'; may be given several times.", "--rule"),
+    ] = None,
+    check: Annotated[
+        bool, design_option("", "End with 1 if a rule is broken, with 3 if it cannot be told.", "--check")
+    ] = False,
+    fewest: Annotated[
+        int, design_option("N", "People whom a rate that is compared rests on.")
+    ] = FEWEST_PEOPLE,
+    level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = 0.95,
+    out: Annotated[
+        Path, output_option("FILE", "The page; or every number, where it ends with .json.")
+    ] = Path("measure.html"),
+    file_format: Annotated[
+        str | None, output_option("NAME", "html or json. [by the ending of --out]", "--format")
+    ] = None,
+    open_page: shared.OpenPage = False,
+    as_json: shared.AsJson = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Audit predictions that somebody made: who pays, how much, and what would be fairer.
+
+    Compares the groups by every usual measure, with intervals, and writes one page that opens anywhere. What
+    it computes comes from the true data and is itself not private.
+    """
+    terminal = Terminal(as_json=as_json, quiet=quiet)
+    typed = dict(locals())
+    refuse_empty({"--protected": protected, "--rule": rules})
+    form = _format_of(out, file_format)
+    _refuse_early(typed)
+    chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
+    if check and not parsed:
+        wrong_use("--check needs a rule. Hint: add --rule 80%, for example.")
+    opened = open_data(data)
+    report_reading(terminal, opened)
+    refuse_empty_table(opened)
+    audit = _audit(opened, typed, chosen, parsed)
+    files = _write(terminal, audit, opened, typed, form)
+    _show(terminal, audit, _next_command(audit, opened, typed))
+    code = _exit_code(audit) if check else 0
+    terminal.files({word: shorten_path(path) for word, path in files.items()})
+    paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
+    sentences = [str(answer) for answer in answers(audit)]
+    terminal.object(
+        {"command": "measure", "answers": sentences, **audit.to_dict(), "files": paths, "exit": code}
+    )
+    if open_page and "Report" in files and not as_json:
+        typer.launch(str(files["Report"].resolve()))
+    raise typer.Exit(code)
+
+
+def _format_of(out: Path, typed: str | None) -> str:
+    form = typed or _ENDINGS.get(out.suffix.lower())
+    if form not in _ENDINGS.values():
+        wrong_use(
+            "--out must end with .html or .json, or --format must be html or json. Hint: --out page.html"
+        )
+    return str(form)
+
+
+def _refuse_early(typed: dict[str, Any]) -> None:
+    """Refuse what can be refused before the rows are read."""
+    if typed["prediction"] is None and (typed["score"] is None or typed["threshold"] is None):
+        wrong_use(
+            "--prediction is missing: the column of what was predicted or decided. Hint: with scores alone "
+            "say from which score on it is positive: --score COLUMN --threshold 0.5"
+        )
+    if typed["prediction"] is not None and typed["threshold"] is not None:
+        wrong_use(
+            "--threshold goes with --score alone, not with --prediction. Hint: leave out one of the two."
+        )
+    source = Path(typed["data"])
+    refuse_overwritten({"FILE": source if source.exists() else None}, [typed["out"]], other="--out")
+    if not typed["out"].absolute().parent.is_dir():
+        wrong_use("The folder of --out is not there. Hint: make it, or name another place.")
+
+
+# --- from the file to numbers -----------------------------------------------------------------------
+
+
+def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Rule, ...]) -> PredictionAudit:
+    names = {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
+    groups, notes = _groups(opened, typed)
+    columns = {role: opened.frame.column(name) for role, name in names.items()}
+    try:
+        rows = read_predictions(
+            columns,
+            groups,
+            positive=typed["positive"],
+            predicted=typed["predicted"],
+            threshold=typed["threshold"],
+            names=names,
+            source=opened.source.label,
+            notes=notes,
+            missing_group=NOT_STATED if typed["missing_group"] else "",
+        )
+    except InvalidParameterError as error:
+        if error.parameter not in {"positive", "predicted"}:
+            raise
+        wrong_use(_with_values(opened, names, error))
+    privileged = typed["privileged"]
+    if privileged is not None and privileged not in rows.labels:
+        near = [label for label in rows.labels if label.strip().casefold() == privileged.strip().casefold()]
+        if not near:
+            shown = quote_names(rows.labels)
+            wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
+        privileged = near[0]
+    return PredictionAudit(
+        rows, headline, rules, privileged, typed["fewest"], typed["level"], typed["unwanted"]
+    )
+
+
+def _groups(opened: Opened, typed: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the codes and labels of each protected column; numbers of many values are put into bands."""
+    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
+    groups, notes = {}, []
+    for typed_name in split_list(typed["protected"], opened.names):
+        name = column_named(typed_name, opened.names)
+        column = declared[name] if declared is not None and name in declared else None
+        if column is None:
+            draft = draft_column(open_frame(opened.frame), name, "protected")
+            if draft.column is None:
+                wrong_use(f"--protected names '{name}', which cannot be used: it {draft.why_not}.")
+            if not draft.binned:
+                groups[name] = encode_group(opened.frame.column(name), name)
+                continue
+            column = draft.column
+            notes.append(f"Numbers of '{name}' are put into bands.")
+        codes = Table.encode(opened.frame.select([name]), Schema([column]))[name].astype(np.intp)
+        codes[codes >= column.domain.size] = -1
+        groups[name] = codes, list(column.domain.labels)
+    return groups, notes
+
+
+def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterError) -> str:
+    """Return what is wrong with --positive, and the values that the person's own columns hold."""
+    lines = [name_option(error, {"positive": "--positive", "predicted": "--predicted"})]
+    for role in ("outcome", "prediction"):
+        if role in names:
+            values = opened.frame.column(names[role]).unique().drop_null().to_pylist()
+            if len(values) <= 20:
+                lines.append(
+                    f"Values of {quote_names([names[role]])}: {quote_names(sorted(map(str, values)))}."
+                )
+    return "\n".join(lines)
+
+
+# --- what is written and shown ----------------------------------------------------------------------
+
+
+def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any]) -> str:
+    """Return the study that shows what parity costs, if the file has what it needs."""
+    used = [typed[role] for role in ("prediction", "score", "weight") if typed[role] is not None]
+    columns = split_list(typed["protected"], opened.names)
+    others = set(opened.names) - {*used, *columns, typed["outcome"]}
+    if typed["outcome"] is None or len(columns) != 1 or not others or audit.head.reason:
+        return ""
+    positive = typed["positive"]
+    if positive is None:
+        values = opened.frame.column(typed["outcome"]).unique().drop_null().to_pylist()
+        positive = next((str(value) for value in values if value in {1, "1"}), "1")
+    label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
+    words = ["evenhand", "audit", "learn", typed["data"], "--target", typed["outcome"],
+             "--positive", positive, "--protected", columns[0], "--privileged", label,
+             "--methods", "plain,plain+parity", *(["--drop", ",".join(used)] if used else [])]  # fmt: skip
+    return shlex.join(words)
+
+
+def _again(typed: dict[str, Any]) -> str:
+    """Return the command that makes the page again."""
+    words = ["evenhand", "measure", typed["data"]]
+    for name in (
+        "outcome",
+        "prediction",
+        "score",
+        "threshold",
+        "positive",
+        "protected",
+        "privileged",
+        "weight",
+    ):
+        value = typed[name]
+        if value is not None:
+            words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
+    words += ["--headline", typed["headline"]] if typed["headline"] != HEADLINE else []
+    words += [word for rule in typed["rules"] or () for word in ("--rule", rule)]
+    words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
+    words += ["--level", f"{typed['level']:g}"] if typed["level"] != 0.95 else []
+    words += [f"--{name.replace('_', '-')}" for name in ("missing_group", "unwanted") if typed[name]]
+    return shlex.join(words)
+
+
+def _write(
+    terminal: Terminal, audit: PredictionAudit, opened: Opened, typed: dict[str, Any], form: str
+) -> dict[str, Path]:
+    out = typed["out"]
+    if form == "json":
+        text = json.dumps(as_json_types(audit.to_dict()), ensure_ascii=True, allow_nan=False, indent=2)
+        with replacing_together(out) as (file,):
+            file.write(f"{text}\n".encode())
+        return {"Numbers": out}
+    try:
+        following = _next_command(audit, opened, typed)
+        write(build_page(audit, command=_again(typed), next_command=following), out)
+    except MissingExtraError as error:
+        terminal.warn(f"No page was written. {error}")
+        return {}
+    return {"Report": out}
+
+
+def _show(terminal: Terminal, audit: PredictionAudit, command: str) -> None:
+    for note in audit.rows.notes:
+        terminal.say("Note", note)
+    if audit.rows.left_out:
+        rows = [f"{counted(count, 'row')} without {name}" for name, count in audit.rows.left_out.items()]
+        terminal.say("Left out", "; ".join(rows))
+    if unknown := int((audit.rows.group < 0).sum()):
+        slots = {"people": unknown, "protected": audit.rows.protected}
+        terminal.say("Note", audit.sentences.say("method.not_stated", **slots))
+    terminal.show()
+    for place, answer in enumerate(answers(audit, command=command), start=1):
+        terminal.sentence(f"{place}. {answer}")
+        if answer.action:
+            terminal.show(f"   {answer.action}")
+    terminal.show()
+    _show_groups(terminal, audit)
+    for rule, verdict in audit.verdicts:
+        found, say = audit.disparities[rule.comparison], audit.sentences.say
+        shown = say_undefined(audit)
+        if not found.reason:
+            digits, times = (2, 1) if found.is_ratio else (1, 100)
+            limits = limits_of(times * found.low, times * found.high, digits)
+            shown = f"{number(times * found.value, digits)} ({limits})"
+        words = comparison_words(audit, rule.comparison)
+        terminal.mark(
+            say(f"rules.{verdict}"), f"{rule.text}: {words} {shown}", style=_STYLES[verdict], width=13
+        )
+    terminal.show()
+
+
+def _show_groups(terminal: Terminal, audit: PredictionAudit) -> None:
+    say = audit.sentences.say
+    rates = [rate for rate in _TERMINAL_RATES if audit.is_labelled or rate == "selection"]
+    rates = [audit.head_rate, *(rate for rate in rates if rate != audit.head_rate)]
+    heads = [
+        say("closing.column_group"),
+        say("closing.column_people"),
+        *(rate_words(audit, rate) for rate in rates),
+    ]
+    columns = [Column(head, numeric=place > 0, wraps=True) for place, head in enumerate(heads)]
+    rows = []
+    for place, people in enumerate(audit.people[:_MOST_ROWS]):
+        style = "dim" if place in audit.head.too_few else ""
+        cells = [_cell(audit, audit.rate(place, rate), full=not at) for at, rate in enumerate(rates)]
+        rows.append([(text, style) for text in (audit.named(place), f"{people:,}", *cells)])
+    terminal.table(columns, rows)
+
+
+def _cell(audit: PredictionAudit, found: Estimated, *, full: bool) -> str:
+    if found.low is None or found.high is None:
+        return say_undefined(audit)
+    shown = number(100 * found.value)
+    return f"{shown} ({limits_of(100 * found.low, 100 * found.high)})" if full else shown
+
+
+def _exit_code(audit: PredictionAudit) -> int:
+    verdicts = {verdict for _, verdict in audit.verdicts}
+    return FAILED if "fail" in verdicts else UNCLEAR if "unclear" in verdicts else 0

@@ -1,0 +1,207 @@
+"""Who pays for predictions, how much, and how to make them fairer: which sentence is true."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.measure.disparities import COMPARISONS
+from evenhand.report.words import limits_of, number, value_of
+from evenhand.study.page.wording import mark, plain
+from evenhand.study.results.estimates import Estimated
+
+if TYPE_CHECKING:
+    from evenhand.measure.disparities import Disparity
+    from evenhand.report.page import Answer
+    from evenhand.study.predictions.audit import PredictionAudit
+
+_WITH_PEOPLE = ("selection", "tpr", "fnr", "fpr", "accuracy")
+_ALSO = ("selection_gap", "tpr_gap", "fpr_gap", "precision_gap", "accuracy_gap")
+
+
+def answers(audit: PredictionAudit, *, command: str = "") -> tuple[Answer, Answer, Answer]:
+    """Return the three sentences of the page and the terminal; `command` is what to type next."""
+    return _who(audit), _how_much(audit), _fairer(audit, command)
+
+
+def rate_words(audit: PredictionAudit, rate: str) -> str:
+    """Return what a rate is called."""
+    return audit.sentences.say(f"rate.{rate}.words")
+
+
+def meaning(audit: PredictionAudit, rate: str) -> str:
+    """Return the sentence that says what a rate is."""
+    return audit.sentences.say(f"rate.{rate}.means", outcome=plain(audit.rows.outcome))
+
+
+def comparison_words(audit: PredictionAudit, name: str) -> str:
+    """Return what a comparison is called."""
+    say, (rates, how) = audit.sentences.say, COMPARISONS[name]
+    if len(rates) > 1:
+        return say("odds.words" if how == "gap" else "odds.words_ratio")
+    return say(f"measure.{how}", rate=rate_words(audit, rates[0]))
+
+
+def as_estimate(found: Disparity) -> Estimated:
+    """Return a comparison as a number with its interval."""
+    if not math.isfinite(found.value):
+        return Estimated(math.nan)
+    return Estimated(found.value, found.low, found.high)
+
+
+# --- who ------------------------------------------------------------------------------------------
+
+
+def _who(audit: PredictionAudit) -> Answer:
+    head, rate = audit.head, audit.head_rate
+    slots: dict[str, Any] = {
+        "rate": rate_words(audit, rate),
+        "means": meaning(audit, rate),
+        "few": _few(audit),
+        "fewest": audit.fewest,
+        "base": "",
+    }
+    if head.reason:
+        return audit.sentences.answer(
+            f"who.{'no_ratio' if head.reason == 'nobody' else head.reason}", **slots
+        )
+    payer, other = audit.payer
+    slots |= {"payer": audit.named(payer), "other": audit.named(other)}
+    slots |= {
+        "Payer": capital(slots["payer"]),
+        "worst": audit.rate(payer, rate),
+        "best": audit.rate(other, rate),
+    }
+    if rate == "selection" and audit.is_labelled:
+        bases = {"worst_base": audit.rate(payer, "base_rate"), "best_base": audit.rate(other, "base_rate")}
+        slots["base"] = audit.sentences.say("who.parts.base", **bases, **slots)
+    if not head.is_clear:
+        return audit.sentences.answer("who.nobody", **slots)
+    key = "pays" if rate != "selection" else "selected_most" if audit.unwanted else "selected_least"
+    return audit.sentences.answer(f"who.{key}", **slots)
+
+
+def capital(text: str) -> str:
+    """Return text as it begins a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def _few(audit: PredictionAudit) -> str:
+    groups = [
+        audit.sentences.say(
+            "who.parts.few_group", group=audit.named(place), people=audit.trials(place, audit.head_rate)
+        )
+        for place in audit.head.too_few
+    ]
+    return audit.sentences.say("who.parts.few", groups=groups) if groups else ""
+
+
+# --- how much -------------------------------------------------------------------------------------
+
+
+def _how_much(audit: PredictionAudit) -> Answer:
+    head = audit.head
+    slots: dict[str, Any] = {"measure": comparison_words(audit, head.name)}
+    slots |= {"rules": _rules(audit), "others": _others(audit)}
+    if head.reason:
+        return audit.sentences.answer("much.undefined", **slots)
+    base = head.name.rpartition("_")[0]
+    gap, ratio = audit.disparities[f"{base}_gap"], audit.disparities[f"{base}_ratio"]
+    shown = value_of(mark(as_estimate(ratio)), 2) if math.isfinite(ratio.value) else "?"
+    slots |= {"people": _people(audit), "ratio": shown, "size": as_estimate(gap)}
+    if not head.is_ratio:
+        return audit.sentences.answer("much.gap", **slots)
+    points = value_of(mark(as_estimate(gap)), times=100)
+    slots |= {"ratio": ratio.value, "ratio_limits": limits_of(ratio.low, ratio.high, 2), "gap": points}
+    return audit.sentences.answer("much.ratio", **slots)
+
+
+def _rules(audit: PredictionAudit) -> str:
+    """Return what becomes of the rules; what is broken comes first, then what cannot be told."""
+    for verdict, key in (("fail", "failed"), ("unclear", "unclear"), ("pass", "passed")):
+        texts = [rule.text for rule, judged in audit.verdicts if judged == verdict]
+        if texts:
+            names = [
+                audit.sentences.say(
+                    f"much.parts.{'percent_rule' if text.endswith('%') else 'written_rule'}", rule=plain(text)
+                )
+                for text in texts
+            ]
+            many = "_many" if len(names) > 1 else ""
+            return audit.sentences.say(f"much.parts.{key}{many}", rules=names)
+    return ""
+
+
+def _others(audit: PredictionAudit) -> str:
+    if not audit.is_labelled:
+        return ""
+    clear = [
+        audit.sentences.say(
+            "much.parts.other", measure=comparison_words(audit, name), size=audit.disparities[name].value
+        )
+        for name in _ALSO
+        if audit.disparities[name].is_clear and name != audit.headline
+    ]
+    return (
+        audit.sentences.say("much.parts.others", measures=clear)
+        if clear
+        else audit.sentences.say("much.parts.others_none")
+    )
+
+
+def _people(audit: PredictionAudit) -> str:
+    """Return how many people of the group that pays the gap is, where that is clear."""
+    rate = audit.head_rate
+    if rate not in _WITH_PEOPLE or not audit.head.is_clear or audit.rows.weights is not None:
+        return ""
+    payer, other = audit.payer
+    size = audit.trials(payer, rate)
+    count = round(abs(audit.rate(other, rate).value - audit.rate(payer, rate).value) * size)
+    key = "fewer" if rate == "selection" and audit.unwanted else "people"
+    slots = {"count": count, "size": int(size), "outcome": plain(audit.rows.outcome)}
+    return audit.sentences.say(
+        f"rate.{rate}.{key}", payer=audit.named(payer), other=audit.named(other), **slots
+    )
+
+
+# --- fairer ---------------------------------------------------------------------------------------
+
+
+def _fairer(audit: PredictionAudit, command: str) -> Answer:
+    sentences, selection = audit.sentences, audit.disparities["selection_gap"]
+    if audit.head.reason == "too_few":
+        return sentences.answer("fairer.few", fewest=audit.fewest)
+    if not audit.is_labelled:
+        return sentences.answer("fairer.no_outcome")
+    if not (audit.head.is_clear or selection.is_clear):
+        return sentences.answer("fairer.none")
+    train = sentences.say("fairer.parts.train" if command else "fairer.parts.python")
+    if not audit.thresholds or not selection.is_clear:
+        return sentences.answer("fairer.train", train=train, action=command)
+    scores = [
+        sentences.say("fairer.parts.threshold", score=score, group=audit.named(place))
+        for place, score in audit.thresholds.items()
+    ]
+    share = float(audit.rows.predicted.mean())
+    slots = {"thresholds": scores, "share": share, "accuracy": _new_accuracy(audit), "train": train}
+    return sentences.answer("fairer.thresholds", **slots, action=command)
+
+
+def _new_accuracy(audit: PredictionAudit) -> str:
+    """Return what thresholds for each group do to accuracy, over the groups that have one."""
+    rows = audit.rows
+    if rows.truth is None or rows.scores is None:
+        return ""
+    chosen = np.isin(rows.group, list(audit.thresholds))
+    limits = np.array([audit.thresholds.get(place, math.inf) for place in range(len(rows.labels))])
+    decided = rows.scores[chosen] >= limits[rows.group[chosen]]
+    truth = rows.truth[chosen]
+    before, after = (float((truth == part).mean()) for part in (rows.predicted[chosen], decided))
+    return audit.sentences.say("fairer.parts.accuracy", before=before, after=after)
+
+
+def ratio_text(found: Disparity) -> str:
+    """Return a ratio with its interval below, for a cell of a table."""
+    return f"{number(found.value, 2)}\n{limits_of(found.low, found.high, 2)}"

@@ -1,0 +1,334 @@
+"""The numbers of an audit of predictions: rates by group, comparisons, rules, calibration, thresholds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._validate import refuse
+from evenhand.measure.calibration import Calibration, calibrate
+from evenhand.measure.counts import CountTable, Tables, count_table
+from evenhand.measure.disparities import (
+    COMPARED_RATES,
+    COMPARISONS,
+    Disparity,
+    compare_groups,
+    compare_with,
+    rate_counts,
+    rate_limits,
+    rate_values,
+)
+from evenhand.measure.intervals import check_level, mean_of_shares
+from evenhand.measure.ranking import Ranking, rank_scores
+from evenhand.study.page.catalogue import Catalogue, catalogue
+from evenhand.study.page.wording import label_words
+from evenhand.study.predictions.columns import OWNER, Predictions
+from evenhand.study.results.estimates import Estimated
+from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
+
+if TYPE_CHECKING:
+    from evenhand.measure.counts import Shares
+    from evenhand.study.predictions.rules import Rule, Verdict
+
+HEADLINE = "selection_gap"
+LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
+"""Rates of which a group pays that has the highest."""
+
+GROUP_RATES = ("base_rate", *COMPARED_RATES)
+"""Rates of a group, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionAudit:
+    """What each group gets from predictions, how far apart the groups are, and how sure that is.
+
+    Parameters
+    ----------
+    rows : Predictions
+    headline : str
+        Of :data:`evenhand.measure.disparities.COMPARISONS`: the one that the head is about.
+    rules : tuple of Rule
+    privileged : str, optional
+        The group that others are compared with; by default the largest.
+    fewest : int
+        How many people a rate must rest on to be compared.
+    level : float
+    unwanted : bool
+        Whether the positive prediction is bad for people, such as an alarm.
+    """
+
+    rows: Predictions
+    headline: str = HEADLINE
+    rules: tuple[Rule, ...] = ()
+    privileged: str | None = None
+    fewest: int = FEWEST_PEOPLE
+    level: float = 0.95
+    unwanted: bool = False
+
+    def __post_init__(self) -> None:
+        check_level(self.level, owner=OWNER)
+        if isinstance(self.fewest, bool) or not isinstance(self.fewest, int) or self.fewest < 1:
+            refuse("fewest", OWNER, "a whole number of at least 1", self.fewest)
+        if self.privileged is not None and self.privileged not in self.rows.labels:
+            refuse("privileged", OWNER, "the label of one of the groups", "another label")
+
+    # --- counts -----------------------------------------------------------------------------------
+
+    @property
+    def sentences(self) -> Catalogue:
+        """The sentences of the page."""
+        return catalogue("evenhand.study.predictions")
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the true outcomes are known."""
+        return self.rows.truth is not None
+
+    @cached_property
+    def table(self) -> CountTable:
+        """Rows counted by group, outcome and prediction; those of unknown group are not in it."""
+        return self._count(self.rows.group >= 0, self.rows.group, range(len(self.rows.labels)))
+
+    @cached_property
+    def not_stated(self) -> CountTable | None:
+        """The same of those whose group is not stated, as one group; None if all are."""
+        unknown = self.rows.group < 0
+        return self._count(unknown, np.zeros(len(unknown), np.intp), range(1)) if unknown.any() else None
+
+    def _count(self, chosen: Any, codes: Any, groups: range) -> CountTable:
+        rows = self.rows
+        truth = None if rows.truth is None else rows.truth[chosen]
+        weights = None if rows.weights is None else rows.weights[chosen]
+        return count_table(truth, rows.predicted[chosen], codes[chosen], groups=groups, weights=weights)
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Shares of each group."""
+        return Tables.of(self.table, None).groups
+
+    @cached_property
+    def overall(self) -> Shares:
+        """Shares of everybody, those of unknown group too."""
+        tables = [self.table.counts.sum(axis=0)]
+        squares = None if self.table.squares is None else [self.table.squares.sum(axis=0)]
+        if self.not_stated is not None:
+            tables.append(self.not_stated.counts[0])
+            if squares is not None and self.not_stated.squares is not None:
+                squares.append(self.not_stated.squares[0])
+        whole = sum(tables)[np.newaxis]
+        together = None if squares is None else sum(squares)[np.newaxis]
+        return Tables.of(CountTable((0,), whole, together, self.is_labelled), None).groups
+
+    @cached_property
+    def people(self) -> tuple[int, ...]:
+        """How many rows each group has, whatever their weights."""
+        stated = self.rows.group[self.rows.group >= 0]
+        return tuple(np.bincount(stated, minlength=len(self.rows.labels)).tolist())
+
+    @property
+    def reference(self) -> int:
+        """The place of the group that others are compared with."""
+        if self.privileged is not None:
+            return self.rows.labels.index(self.privileged)
+        return int(np.argmax(self.people))
+
+    def named(self, place: int) -> str:
+        """Return a group as in a sentence."""
+        return label_words(self.rows.protected, self.rows.labels[place])
+
+    # --- rates and comparisons --------------------------------------------------------------------
+
+    def rate(self, place: int, rate: str, shares: Shares | None = None) -> Estimated:
+        """Return a rate of a group, NaN where it cannot be estimated."""
+        of = self.shares if shares is None else shares
+        low, high = (limits[place] for limits in rate_limits(of, rate, self.level))
+        return _estimated(rate_values(of, rate)[place], low, high, self.level)
+
+    def balanced(self, place: int, shares: Shares | None = None) -> Estimated:
+        """Return the balanced accuracy of a group: the mean of its true positive and true negative rate."""
+        of = self.shares if shares is None else shares
+        (found, positives), (kept, negatives) = (
+            [part[place] for part in rate_counts(of, rate)] for rate in ("tpr", "tnr")
+        )
+        value = (rate_values(of, "tpr")[place] + rate_values(of, "tnr")[place]) / 2
+        return _estimated(value, *mean_of_shares(found, positives, kept, negatives, self.level), self.level)
+
+    def trials(self, place: int, rate: str) -> float:
+        """Return how many people a rate of a group rests on."""
+        return float(rate_counts(self.shares, rate)[1][place])
+
+    @cached_property
+    def disparities(self) -> dict[str, Disparity]:
+        """Every comparison by its name."""
+        return {
+            name: compare_groups(self.shares, name, fewest=self.fewest, level=self.level)
+            for name in COMPARISONS
+        }
+
+    @property
+    def head(self) -> Disparity:
+        """The comparison that the head is about."""
+        return self.disparities[self.headline]
+
+    @property
+    def head_rate(self) -> str:
+        """The rate of the head."""
+        return self.head.rate
+
+    @property
+    def payer(self) -> tuple[int, int]:
+        """The places of the group that pays and of the other one, where the head has a value."""
+        lowest, highest = int(self.head.lowest or 0), int(self.head.highest or 0)
+        worst_is_high = self.head_rate in LOWER_IS_BETTER or (self.unwanted and self.head_rate == "selection")
+        return (highest, lowest) if worst_is_high else (lowest, highest)
+
+    @cached_property
+    def verdicts(self) -> tuple[tuple[Rule, Verdict], ...]:
+        """Whether each rule is kept."""
+        return tuple((rule, rule.judge(self.disparities[rule.comparison])) for rule in self.rules)
+
+    # --- scores -----------------------------------------------------------------------------------
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """How well scores rank people of each group; none without scores and outcomes."""
+        rows = self.rows
+        if rows.scores is None or rows.truth is None:
+            return ()
+        return tuple(
+            rank_scores(rows.truth[chosen], rows.scores[chosen], _part(rows.weights, chosen))
+            for chosen in self._members()
+        )
+
+    def area(self, place: int) -> Estimated:
+        """Return the area under the ROC curve of a group."""
+        ranking = self.rankings[place]
+        return _estimated(ranking.area, *ranking.limits(self.level), self.level)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether there are outcomes, and scores from 0 to 1."""
+        scores = self.rows.scores
+        return scores is not None and self.is_labelled and bool(((scores >= 0) & (scores <= 1)).all())
+
+    @cached_property
+    def calibrations(self) -> tuple[Calibration, ...]:
+        """Scores beside outcomes for each group; none unless scores are from 0 to 1."""
+        rows = self.rows
+        if not self.has_probabilities or rows.truth is None or rows.scores is None:
+            return ()
+        return tuple(
+            calibrate(rows.truth[chosen], rows.scores[chosen], _part(rows.weights, chosen), level=self.level)
+            for chosen in self._members()
+        )
+
+    @cached_property
+    def thresholds(self) -> dict[int, float]:
+        """The score of each compared group from which on it is selected as often as everybody is now."""
+        rows = self.rows
+        if rows.scores is None or rows.weights is not None:
+            return {}
+        share, found = float(rows.predicted.mean()), {}
+        for place, chosen in enumerate(self._members()):
+            scores = np.sort(rows.scores[chosen])
+            if place not in self.disparities["selection_gap"].too_few and len(scores):
+                found[place] = float(scores[max(len(scores) - max(round(share * len(scores)), 1), 0)])
+        return found
+
+    def _members(self) -> list[Any]:
+        return [np.flatnonzero(self.rows.group == place) for place in range(len(self.rows.labels))]
+
+    # --- for machines -----------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by its name; what cannot be estimated is not a number."""
+        labels = self.rows.labels
+        groups = {label: self._group(place) for place, label in enumerate(labels)}
+        if self.not_stated is not None:
+            shares = Tables.of(self.not_stated, None).groups
+            people = int((self.rows.group < 0).sum())
+            groups_apart = {
+                "people": people,
+                **{name: _numbers(self.rate(0, name, shares)) for name in GROUP_RATES},
+            }
+        return {
+            "outcome": self.rows.outcome if self.is_labelled else None,
+            "protected": self.rows.protected,
+            "people": len(self.rows.predicted),
+            "left_out": dict(self.rows.left_out),
+            "level": self.level,
+            "fewest": self.fewest,
+            "reference": labels[self.reference],
+            "headline": self.headline,
+            "overall": {name: _numbers(self.rate(0, name, self.overall)) for name in GROUP_RATES},
+            "groups": groups,
+            "not_stated": groups_apart if self.not_stated is not None else None,
+            "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
+            "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
+            "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
+        }
+
+    def _group(self, place: int) -> dict[str, Any]:
+        numbers: dict[str, Any] = {"people": self.people[place]}
+        numbers |= {name: _numbers(self.rate(place, name)) for name in GROUP_RATES}
+        numbers["balanced_accuracy"] = _numbers(self.balanced(place))
+        selected = self.table.counts[:, :, 1].sum(axis=1)
+        numbers["share_of_selected"] = float(selected[place] / selected.sum()) if selected.sum() else math.nan
+        numbers["against_reference"] = {
+            rate: self._against(place, rate) for rate in COMPARED_RATES if place != self.reference
+        }
+        if self.rankings:
+            numbers["auc"] = _numbers(self.area(place))
+        if self.calibrations:
+            found = self.calibrations[place]
+            numbers["calibration"] = {"error": found.error, "bins": [vars(part) for part in found.bins]}
+        return numbers
+
+    def against(self, place: int, rate: str) -> tuple[Estimated, Estimated]:
+        """Return difference and ratio of a group's rate to that of the reference."""
+        found = compare_with(self.shares, rate, self.reference, self.level)
+        pairs = (found.difference, found.difference_limits), (found.ratio, found.ratio_limits)
+        difference, ratio = (
+            _estimated(values[place], low[place], high[place], self.level) for values, (low, high) in pairs
+        )
+        return difference, ratio
+
+    def _against(self, place: int, rate: str) -> dict[str, Any]:
+        difference, ratio = self.against(place, rate)
+        return {"difference": _numbers(difference), "ratio": _numbers(ratio)}
+
+    def comparison_numbers(self, found: Disparity) -> dict[str, Any]:
+        """Return a comparison by the names of its numbers."""
+        labels = self.rows.labels
+        ends = {"lowest": found.lowest, "highest": found.highest}
+        return {
+            "value": found.value, "low": found.low, "high": found.high, "rate": found.rate,
+            **{name: None if place is None else labels[place] for name, place in ends.items()},
+            "not_compared": [labels[place] for place in found.too_few], "reason": found.reason,
+        }  # fmt: skip
+
+    def rule_numbers(self, rule: Rule, verdict: Verdict) -> dict[str, Any]:
+        """Return a rule with what was measured and the verdict."""
+        found = self.disparities[rule.comparison]
+        numbers = {"value": found.value, "low": found.low, "high": found.high}
+        return {"rule": rule.text, "comparison": rule.comparison, "limit": rule.limit, **numbers,
+                "verdict": verdict}  # fmt: skip
+
+
+def _estimated(value: Any, low: Any, high: Any, level: float) -> Estimated:
+    """Return a number with its limits; without, where it cannot be estimated."""
+    if not math.isfinite(value):
+        return Estimated(math.nan, level=level)
+    return Estimated(float(value), float(low), float(high), level=level)
+
+
+def _numbers(found: Estimated) -> dict[str, Any]:
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _part(weights: Any, chosen: Any) -> Any:
+    return None if weights is None else weights[chosen]
