@@ -15,7 +15,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from evenhand.schema import Column, Domain
     from evenhand.schema.values import Value
@@ -156,10 +156,7 @@ def set_up(
     named = name_columns(words, known, opened.undeclared)
     drop = set(named.drop)
     roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
-    for name in (*roles, *named.sensitive):
-        if name in drop:
-            message = f"Column '{name}' has a role and is to be left out too."
-            raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
+    _refuse_roles_among(drop, (*roles, *named.sensitive))
     if opened.schema is not None:
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
@@ -170,6 +167,20 @@ def set_up(
             parts[named.target] = "target"
         setup = _inferred(opened, parts, drop, bins_only=bins_only)
     return _with_roles(setup, named)
+
+
+def _refuse_roles_among(drop: Collection[str], names: Iterable[str | None]) -> None:
+    for name in names:
+        if name in drop:
+            message = f"Column '{name}' has a role and is to be left out too."
+            raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
+
+
+def without_columns(schema: Schema, names: Iterable[str]) -> Schema:
+    """Return a schema without columns that a person wants to leave out; one with a role is refused."""
+    drop = columns_to_drop(names, schema.names)
+    _refuse_roles_among(drop, (schema.target, schema.protected, *schema.sensitive))
+    return schema.select([name for name in schema.names if name not in drop])
 
 
 def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[str]) -> RoleOptions:
