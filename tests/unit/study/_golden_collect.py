@@ -1,6 +1,7 @@
 """Made-up studies of collection, one for each thing that a report can have to say."""
 
 from evenhand.study.page.page import answers
+from evenhand.study.plan.facts import Leak
 from evenhand.study.tasks.collect.task import CollectTask
 from unit.study._page_studies import (
     BEFORE,
@@ -140,6 +141,15 @@ def situations(language="en"):
         "Settings are alike": made(by_setting({}), collect=ONE, repeats=10),
         "A smaller epsilon costs no more": epsilons({0.5: 0.82, 1: 0.82, 4: 0.82}),
         "Every epsilon costs": epsilons({0.5: 0.75, 1: 0.78, 4: 0.80}),
+        "Columns in the clear give the secret away": costs(
+            0.76, 0.82, leaks=(Leak("sex", ("job", "region"), 1.0, 0.8), Leak("region", ("job",), 0.97, 0.5))
+        ),
+        "A column in the clear gives the secret away": costs(
+            0.76, 0.82, collect=ONE, leaks=(Leak("sex", ("job",), 0.998, 0.52),)
+        ),
+        "The protocol is chosen by size": made(
+            by_setting({}), collect=CollectTask(["auto", "oue"], 1), repeats=10
+        ),
         "The largest epsilon costs nothing": epsilons({0.5: 0.75, 1: 0.79, 4: 0.82}),
     }
     for title, results in cases.items():

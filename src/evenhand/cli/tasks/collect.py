@@ -20,11 +20,11 @@ from evenhand.cli.tasks.base import (
 from evenhand.cli.terminal.console import WIDEST, Column, Terminal
 from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_of
+from evenhand.study.intake.setup import without_columns
 from evenhand.study.page.comparing import LEVEL
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.prepare import without_twins
 from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.collect.wording import protocol_name
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class CollectCommand(TaskCommand):
         "protocols": Protocols, "splits": Splits, "strategies": Strategies, "model": Model,
         "encoder": Encoder, "repeats": shared.Repeats,
     }  # fmt: skip
-    applied = (*_GRID, "model", "encoder")
+    applied = (*_GRID, "model", "encoder", "drop")
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
@@ -103,8 +103,11 @@ class CollectCommand(TaskCommand):
         return build_plan(opened, task, typed, setup), opened.frame
 
     def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
-        """Return the plan with what was typed of its grid and its model."""
-        return plan.with_(task=plan.task.with_(**_typed_parts(typed)))
+        """Return the plan with what was typed of its grid and its model, without the columns to leave out."""
+        changed, schema = plan.with_(task=plan.task.with_(**_typed_parts(typed))), plan.schema
+        if schema is None or not typed["drop"]:
+            return changed
+        return changed.with_(schema=without_columns(schema, split_list(typed["drop"], schema.names)))
 
     def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
         """Return how the selection of each group changes."""
@@ -189,7 +192,7 @@ def _cells(
     reading: CollectReading, setting: Setting, groups: Sequence[str], *, beside: bool
 ) -> list[tuple[str, str]]:
     """Return the row of a setting; of a group of which a test has few people it says so, and no number."""
-    cells = [(protocol_name(setting), "")]
+    cells = [(reading.protocol_name(setting), "")]
     if _has_several_splits(reading.protected):
         cells.append((str(setting.option("split", setting.option("strategy"))), ""))
     cells.append((epsilon_of(setting.epsilon), ""))

@@ -16,12 +16,11 @@ from evenhand.study.advise.predictions import predict
 from evenhand.study.advise.reasons import reasons, tried
 from evenhand.study.advise.recommend import Limits, choose, message_bits
 from evenhand.study.advise.verdicts import checked, full_settings
-from evenhand.study.advise.wording import say
+from evenhand.study.advise.wording import full_name, say
 from evenhand.study.plan.cells import Setting
 from evenhand.study.profile.profiling import Profile, profile_of_results
 from evenhand.study.results.base import ResultData
 from evenhand.study.tasks.collect.reading import CollectReading
-from evenhand.study.tasks.collect.wording import setting_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -178,7 +177,7 @@ def advise(
         answer=answer(reading, limits, choice, folder=folder),
         reasons=() if picked is None else reasons(reading, limits, choice, picked),
         alternatives=tuple(each.setting for each in choice.equal),
-        tried=tried(limits, choice),
+        tried=tried(limits, choice, results.facts.schema),
         predictions=checks,
         caveats=caveats(results, limits, chosen, profile=rows, checks=checks),
         limits=limits,
@@ -311,7 +310,7 @@ def _listed(sentences: Iterable[str]) -> str:
 def _setting(advice: Advice, setting: Setting) -> dict[str, Any]:
     return {
         **setting.key,
-        "name": setting_name(setting),
+        "name": full_name(setting, advice.schema),
         "bits_per_report": message_bits(setting, advice.schema),
     }
 

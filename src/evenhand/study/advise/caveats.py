@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from evenhand.study.advise.predictions import STRONG
 from evenhand.study.advise.verdicts import HOLDS_NOT
-from evenhand.study.advise.wording import say
+from evenhand.study.advise.wording import full_name, say
 from evenhand.study.page.wording import plain
 from evenhand.study.profile.profiling import bounded_text
 from evenhand.study.results.estimates import group_estimate, paired_change
-from evenhand.study.tasks.collect.wording import setting_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,10 +49,10 @@ def _about_gap(results: ResultData, recommended: Setting) -> list[str]:
     """Say what a small gap does not say, and on how many repeats it rests."""
     told = []
     if _says_the_same_to_all(results, recommended):
-        told.append(say("caveat.same", setting=setting_name(recommended)))
+        told.append(say("caveat.same", setting=full_name(recommended, results.facts.schema)))
     found = paired_change(results, recommended, "sp_gap")
     if found.left_out:
-        repeats, setting = results.plan.repeats, setting_name(recommended)
+        repeats, setting = results.plan.repeats, full_name(recommended, results.facts.schema)
         told.append(say("caveat.repeats", setting=setting, runs=found.runs, repeats=repeats))
     other = paired_change(results, recommended, "eo_gap")
     if other.is_clear and other.value > 0:

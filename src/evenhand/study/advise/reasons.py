@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from evenhand.report.words import epsilon_words
 from evenhand.study.advise.predictions import NO_GAP
 from evenhand.study.advise.recommend import paired
-from evenhand.study.advise.wording import limit_word, name_of, say
+from evenhand.study.advise.wording import full_name, limit_word, name_of, say
 from evenhand.study.page.comparing import clearly
 from evenhand.study.page.reading import BASELINE, GAP
-from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.classifier_answers import cost_answer, gap_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.schema import Schema
     from evenhand.study.advise.recommend import Candidate, Choice, Limits
     from evenhand.study.tasks.collect.reading import CollectReading
 
@@ -85,7 +85,7 @@ def _smaller(about: CollectReading, limits: Limits, less: Sequence[Candidate]) -
     return say(key, gap=near.gap, change=near.change, **slots)
 
 
-def tried(limits: Limits, choice: Choice) -> tuple[str, ...]:
+def tried(limits: Limits, choice: Choice, schema: Schema) -> tuple[str, ...]:
     """Return one line for each candidate, with what the limits or its cost say of it."""
     lines = []
     for each in choice.candidates:
@@ -98,7 +98,7 @@ def tried(limits: Limits, choice: Choice) -> tuple[str, ...]:
         else:
             word = "cheap" if each.costs_no_more else "costs"
         key = "tried.line" if each.gap.has_interval else "tried.line_loss"
-        slots = {"name": setting_name(each.setting), "gap": each.gap, "change": each.change}
+        slots = {"name": full_name(each.setting, schema), "gap": each.gap, "change": each.change}
         lines.append(say(key, verdict=say(f"tried.{word}"), **slots))
     if lines:
         count = len(choice.candidates)

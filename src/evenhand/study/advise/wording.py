@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.catalogue import catalogue
 from evenhand.study.plan.cells import UNPROTECTED
-from evenhand.study.tasks.collect.wording import protocol_name
+from evenhand.study.tasks.collect.wording import auto_name, protocol_name, setting_name
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer
@@ -29,11 +29,17 @@ def answer_of(key: str, /, *, action: str = "", **slots: Any) -> Answer:
 
 def name_of(setting: Setting, schema: Schema, *, epsilon: bool = False) -> str:
     """Return a setting as inside a sentence; one column has no split to name."""
-    split, name = str(setting.option("split")), protocol_name(setting)
+    name = protocol_name(setting, auto=auto_name([setting], schema))
+    split = str(setting.option("split"))
     if len(schema.sensitive) > 1:
         key = split if split in {UNPROTECTED, "sample"} else "split"
         name = say(f"name.{key}", protocol=name, split=split)
     return say("name.at", name=name, at=epsilon_words(setting.epsilon)) if epsilon else name
+
+
+def full_name(setting: Setting, schema: Schema) -> str:
+    """Return a setting with everything it consists of, as in a list."""
+    return setting_name(setting, auto=auto_name([setting], schema))
 
 
 def limit_word(which: str) -> str:

@@ -17,7 +17,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from evenhand.schema import Column
     from evenhand.study.intake.draft import Draft, Part
@@ -170,10 +170,7 @@ def set_up(
     beside = [name for name in (named.weight, named.person) if name is not None]
     drop = {*named.drop, *beside}
     roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
-    for name in (*roles, *named.sensitive):
-        if name in drop:
-            message = f"Column '{name}' has a role and another use too, or is to be left out."
-            raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
+    _refuse_roles_among(drop, (*roles, *named.sensitive))
     if opened.schema is not None:
         for name in named.bands:
             message = f"Column '{name}' is declared in the schema, bands and all."
@@ -191,6 +188,20 @@ def set_up(
     setup = _with_roles(replace(setup, schema=label_values(setup.schema, named.labels)), named)
     refuse_one_side(open_frame(opened.frame), setup.schema)
     return setup
+
+
+def _refuse_roles_among(drop: Collection[str], names: Iterable[str | None]) -> None:
+    for name in names:
+        if name in drop:
+            message = f"Column '{name}' has a role and another use too, or is to be left out."
+            raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
+
+
+def without_columns(schema: Schema, names: Iterable[str]) -> Schema:
+    """Return a schema without columns that a person wants to leave out; one with a role is refused."""
+    drop = columns_to_drop(names, schema.names)
+    _refuse_roles_among(drop, (schema.target, schema.protected, *schema.sensitive))
+    return schema.select([name for name in schema.names if name not in drop])
 
 
 def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[str]) -> RoleOptions:

@@ -21,6 +21,34 @@ if TYPE_CHECKING:
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm", "dp-accounting")
 _OPTIONAL = ("lightgbm", "dp-accounting")
+_HARDLY_WRONG, _HARDLY_LEFT = 0.05, 0.1  # of all guesses, and of the errors of the most common value
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A column that can be guessed from others clearly better than by its most common value.
+
+    Parameters
+    ----------
+    column : str
+        What people randomise.
+    by : tuple of str
+        Columns in the clear, the most telling first.
+    guessed, base : float
+        The shares of people who were held out whose value is guessed right from `by`, and by the most common
+        value.
+    """
+
+    column: str
+    by: tuple[str, ...]
+    guessed: float
+    base: float
+
+    @property
+    def is_full(self) -> bool:
+        """Whether next to nothing of the column is left to protect: nearly every guess is right."""
+        left = 1 - self.guessed
+        return left <= _HARDLY_WRONG and left <= _HARDLY_LEFT * (1 - self.base)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +78,8 @@ class Facts:
     notes : tuple of Note
         What a reader should know: an inferred domain, a sample of the rows, a repair. Text alone is about the
         data.
+    leaks : tuple of Leak
+        What columns in the clear give away of those that people randomise.
     """
 
     label: str
@@ -62,6 +92,7 @@ class Facts:
     fingerprint: str
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # each a Note
+    leaks: tuple[Leak, ...] = ()
 
     @property
     def not_stated(self) -> int:

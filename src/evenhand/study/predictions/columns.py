@@ -18,7 +18,7 @@ from evenhand._validate import kind_of, refuse
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.measure.columns import same_index
 from evenhand.schema import Domain
-from evenhand.study.intake.setup import value_of
+from evenhand.study.intake.typed_values import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._notes import Note
 from evenhand.schema import Schema
 from evenhand.study.plan.cells import canonical
-from evenhand.study.plan.facts import Facts
+from evenhand.study.plan.facts import Facts, Leak
 from evenhand.study.store.outcome import Failure, Outcome
 
 if TYPE_CHECKING:
@@ -137,8 +137,9 @@ def facts_text(facts: Facts) -> str:
         "schema": facts.schema.to_toml(),
         "notes": [Note.of(note).plain for note in facts.notes],
         "versions": [[name, version] for name, version in facts.versions.items()],
+        "leaks": [vars(leak) for leak in facts.leaks],
     }
-    return canonical(plain)
+    return canonical({name: value for name, value in plain.items() if name != "leaks" or value})
 
 
 def facts_from(text: str) -> Facts:
@@ -152,5 +153,6 @@ def facts_from(text: str) -> Facts:
             "sizes": tuple(plain["sizes"]),
             "notes": tuple(Note.of(note) for note in plain["notes"]),
             "versions": {str(name): str(version) for name, version in plain["versions"]},
+            "leaks": tuple(Leak(**{**leak, "by": tuple(leak["by"])}) for leak in plain.get("leaks", ())),
         }
     )

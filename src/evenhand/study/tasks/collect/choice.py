@@ -14,7 +14,7 @@ from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero, listed, plain
-from evenhand.study.tasks.collect.wording import protocol_name, setting_name, the_way, way_name
+from evenhand.study.tasks.collect.wording import protocol_name, the_way, way_name
 from evenhand.study.tasks.shared.classifier import AUC, LITTLE
 from evenhand.study.tasks.shared.protection import strategy_of
 
@@ -52,7 +52,11 @@ def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | Non
         return _works_from(reading)
     if len(reading.protected) == 1:
         pays = reading.losing() or (reading.change(ACCURACY).low or 0.0) < -LITTLE
-        return "only" if pays else "only_fine", {"chosen": setting_name(reading.chosen)}, reading.chosen
+        return (
+            "only" if pays else "only_fine",
+            {"chosen": reading.setting_name(reading.chosen)},
+            reading.chosen,
+        )
     if smaller := _smaller_epsilon(reading):
         return smaller
     return _among(reading) if reading.rivals else _by_epsilon(reading)
@@ -76,7 +80,7 @@ def _works_from(reading: CollectReading) -> tuple[str, dict[str, Any], Setting |
     best = max(there, key=lambda setting: reading.mean(ACCURACY, setting))
     auc = reading.mean(AUC, best)
     ranking = reading.sentences.say("choice.ranking.auc", auc=auc) if math.isfinite(auc) else ""
-    slots = {"at": epsilon_words(least), "name": setting_name(best, epsilon=False), "base": base}
+    slots = {"at": epsilon_words(least), "name": reading.setting_name(best, epsilon=False), "base": base}
     return "works_from", slots | {"after": reading.mean(ACCURACY, best), "ranking": ranking}, best
 
 
@@ -149,10 +153,10 @@ def _among(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None
         word: [rival for rival in reading.rivals if rival.verdict == word]
         for word in ("better", "worse", "trade", "same")
     }
-    chosen = setting_name(reading.chosen, epsilon=False)
+    chosen = reading.setting_name(reading.chosen, epsilon=False)
     slots: dict[str, Any] = {"at": reading.at, "chosen": chosen}
     if better := by_verdict["better"]:
-        name = setting_name(better[0].setting, epsilon=False)
+        name = reading.setting_name(better[0].setting, epsilon=False)
         return "better", slots | {"better": name, **_lead(reading, better[0], -1)}, better[0].setting
     if worse := by_verdict["worse"]:
         return _best(reading, worse, by_verdict["trade"], slots)
@@ -160,8 +164,8 @@ def _among(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None
         return "trade", slots | _trade(reading, trades[0]), None
     bits = _bits(reading, [reading.chosen, *reading.beside])
     pick = min(bits, key=lambda setting: bits[setting], default=reading.chosen)
-    others = [setting_name(setting, epsilon=False) for setting in reading.beside if setting != pick]
-    slots |= {"chosen": setting_name(pick, epsilon=False), "count": len(others), "other": others[0]}
+    others = [reading.setting_name(setting, epsilon=False) for setting in reading.beside if setting != pick]
+    slots |= {"chosen": reading.setting_name(pick, epsilon=False), "count": len(others), "other": others[0]}
     slots |= {"shortest": _shortest(reading, reading.beside), "apart": _apart(reading)}
     return "alike_one" if len(others) == 1 else "alike", slots, pick
 
@@ -172,7 +176,10 @@ def _best(
     """Return what the chosen setting is clearly better than."""
     chosen = reading.chosen
     most = max(worse, key=_distance)
-    slots |= {"worst": setting_name(most.setting, epsilon=False), **_lead(reading, most, -1, behind=True)}
+    slots |= {
+        "worst": reading.setting_name(most.setting, epsilon=False),
+        **_lead(reading, most, -1, behind=True),
+    }
     slots |= {"shortest": _shortest(reading, reading.beside)}
     behind = {rival.setting for rival in worse}
     if not trades:
@@ -183,7 +190,11 @@ def _best(
                 < len({kinds(each) for each in reading.beside})
             )
             if varied and behind == {each for each in reading.beside if name(each) != name(chosen)}:
-                return key, slots | {"way": the_way(chosen), "protocol": protocol_name(chosen)}, chosen
+                return (
+                    key,
+                    slots | {"way": the_way(chosen), "protocol": reading.protocol_name(chosen)},
+                    chosen,
+                )
     same = len(reading.rivals) - len(worse) - len(trades)
     rest = "" if not same else "choice.parts.rest_one" if same == 1 else "choice.parts.rest_many"
     slots |= {
@@ -215,7 +226,7 @@ def _trade(reading: CollectReading, rival: Rival) -> dict[str, str]:
     second = say(f"choice.parts.{'smaller' if gap.value > 0 else 'wider'}_gap", amount=gap)
     gains, losses = (first, second) if accuracy.value < 0 else (second, first)
     limits = [say("choice.parts.interval", amount=estimate) for estimate in (accuracy, gap)]
-    other = setting_name(rival.setting, epsilon=False)
+    other = reading.setting_name(rival.setting, epsilon=False)
     return {"other": other, "gains": gains, "losses": losses, "intervals": listed(limits)}
 
 
@@ -327,9 +338,11 @@ def _shortest(reading: CollectReading, settings: Sequence[Setting]) -> str:
     if len(set(bits.values())) < 2:
         return ""
     fewest = min(bits.values())
-    longer = {protocol_name(setting) for setting, count in bits.items() if count > fewest}
+    longer = {reading.protocol_name(setting) for setting, count in bits.items() if count > fewest}
     who = [
-        setting_name(setting, epsilon=False) if protocol_name(setting) in longer else protocol_name(setting)
+        reading.setting_name(setting, epsilon=False)
+        if reading.protocol_name(setting) in longer
+        else reading.protocol_name(setting)
         for setting, count in bits.items()
         if count == fewest
     ]

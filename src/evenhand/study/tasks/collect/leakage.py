@@ -9,15 +9,15 @@ not count as leakage. What is found is a lower bound: another way to guess may d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand._notes import Note
 from evenhand.privacy.randomness import SeededSource
-from evenhand.report.words import number
-from evenhand.schema.text import brief, listed
+from evenhand.schema.text import brief
+from evenhand.study.plan.facts import Leak
+from evenhand.study.tasks.collect.wording import say_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,43 +34,12 @@ _LEAST = 0.1  # of the errors of the most common value
 _WEIGHT = 0.02  # of a column in the tree, below which it is not named
 
 
-@dataclass(frozen=True)
-class Leak:
-    """A column that can be guessed from others clearly better than by its most common value.
-
-    Parameters
-    ----------
-    column : str
-        What people randomise.
-    by : tuple of str
-        Columns in the clear, the most telling first.
-    guessed, base : float
-        The shares of people who were held out whose value is guessed right from `by`, and by the most common
-        value.
-    """
-
-    column: str
-    by: tuple[str, ...]
-    guessed: float
-    base: float
-
-    @property
-    def note(self) -> Note:
-        """What a reader should know, with the names and the numbers."""
-        secret, names = f"'{brief(self.column)}'", listed([f"'{brief(name)}'" for name in self.by])
-        right, usual = (f"{number(100 * share)} %" for share in (self.guessed, self.base))
-        they_tell = "it tells" if len(self.by) == 1 else "they tell"
-        return Note(
-            "privacy",
-            f"From {names} in the clear {secret} is guessed right for {right} of people who were held out; "
-            f"its most common value is right for {usual} of them. Randomising {secret} does not hide what "
-            f"{they_tell}.",
-        )
-
-
-def notes_on_leaks(prepared: Prepared) -> tuple[Note, ...]:
-    """Return a note for each randomised column that columns in the clear give away."""
-    return tuple(leak.note for leak in leaks(prepared))
+def note_on(leak: Leak) -> Note:
+    """Return what a reader should know of a leak, with the names and the numbers."""
+    names = [f"'{brief(name)}'" for name in leak.by]
+    key = f"leak_{'one' if len(names) == 1 else 'many'}"
+    slots = {"column": f"'{brief(leak.column)}'", "by": names, "guessed": leak.guessed, "base": leak.base}
+    return Note("privacy", say_now(f"note.{key}", **slots))
 
 
 def leaks(prepared: Prepared) -> tuple[Leak, ...]:

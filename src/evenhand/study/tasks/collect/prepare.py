@@ -9,9 +9,10 @@ from evenhand._notes import Note
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import EvenhandError
-from evenhand.schema.text import brief, listed
+from evenhand.schema.text import brief
 from evenhand.study.tasks.base import refuse_field
-from evenhand.study.tasks.collect.leakage import notes_on_leaks
+from evenhand.study.tasks.collect.leakage import leaks, note_on
+from evenhand.study.tasks.collect.wording import auto_name, say_now, setting_name
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
 from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal
@@ -35,8 +36,9 @@ def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
     facts = prepared.facts
     check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
-    notes = (*facts.notes, *notes_on_leaks(prepared), *_notes_on_truth(task, facts.schema))
-    return replace(prepared, facts=replace(facts, notes=notes))
+    given_away = leaks(prepared)
+    notes = (*facts.notes, *map(note_on, given_away), *_notes_on_truth(task, facts.schema))
+    return replace(prepared, facts=replace(facts, notes=notes, leaks=given_away))
 
 
 def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:
@@ -45,18 +47,15 @@ def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:
     for setting in task.settings():
         if setting.mechanism != NAME:
             rarely = strategy_of(setting, schema).rarely_true
-            found += [(share, name, str(setting)) for name, share in rarely.items()]
+            where = setting_name(setting, auto=auto_name([setting], schema))
+            found += [(share, name, where) for name, share in rarely.items()]
     if not found:
         return ()
-    share, name, setting_name = min(found)
-    columns = listed([f"'{brief(column)}'" for column in dict.fromkeys(each[1] for each in found)])
-    return (
-        Note(
-            "limit",
-            f"Less than 5 % of the reports of {columns} are true in some settings: of '{brief(name)}' "
-            f"{100 * share:.2g} % under {setting_name}.",
-        ),
-    )
+    share, name, where = min(found)
+    columns = [f"'{brief(column)}'" for column in dict.fromkeys(each[1] for each in found)]
+    key = f"note.rarely_true_{'one' if len(columns) == 1 else 'many'}"
+    slots = {"columns": columns, "column": f"'{brief(name)}'", "share": share, "where": where}
+    return (Note("limit", say_now(key, **slots)),)
 
 
 def check_schema(schema: Schema, task: CollectTask) -> None:

@@ -18,15 +18,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.report.language import written_in
 from evenhand.study.page.comparing import Rival
 from evenhand.study.page.reading import ACCURACY, GAP
-from evenhand.study.tasks.collect.wording import setting_name
+from evenhand.study.tasks.collect.wording import auto_name, protocol_name, setting_name
 from evenhand.study.tasks.shared.classifier import ClassifierReading
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.facts import Leak
 
 
 class CollectReading(ClassifierReading):
@@ -77,7 +79,28 @@ class CollectReading(ClassifierReading):
     @property
     def design(self) -> str:
         """The chosen setting and the number of repeats, as in brackets."""
-        return f"{setting_name(self.chosen)}, {self.repeats_words}"
+        return f"{self.setting_name(self.chosen)}, {self.repeats_words}"
+
+    @property
+    def full_leaks(self) -> tuple[Leak, ...]:
+        """The randomised columns that columns in the clear give away nearly fully."""
+        return tuple(leak for leak in self.results.facts.leaks if leak.is_full)
+
+    # --- names ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _auto(self) -> str:
+        """What "auto" is called: with the protocols that it is at any epsilon of the study."""
+        with written_in(self.language):
+            return auto_name(self.protected, self.results.facts.schema)
+
+    def protocol_name(self, setting: Setting) -> str:
+        """Return the protocol of a setting as people read it."""
+        return protocol_name(setting, auto=self._auto)
+
+    def setting_name(self, setting: Setting, *, epsilon: bool = True) -> str:
+        """Return a setting in words."""
+        return setting_name(setting, epsilon=epsilon, auto=self._auto)
 
     @property
     def has_intervals(self) -> bool:

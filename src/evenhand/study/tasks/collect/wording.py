@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evenhand.collect.protocols.registry import AUTO
 from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.catalogue import catalogue
 from evenhand.study.page.wording import LONGEST, plain
 from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
 _NAME_DIGITS = 12
@@ -24,13 +27,20 @@ _PACKAGE = "evenhand.study.tasks.collect"
 _SAMPLE = "sample"
 
 
-def _say(key: str, **slots: str) -> str:
-    """Return words of a setting in the language of the page that is being written."""
-    return catalogue(_PACKAGE, language_now()).say(f"setting.{key}", **slots)
+def say_now(key: str, **slots: Any) -> str:
+    """Return a sentence in the language that is being written."""
+    return catalogue(_PACKAGE, language_now()).say(key, **slots)
 
 
-def protocol_name(setting: Setting) -> str:
+def _say(key: str, **slots: Any) -> str:
+    return say_now(f"setting.{key}", **slots)
+
+
+def protocol_name(setting: Setting, *, auto: str = "") -> str:
     """Return the protocol, with its further parameters if it has any.
+
+    Settings of one protocol have one name. People read `auto` in the place of ``"auto"``: what
+    :func:`auto_name` says of the columns at hand.
 
     >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> protocol_name(report_setting("olh", parameters={"as_printed": True}))
@@ -38,6 +48,8 @@ def protocol_name(setting: Setting) -> str:
     """
     if not setting.is_protected:
         return _say("unprotected")
+    if auto and setting.mechanism == AUTO:
+        return auto
     switches = [
         name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {_value(value)}"
         for name, value in sorted(protocol_parameters(setting).items())
@@ -49,6 +61,25 @@ def protocol_name(setting: Setting) -> str:
     if len(said) > LONGEST:  # settings that differ never read the same
         shown = f"{plain(said, longest=LONGEST - _NAME_DIGITS - 1)} {_digest(protocol_parameters(setting))}"
     return f"{setting.mechanism.upper()} ({shown})"
+
+
+def auto_name(settings: Iterable[Setting], schema: Schema) -> str:
+    """Return "auto" with the protocols that it is in these settings, for the columns of a schema.
+
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> auto_name([report_setting("auto", Fraction(1), "optimal", "independent")], schema)
+    'auto (here GRR)'
+    """
+    chosen = {
+        protocol.name.upper()
+        for setting in settings
+        if setting.mechanism == AUTO
+        for protocol in strategy_of(setting, schema).protocols.values()
+    }
+    return _say("auto", here=sorted(chosen)) if chosen else ""
 
 
 def _value(value: object) -> str:
@@ -78,7 +109,7 @@ def way_name(setting: Setting, *, word: bool = True) -> str:
     return _say("split", split=split) if word else split
 
 
-def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
+def setting_name(setting: Setting, *, epsilon: bool = True, auto: str = "") -> str:
     """Return a setting in words.
 
     >>> from fractions import Fraction
@@ -88,7 +119,7 @@ def setting_name(setting: Setting, *, epsilon: bool = True) -> str:
     """
     if not setting.is_protected or setting.epsilon is None:
         return _say("unprotected")
-    words = [protocol_name(setting), way_name(setting)]
+    words = [protocol_name(setting, auto=auto), way_name(setting)]
     return ", ".join([*words, f"{epsilon_words(setting.epsilon)}"] if epsilon else words)
 
 

@@ -8,6 +8,9 @@ import pytest
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import CollectTask, Plan, run
+from evenhand.study.page.page import answers
+from evenhand.study.plan.facts import Leak
+from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.leakage import leak_of
 
@@ -97,8 +100,50 @@ def test_it_stands_in_the_warnings_of_the_report(plan, frame):
     [note] = [note for note in results.facts.notes if note.kind == "privacy"]
     warned = [note.text for note in plan.task.read(results).notes() if note.tone == "warn"]
 
-    assert note.startswith("From 'black' and 'hispan' in the clear 'white' is guessed right for 100.0 %")
+    assert note.startswith("From 'black' and 'hispan' in the clear 'white' is guessed right for 100.0%")
     assert any("'hispan' in the clear" in text for text in warned)
+
+
+def test_what_is_fully_given_away_stands_first_in_the_answers(plan, frame, tmp_path):
+    """An empty guarantee comes before its cost, and the action says which columns to leave out."""
+    run(plan, frame=frame, workers=1, out=tmp_path)
+    results = Results.load(tmp_path)
+    cost, _, choice = answers(results)
+
+    assert cost.finding == (
+        "Randomising white hides little: black and hispan in the clear tell it for 100.0% of people."
+    )
+    assert "saying" in cost.evidence  # what it costs stays below
+    assert choice.finding.startswith("First leave out black and hispan (--drop), or randomise them too")
+    assert choice.action == "evenhand audit collect --plan plan.toml --drop black,hispan"
+    assert "Bis dahin" in answers(results, language="de")[2].evidence
+
+
+@pytest.mark.parametrize(
+    ("guessed", "base", "is_full"),
+    [(1.0, 0.8, True), (0.96, 0.5, True), (0.94, 0.5, False), (0.97, 0.9, False), (0.99, 0.97, False)],
+)
+def test_a_leak_is_full_if_next_to_no_error_is_left(guessed, base, is_full):
+    """Of a value that 97 % share, 99 % right still leaves a third of the others hidden."""
+    assert Leak("white", ("black",), guessed, base).is_full is is_full
+
+
+def test_a_partial_leak_stays_in_the_warnings_alone(plan, frame):
+    some = frame.assign(black=frame["black"].where(DRAWS.random(2_000) < 0.7, 0))
+    results = run(plan, frame=some, workers=1)
+
+    assert results.facts.leaks
+    assert not any("in the clear" in answer for answer in answers(results))
+
+
+def test_the_columns_named_for_leaving_out_are_none_with_a_role(plan, frame):
+    """A target that tells the secret cannot be left out, and a command that is refused helps nobody."""
+    schema = plan.schema.with_roles(target="black", positive=1)
+    results = run(plan.with_(schema=schema), frame=frame, workers=1)
+    action = answers(results)[2].action
+
+    assert "black" in results.facts.leaks[0].by
+    assert action == "evenhand audit collect --plan plan.toml --drop hispan"
 
 
 def test_it_is_gone_once_the_columns_are_randomised_too(plan, frame):

@@ -16,7 +16,7 @@ from evenhand.study.page.comparing import strict
 from evenhand.study.page.parts import caption, marks_caption
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
 from evenhand.study.page.wording import mark, plain
-from evenhand.study.tasks.collect.wording import protocol_name, setting_name, the_way, way_name, way_words
+from evenhand.study.tasks.collect.wording import the_way, way_name, way_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,7 @@ def frontier_section(reading: CollectReading) -> Section:
     before = [reading.before(measure) for measure in (ACCURACY, GAP)]
     after = [reading.value(measure) for measure in (ACCURACY, GAP)]
     values = {"accuracy_before": before[0], "gap_before": before[1], "accuracy": after[0], "gap": after[1]}
-    chosen = setting_name(reading.chosen)
+    chosen = reading.setting_name(reading.chosen)
     alt = say("frontier.alt", count=len(marks), chosen=chosen, heading=heading, **values)
     chart = frontier_chart(
         list(marks.values()),
@@ -89,7 +89,7 @@ def best_reached(reading: CollectReading) -> tuple[Setting, ...]:
 
 def _point(reading: CollectReading, setting: Setting, *, undominated: bool = False) -> Point:
     return Point(
-        label=protocol_name(setting),
+        label=reading.protocol_name(setting),
         epsilon=None if setting.epsilon is None else float(setting.epsilon),
         shape=way_name(setting, word=False) if setting.is_protected else "",
         x=mark(reading.value(ACCURACY, setting)),
@@ -248,10 +248,13 @@ def _slopes(
     A slope is NaN in a repeat that lacks a value.
     """
     epsilons = sorted({setting.epsilon for setting in settings if setting.epsilon is not None})
-    protocols = list(dict.fromkeys(protocol_name(setting) for setting in settings))
+    protocols = list(dict.fromkeys(reading.protocol_name(setting) for setting in settings))
     if len(epsilons) < 2:
         return None
-    at = {(protocol_name(setting), setting.epsilon): reading.runs(setting, measure) for setting in settings}
+    at = {
+        (reading.protocol_name(setting), setting.epsilon): reading.runs(setting, measure)
+        for setting in settings
+    }
     values = np.mean([[at[name, epsilon] for epsilon in epsilons] for name in protocols], axis=0)
     doublings = np.log2([float(epsilon) for epsilon in epsilons])
     weights = (doublings - doublings.mean()) / ((doublings - doublings.mean()) ** 2).sum()
@@ -304,7 +307,7 @@ def measures_section(reading: CollectReading) -> Section:
         for measure, axis in shown
     ]
     heading, slopes = measures_heading(reading), trend_words(reading)
-    say, name = reading.sentences.under("measures"), protocol_name(reading.chosen)
+    say, name = reading.sentences.under("measures"), reading.protocol_name(reading.chosen)
     chart = measures_chart(
         panels,
         chosen_epsilon=None if reading.chosen.epsilon is None else float(reading.chosen.epsilon),
@@ -312,7 +315,7 @@ def measures_section(reading: CollectReading) -> Section:
         alt=say("alt", heading=heading, slopes=slopes).strip(),
         caption=caption(reading, say("bars"), say("caption")),
     )
-    protocols = len({protocol_name(setting) for setting in reading.protected})
+    protocols = len({reading.protocol_name(setting) for setting in reading.protected})
     ink = say("ink", protocol=name) if protocols > 1 else ""
     rows = say("rows") if len(ways) > 1 else ""
     return Section(
@@ -326,7 +329,7 @@ def measures_section(reading: CollectReading) -> Section:
 def _panel(reading: CollectReading, row: str, settings: list[Setting], measure: str, axis: Axis) -> Panel:
     lines: dict[str, list[Setting]] = {}
     for setting in settings:
-        lines.setdefault(protocol_name(setting), []).append(setting)
+        lines.setdefault(reading.protocol_name(setting), []).append(setting)
     return Panel(
         row=row,
         axis=axis,
@@ -335,7 +338,7 @@ def _panel(reading: CollectReading, row: str, settings: list[Setting], measure: 
                 label,
                 [float(setting.epsilon) for setting in line if setting.epsilon is not None],
                 [mark(reading.value(measure, setting)) for setting in line],
-                spotlight=label == protocol_name(reading.chosen),
+                spotlight=label == reading.protocol_name(reading.chosen),
             )
             for label, line in lines.items()
         ],

@@ -13,7 +13,6 @@ from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.page.parts import caption, few_people, people_in_a_test, rates_chart, shown_groups
 from evenhand.study.page.reading import BASELINE, CHANGE
 from evenhand.study.page.wording import listed, mark, outcome_name, points
-from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def groups_section(reading: CollectReading) -> Section:
     )
     return Section(
         heading=heading,
-        lead=say("lead", chosen=setting_name(reading.chosen)),
+        lead=say("lead", chosen=reading.setting_name(reading.chosen)),
         charts=(chart,),
         notes=few_people(reading),
         anchor="moved",
@@ -186,7 +185,7 @@ def data_section(reading: CollectReading) -> Section:
         [Bar(say(key), mark(found), strong=key == "protected") for key, found in estimates.items()],
         name="where-the-gap-comes-from",
         alt=say("alt", heading=heading, numbers="; ".join(numbers), **names),
-        caption=caption(reading, say("bars"), say("caption", chosen=setting_name(reading.chosen))),
+        caption=caption(reading, say("bars"), say("caption", chosen=reading.setting_name(reading.chosen))),
     )
     by_design = (Note("plain", say("by_design")),) if reading.chosen.mechanism == NAME else ()
     return Section(

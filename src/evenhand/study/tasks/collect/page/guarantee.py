@@ -14,7 +14,6 @@ from evenhand.report.language import in_language
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of, epsilon_words, number
 from evenhand.study.page.wording import percent, plain
-from evenhand.study.tasks.collect.wording import setting_name
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
@@ -121,7 +120,9 @@ def _table(reading: CollectReading, strategy: Strategy) -> Table:
         header=[say(f"guarantee.column_{word}") for word in columns],
         rows=rows,
         numeric=[False, *([False] if auto else []), True, True, True, True],
-        caption=say("guarantee.caption", at=reading.at, setting=setting_name(reading.chosen, epsilon=False)),
+        caption=say(
+            "guarantee.caption", at=reading.at, setting=reading.setting_name(reading.chosen, epsilon=False)
+        ),
         name="guarantee",
         data={
             "column": list(strategy.columns),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.reading import ACCURACY, GAP
 from evenhand.study.page.wording import outcome_name, plain
-from evenhand.study.tasks.collect.choice import choice_answer, recommended
+from evenhand.study.tasks.collect.answers import cost_answer, what_to_do
+from evenhand.study.tasks.collect.choice import recommended
 from evenhand.study.tasks.collect.page.frontier import frontier_section, measures_section
 from evenhand.study.tasks.collect.page.groups import data_section, groups_section
 from evenhand.study.tasks.collect.page.guarantee import guarantee_section, odds_factor, protected_columns
 from evenhand.study.tasks.collect.page.settings import protocols_section, table_section
 from evenhand.study.tasks.collect.reading import CollectReading
-from evenhand.study.tasks.collect.wording import setting_name
-from evenhand.study.tasks.shared.classifier_answers import cost_answer, gap_answer
+from evenhand.study.tasks.shared.classifier_answers import gap_answer
 from evenhand.study.tasks.shared.classifier_page import baselines_section, classifier_numbers, fairer_section
 from evenhand.study.tasks.shared.optimal_setting import NAME
 
@@ -34,7 +34,7 @@ class CollectPage(CollectReading):
 
     def answers(self) -> tuple[Answer, Answer, Answer]:
         """Return what protection costs, what happens to the gap, and what to choose."""
-        return cost_answer(self), gap_answer(self), choice_answer(self)
+        return cost_answer(self), gap_answer(self), what_to_do(self)
 
     def sections(self) -> tuple[Section | None, ...]:
         """Return a finding for each part of the evidence."""
@@ -43,9 +43,9 @@ class CollectPage(CollectReading):
             frontier_section(self),
             measures_section(self),
             groups_section(self),
-            baselines_section(self, setting_name),
+            baselines_section(self, self.setting_name),
             protocols_section(self),
-            fairer_section(self, self.beside, setting_name, untried=self.untried()),
+            fairer_section(self, self.beside, self.setting_name, untried=self.untried()),
             data_section(self),
             table_section(self),
         )

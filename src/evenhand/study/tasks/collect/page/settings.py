@@ -16,7 +16,7 @@ from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.choice import shortest_reports
 from evenhand.study.tasks.collect.page.frontier import table_heading
-from evenhand.study.tasks.collect.wording import protocol_name, setting_name, way_name, way_words
+from evenhand.study.tasks.collect.wording import way_name, way_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +34,10 @@ def protocols_section(reading: CollectReading) -> Section | None:
     for measure, name in ((ACCURACY, "accuracy"), (GAP, "gap")):
         rows = [
             Change(
-                label=protocol_name(setting),
+                label=reading.protocol_name(setting),
                 shape=way_name(setting),
                 estimate=mark(reading.change(measure, setting)),
-                spotlight=protocol_name(setting) == protocol_name(reading.chosen),
+                spotlight=reading.protocol_name(setting) == reading.protocol_name(reading.chosen),
             )
             for setting in reading.beside
         ]
@@ -61,7 +61,7 @@ def protocols_section(reading: CollectReading) -> Section | None:
 
 def protocols_heading(reading: CollectReading) -> str:
     """Return whether other settings at the chosen epsilon differ, as a heading."""
-    slots = {"at": reading.at, "chosen": setting_name(reading.chosen, epsilon=False)}
+    slots = {"at": reading.at, "chosen": reading.setting_name(reading.chosen, epsilon=False)}
     say = reading.sentences.under("protocols")
     if not any(rival.accuracy.has_interval or rival.gap.has_interval for rival in reading.rivals):
         return say("no_intervals", **slots)
@@ -79,7 +79,7 @@ def widest_rival(reading: CollectReading) -> str:
         return ""
     most = max(known, key=lambda each: abs(each.gap.value))
     key = f"furthest_{'clear' if most.gap.is_clear else 'unclear'}"
-    other = setting_name(most.setting, epsilon=False)
+    other = reading.setting_name(most.setting, epsilon=False)
     return reading.sentences.say(f"protocols.{key}", other=other, gap=_turned(most.gap))
 
 
@@ -134,7 +134,7 @@ def table_section(reading: CollectReading) -> Section:
 
 
 def _row(reading: CollectReading, setting: Setting, pair: Sequence[str]) -> list[str]:
-    row = [protocol_name(setting), way_name(setting, word=False), epsilon_of(setting.epsilon)]
+    row = [reading.protocol_name(setting), way_name(setting, word=False), epsilon_of(setting.epsilon)]
     if not setting.is_protected:
         row = [reading.sentences.say("table.unprotected"), reading.sentences.say("table.nothing"), "∞"]
     for measure in _MEASURES:
