@@ -44,6 +44,15 @@ def test_an_exact_release_loses_nobody_and_says_how_much_one_varies():
     assert said.evidence.startswith("(One standard deviation; Laplace noise at ε = 1, exact.)")
 
 
+@pytest.mark.parametrize(("share", "named"), [(-0.05, True), (-0.002, False)])
+def test_another_mechanism_is_named_where_it_miscounts_by_a_percent(share, named):
+    """Two in a thousand is no finding, however clear it is."""
+    table = {"thresholded-laplace": {"lost": (share, 0.0), "expected": share}}
+    said = answers(made(by_name(table), grid=["laplace", "thresholded-laplace"], noise=0.0))[1]
+
+    assert ("With Threshold after noise" in said.evidence) is named
+
+
 def test_only_cells_are_off():
     """A word that is a mean error here, a standard deviation there and a bias elsewhere misleads."""
     sentences = Path(release.__file__).with_name("sentences") / "en.toml"
