@@ -218,8 +218,7 @@ def _worst(reading: ReleaseReading) -> str:
         return ""
     setting, group = worst
     own = [abs(loss.value) for loss in reading.losses().values()]
-    change = abs(reading.lost(group, setting).value)
-    more = change >= PERCENT and change > _MORE * max(own, default=0.0)
+    more = abs(reading.lost(group, setting).value) > _MORE * max(own, default=0.0)
     return off_text(reading, setting, group, name=mechanism_name(setting)) if more else ""
 
 

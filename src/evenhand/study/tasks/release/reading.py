@@ -207,12 +207,13 @@ class ReleaseReading(Reading):
         return sorted(off, key=lambda group: -abs(off[group].value))
 
     def worst(self, settings: Sequence[Setting]) -> tuple[Setting, str] | None:
-        """Return the setting and the group that are furthest off, if that is clear among all of both."""
+        """Return the setting and the group it miscounts most, if that is clear among all of both."""
         found = [
             (abs(lost.value), -place, setting, group)
             for place, setting in enumerate(settings)
             for group in self.judged
             if (lost := self.lost(group, setting, settings=len(settings))).is_clear
+            and abs(lost.value) >= PERCENT
         ]
         return max(found, key=lambda each: each[:2])[2:] if found else None
 
