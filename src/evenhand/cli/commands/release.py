@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +21,11 @@ from evenhand.cli.terminal.refusals import (
     refuse_overwritten,
 )
 from evenhand.privacy.rational import exact
-from evenhand.release import Histogram, Release, ReleaseMechanism
+from evenhand.release import Histogram, Laplace, Release, ReleaseMechanism
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.release.table.released import COUNT, SUPPRESSED
+from evenhand.report.words import number
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.opening import Opened, open_data
@@ -51,6 +54,13 @@ _WEIGHT = (
     "more than the promise covers. Hint: leave it out; audit and measure take weights."
 )
 _ENDINGS = (".csv", ".parquet")
+_USUAL_EPSILON = "1"
+_INSTEAD = {
+    True: "noise first, then the threshold, gives a guarantee; a count is off by {error} people on average, "
+    "and small cells stay blank",
+    False: "Laplace noise gives a guarantee; a count is off by {error} people on average",
+}
+"""What to do instead and its cost, which no row tells, by whether the mechanism suppresses cells."""
 
 
 def release(  # noqa: PLR0913 - one option each
@@ -110,7 +120,7 @@ def release(  # noqa: PLR0913 - one option each
     histogram = _count_people(opened, declared, typed)
     published = chosen.release(histogram, post=steps)
     published.write(out, warnings=[_INFERRED] if declared.inferred else [])
-    _report(terminal, published, out)
+    _report(terminal, published, typed)
 
 
 def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
@@ -186,7 +196,8 @@ def _count_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Hist
     return Histogram.count(opened.frame, schema, bound=typed["bound"])
 
 
-def _report(terminal: Terminal, published: Release, out: Path) -> None:
+def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> None:
+    out = typed["out"]
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
     meaningless = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE
     delta = rounded_up(guarantee.delta)
@@ -206,6 +217,10 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
+    instead = _instead(published, typed) if meaningless else ""
+    if instead:
+        terminal.fact("Instead", _INSTEAD[MECHANISMS[name].suppresses].format(error=_error_of_noise(typed)))
+        terminal.show(f"  {instead}")
     note = _report_files(terminal, published, out)
     terminal.object(
         {
@@ -222,9 +237,39 @@ def _report(terminal: Terminal, published: Release, out: Path) -> None:
             "meaningful": not meaningless,
             "postprocessing": list(published.postprocessing),
             "simulated": published.simulated,
+            "next": [instead] if instead else [],
             "exit": 0,
         }
     )
+
+
+def _instead(published: Release, typed: dict[str, Any]) -> str:
+    """Return the command that publishes the same table with a guarantee, in its place."""
+    threshold = (
+        getattr(published.mechanism, "threshold", None)
+        if MECHANISMS[published.mechanism.name].suppresses
+        else None
+    )
+    options: dict[str, object] = {
+        "--schema": typed["schema"],
+        "--columns": ",".join(f'"{name}"' if "," in name else name for name in published.histogram.columns),
+        "--mechanism": "laplace" if threshold is None else "thresholded-laplace",
+        "--epsilon": _USUAL_EPSILON,
+        "--threshold": threshold,
+        "--unit": None if typed["unit"] == UNITS[0] else typed["unit"],
+        "--bound": typed["bound"],
+        "--post": ",".join(split_list(typed["post"])) or None,
+        "--out": typed["out"],
+    }
+    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    words += ["--infer-schema"] if typed["infer_schema"] else []
+    return shlex.join(["evenhand", "release", typed["source"], *words, "--overwrite"])
+
+
+def _error_of_noise(typed: dict[str, Any]) -> str:
+    """Return by how much Laplace noise moves a count on average."""
+    scale = Laplace(epsilon=_USUAL_EPSILON, unit=typed["unit"]).law.scale
+    return number(1 / math.sinh(1 / float(scale)), 2)
 
 
 def _suppressed_text(published: Release) -> str:

@@ -114,7 +114,8 @@ def linear_proxy(
         noisy = (counts + law.draw(size=(rows, counts.size), source=source)) * allotment.weights
         if total_law is None:
             return noisy / (true_total if total is None else total)
-        return noisy / (true_total + total_law.draw(size=(rows, 1), source=source))
+        with np.errstate(divide="ignore", invalid="ignore"):  # a total of 0 has no shares, and is left out
+            return noisy / (true_total + total_law.draw(size=(rows, 1), source=source))
 
     return build_mitigation(
         "linear proxy",
@@ -164,7 +165,13 @@ def _laws(
     cells = 2 if unit is Unit.REPLACE_ONE else 1
     base = cells if isinstance(law, Laplace | DiscreteLaplace) else math.sqrt(cells)
     whole = law.support == "integers" and bool((problem.weights % 1 == 0).all())
-    return scaled_law(law, part=1 - part), scaled_law(law, part=part, factor=moved / base, whole=whole)
+    try:
+        return scaled_law(law, part=1 - part), scaled_law(law, part=part, factor=moved / base, whole=whole)
+    except InvalidParameterError:  # of the scale, which nobody typed
+        must_be = (
+            "a part that leaves the counts and the total noise that can be drawn, with a scale below 2**31"
+        )
+        raise InvalidParameterError("part", owner="linear_proxy", must_be=must_be, got=part) from None
 
 
 def _joint_guarantee(

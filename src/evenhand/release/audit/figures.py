@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
-from evenhand.release.table.frames import read_cells
+from evenhand.release.table.frames import cell_labels, read_cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.release.table.released import Release
 from evenhand.schema import Schema
@@ -190,8 +190,8 @@ def figures_by_group(pair: Pair, column: str) -> tuple[Figures, ...]:
     shape = tuple(other.size for other in pair.schema)
     codes = np.unravel_index(pair.cells, shape)[pair.schema.names.index(column)]
     return tuple(
-        pair.figures(visible(chosen.display_labels[code]), codes == code, pair.size // chosen.size)
-        for code in range(chosen.size)
+        pair.figures(visible(label), codes == code, pair.size // chosen.size)
+        for code, label in enumerate(cell_labels(chosen, display=True))
     )
 
 

@@ -13,9 +13,11 @@ from evenhand._notebook import figures_html
 from evenhand.errors import InvalidParameterError
 from evenhand.release.kanonymity.mondrian import Partition, mondrian, rank_codes
 from evenhand.release.table.counting import cell_numbers
-from evenhand.release.table.frames import build_frame, cell_values
+from evenhand.release.table.frames import build_frame, cell_labels, cell_values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from evenhand.release.table.histogram import Histogram
@@ -62,7 +64,8 @@ class Merged:
         >>> Merged(race, False, np.array([0, 2, 1]), np.array([2, 3])).texts()
         (['b', 'a | c'], array([1, 0]))
         """
-        labels, write = self.column.labels, _interval if self.numeric else _set
+        labels: Sequence[str] = self.column.labels if self.numeric else cell_labels(self.column)
+        write = _interval if self.numeric else _set
         first, places = self._different()
         return [write(labels, self.of_class(number).tolist()) for number in first], places
 

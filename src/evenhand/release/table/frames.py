@@ -12,6 +12,7 @@ import pyarrow as pa
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.table.counting import Cells, cell_numbers, sum_by_cell, sum_counts, whole_or_real
 from evenhand.schema import Column, Domain, Schema
+from evenhand.schema.levels import unused_label
 from evenhand.table.encode import Table, decoded
 from evenhand.table.frames import eager_frame, native_frame
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
 _OWNER = "Histogram.from_frame"
+_MISSING, _MIXED = "not stated", "other or not stated"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +87,25 @@ def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
     return CellsRead(present, np.setdiff1d(numbers[missing], present.cells))
 
 
+def cell_labels(column: Column, *, display: bool = False) -> tuple[str, ...]:
+    """Return one text for each code as a table holds it; the code "other" says whether it holds missing values.
+
+    For display, values that have a label for people are called by it.
+
+    >>> from evenhand.schema import Column, Domain
+    >>> sex = Domain.categorical(["f", "m"])
+    >>> cell_labels(Column("sex", sex, nulls="other")), cell_labels(Column("sex", sex, outside="other"))
+    (('f', 'm', 'not stated'), ('f', 'm', 'other'))
+    """
+    labels = tuple(column.display_labels if display else column.labels)
+    if column.nulls != "other":
+        return labels
+    return *labels[:-1], unused_label(labels[:-1], _MIXED if column.outside == "other" else _MISSING)
+
+
 def _values(codes: NDArray[np.int64], column: Column) -> Any:
     if column.domain.kind == "binned" or column.domain.value_type is str:
-        return pa.array(list(column.labels), pa.string()).take(pa.array(codes))
+        return pa.array(cell_labels(column), pa.string()).take(pa.array(codes))
     return decoded(codes, column)  # type: ignore[arg-type]
 
 
@@ -108,7 +126,10 @@ def _readable(column: Column, series: nw.Series[Any]) -> Column:
     text = column.domain.value_type is str or (
         column.domain.kind == "binned" and not series.dtype.is_numeric()
     )
-    domain = Domain.categorical(column.labels) if text else column.domain
+    if not text:
+        return Column(column.name, column.domain, outside=column.outside, nulls=nulls)
+    labels = (*cell_labels(column), column.labels[-1])  # which the schema calls the code "other"
+    domain = Domain.categorical(tuple(dict.fromkeys(labels)))
     return Column(column.name, domain, outside=column.outside, nulls=nulls)
 
 

@@ -428,9 +428,9 @@ class Histogram:
 
         Notes
         -----
-        Bins come back as labels. "Other" comes back as its label in columns of text and of bins,
-        and as null in the others. A table kept as its filled cells gives those only: every cell
-        that is not there holds 0.
+        Bins come back as labels. What the rule "other" collects is called "other", "not stated" or
+        "other or not stated" in columns of text and of bins, and is null in the others. A table kept as
+        its filled cells gives those only: every cell that is not there holds 0.
         """
         return cells_frame(self.schema, self.cells, self.stored, backend=backend)
 

@@ -144,6 +144,10 @@ class Reading:
         """The setting that the third answer recommends, if it does."""
         return self.chosen
 
+    def setting_to_use(self, *, asked: bool) -> Setting | None:
+        """Return the setting whose command a page ends with; `asked`: somebody named the page's setting."""
+        return (None if asked else self.recommended) or self.chosen
+
     def next_command(self, setting: Setting) -> str:  # noqa: ARG002 - a kind may know one
         """Return the command that the third answer ends with; an empty text if there is none."""
         return ""

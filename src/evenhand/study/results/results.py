@@ -293,9 +293,8 @@ class Results(ResultData):
             The setting, as in :meth:`report`.
         """
         reading = self.plan.task.read(self, chosen=None if chosen is None else self.setting(chosen))
-        setting = (chosen is None and getattr(reading, "recommended", None)) or getattr(
-            reading, "chosen", None
-        )
+        choose = getattr(reading, "setting_to_use", None)
+        setting = choose(asked=chosen is not None) if choose else None
         if data is None or setting is None:
             return ""
         return self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)

@@ -287,7 +287,7 @@ class Runner:
         self._store.start(kept, prepared.facts)
         self.facts = self._store.facts
         kept.save(self._store.folder / PLAN_FILE)
-        if self.facts.schema.sensitive:
+        if self.facts.schema.sensitive or self.plan.task.keeps_schema:
             self.facts.schema.save(self._store.folder / SCHEMA_FILE)
         for outcome in self._store.outcomes():
             if outcome.failure is None or not self.retry_failed:

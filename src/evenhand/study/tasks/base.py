@@ -149,6 +149,9 @@ class Task(ABC):
     row_names: ClassVar[tuple[str, str]] = ("person", "people")
     """What one row of the data stands for, and several."""
 
+    keeps_schema: ClassVar[bool] = False
+    """Whether the schema is saved in the folder of a study, where the command that follows reads it."""
+
     packages: ClassVar[tuple[str, ...]] = ()
     """Optional packages on which the results of every such study depend."""
 

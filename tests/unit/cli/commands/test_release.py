@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 import pytest
 
+from evenhand.release import Histogram, Laplace
 from evenhand.schema import Column, Domain, Schema
 
 COLUMNS = ["--columns", "sex,job"]
@@ -84,6 +86,36 @@ def test_a_mechanism_that_promises_nothing_is_warned_of(call, file, declared):
 
     assert found.exit_code == 0
     assert "No meaningful guarantee" in found.stderr
+
+
+@pytest.mark.parametrize("unit", ["replace one", "add or remove one"])
+def test_what_gives_a_guarantee_instead_is_told_with_its_cost(call, file, declared, unit):
+    """A warning alone leaves people where they were."""
+    words = ["--mechanism", "suppression", "--threshold", "5", "--schema", declared, "--unit", unit]
+    made = call("release", file, "--columns", "sex,job", *words, "--out", "t.csv", "--json")
+    [typed] = json.loads(made.stdout)["next"]
+    done = call(*shlex.split(typed)[1:], "--json")
+    plain = call("release", file, "--columns", "sex,job", *words, "--out", "t.csv", "--overwrite")
+    table = Histogram.of([7], Schema([Column("a", Domain.categorical(["x"]))]))
+    [error] = Laplace(1, unit=unit).exact_absolute_error(table)
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["meaningful"]
+    assert json.loads(done.stdout)["mechanism"]["threshold"] == 5
+    assert json.loads(done.stdout)["next"] == []
+    assert f"a count is off by {error:.2f} people on average" in " ".join(plain.stdout.split())
+
+
+def test_people_who_say_nothing_are_not_called_other(call, tmp_path):
+    (tmp_path / "p.csv").write_text("sex,job\n" + "f,a\nm,b\n,a\n" * 30)
+    words = ["--columns", "sex,job", "--infer-schema", "--mechanism", "laplace", "--epsilon", "1"]
+    call("release", tmp_path / "p.csv", *words, "--out", "t.csv")
+
+    assert {row.split(",")[0] for row in Path("t.csv").read_text().splitlines()[1:]} == {
+        '"f"',
+        '"m"',
+        '"not stated"',
+    }
 
 
 def test_suppressed_cells_are_blank_in_the_file_and_marked(call, file, declared):

@@ -1,7 +1,11 @@
 """evenhand audit release: from a file to a report on who is lost, in one command."""
 
 import json
+import os
+import re
 import shlex
+from html import unescape
+from pathlib import Path
 
 import pyarrow.csv as csv
 import pytest
@@ -77,8 +81,45 @@ def test_the_command_that_a_study_ends_with_publishes_the_same_table(call, file,
     done = call(*shlex.split(typed)[1:])
 
     assert done.exit_code == 0, done.output
-    assert typed.startswith("evenhand release people.csv --infer-schema --columns sex,job,hired")
-    assert csv.read_csv("table.csv").num_rows == 2 * 3 * 2
+    assert typed.startswith("evenhand release people.csv --schema study/schema.toml --columns sex,job,hired")
+    assert csv.read_csv(shlex.split(typed)[-1]).num_rows == 2 * 3 * 2
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("stand", [".", "elsewhere"])
+def test_the_command_is_typed_where_people_stand_and_on_the_page_beside_it(
+    call, file, tmp_path, monkeypatch, stand
+):
+    """A page that names a file without its folder sends people looking, or to another file."""
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    moved = file.rename(rows / "people.csv")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / stand)
+    words = [*TABLE, *QUICK, "--mechanism", "laplace"]
+    done = call("audit", "release", os.path.relpath(moved), *words, "--json")
+    [typed] = json.loads(done.stdout)["next"]
+    page = Path("study/report.html").read_text(encoding="utf-8")
+    written = unescape(re.search(r"<code>(evenhand release .*?)</code>", page)[1])
+    tested = Results.load("study").facts.schema
+
+    for line, folder in ((typed, Path()), (written, Path("study"))):
+        monkeypatch.chdir(folder)
+        assert call(*shlex.split(line)[1:]).exit_code == 0, line
+        terms = json.loads(Path("people-laplace.csv.json").read_text())
+        assert terms["schema_sha256"] == tested.fingerprint
+
+
+@pytest.mark.usefixtures("no_page")
+def test_the_command_that_tests_a_guarantee_can_be_typed(call, file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = [*TABLE, "--repeats", "2", "--workers", "1", "--out", "study", "--mechanism", "suppression"]
+    [typed] = json.loads(call("audit", "release", file.name, *words, "--json").stdout)["next"]
+    done = call(*shlex.split(typed)[1:], "--workers", "1", "--json")
+
+    assert "--plan study/plan.toml" in typed
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["answers"][2].startswith("Publish with Laplace noise at ε = 1")
 
 
 def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):

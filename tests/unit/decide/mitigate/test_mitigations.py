@@ -136,6 +136,28 @@ class TestLinearProxy:
         assert split.squared_scale >= 2 * Fraction(release.law.squared_scale)
         assert float(split.squared_scale) == pytest.approx(2 * float(release.law.squared_scale), rel=1e-9)
 
+    @pytest.mark.parametrize("part", [0.3, 1 / 3, 0.7])
+    @pytest.mark.parametrize("epsilon", ["1/2", 0.3, "0.123456789012345678901"])
+    def test_laplace_noise_is_split_at_any_part(self, part, epsilon):
+        """A scale that is no short decimal is rounded up to one that can be drawn, so less is spent."""
+        release = LaplaceRelease(epsilon=epsilon, unit=ADD)
+        split = scaled_law(release.law, part=part)
+
+        assert linear_proxy(SHARES, COUNTS, release, part=part).mean_absolute_error > 0
+        assert split.scale >= Fraction(release.law.scale) / Fraction(part)
+        assert float(split.scale) == pytest.approx(float(release.law.scale) / part, rel=1e-9)
+
+    def test_a_part_that_leaves_too_little_is_named(self):
+        """Noise that no sampler draws is the fault of the part, not of a scale that nobody typed."""
+        with pytest.raises(InvalidParameterError, match="'part' parameter of linear_proxy must be"):
+            linear_proxy(SHARES, COUNTS, MECHANISM, part=1e-12)
+
+    def test_a_noisy_total_of_zero_is_left_out_in_silence(self):
+        """It has no shares; whoever turns warnings into errors still gets an answer."""
+        proxy = linear_proxy(Allotment([1, 2]), {"x": [1, 2]}, DiscreteLaplace(2), unit=ADD, draws=500)
+
+        assert proxy.mean_absolute_error > 0
+
     def test_gaussian_noise_is_split_by_rho(self):
         """Half of rho doubles the variance."""
         proxy = linear_proxy(SHARES, COUNTS, GaussianRelease(rho="1/50", unit=ADD))

@@ -87,7 +87,11 @@ def test_without_quasi_identifiers_every_column_is_merged():
     ("column", "counts", "texts"),
     [
         (AGE, [8, 0, 1, 3, 0, 0, 0, 0, 0, 0], ["20", "22 to 23"]),
-        (Column("age", AGE.domain, nulls="other"), [4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3], ["20", "29 | other"]),
+        (
+            Column("age", AGE.domain, nulls="other"),
+            [4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3],
+            ["20", "29 | not stated"],
+        ),
         (RACE, [3, 1, 4], ["a | b", "c"]),
         (Column("bin", Domain.binned([0, 10, 20, 30])), [3, 1, 4], ["[0, 10) | [10, 20)", "[20, 30]"]),
         (Column("flag", Domain.categorical([False, True])), [2, 9], ["False | True"]),

@@ -218,7 +218,7 @@ def _worst(reading: ReleaseReading) -> str:
         return ""
     setting, group = worst
     own = [abs(loss.value) for loss in reading.losses().values()]
-    more = abs(reading.lost(group, setting).value) > _MORE * max(own)
+    more = abs(reading.lost(group, setting).value) > _MORE * max(own, default=0.0)
     return off_text(reading, setting, group, name=mechanism_name(setting)) if more else ""
 
 
@@ -232,7 +232,7 @@ def _too_few(reading: ReleaseReading) -> str:
         slots = {
             "group": reading.named(group),
             "people": people,
-            "published": number(counted, int(not reading.classifies)),
+            "published": number(counted, int(not reading.classifies and round(counted, 1) % 1 > 0)),
         }
         groups.append(say("people.too_few_group", **slots))
     return say("people.too_few", groups=groups) if groups else ""

@@ -25,8 +25,13 @@ def choice_answer(reading: ReleaseReading) -> Answer:
     said = reading.sentences.answer(f"choice.{key}", **slots)
     if setting is not None:
         return Answer(said.finding, said.evidence, reading.next_command(setting))
-    action = reading.task.audit_command(reading.results.facts.schema, data=reading.results.plan.data)
+    action = reading.task.audit_command(reading.results.plan.data)
     return Answer(said.finding, said.evidence, action if key in {"none", "none_one", "compare"} else "")
+
+
+def recommended(reading: ReleaseReading) -> Setting | None:
+    """Return the setting that the third answer names; None where it names none."""
+    return _choice(reading)[2]
 
 
 def _choice(reading: ReleaseReading) -> tuple[str, dict[str, Any], Setting | None]:

@@ -79,8 +79,10 @@ class ReleaseReading(Reading):
         return difference >= max(LEAST, TENTH * self.cell_error(setting).value)
 
     def next_command(self, setting: Setting) -> str:
-        """Return the command that publishes the table as a setting did; an empty text if there is none."""
-        return str(self.task.release_command(setting, self.results.facts.schema, data=self.results.plan.data))
+        """Return the command that publishes the table of a data set; that of a file needs its folder."""
+        return str(
+            self.task.data_set_command(setting, self.results.facts.schema, data=self.results.plan.data)
+        )
 
     @cached_property
     def beside(self) -> tuple[Setting, ...]:
@@ -118,10 +120,13 @@ class ReleaseReading(Reading):
 
     @cached_property
     def people(self) -> int:
-        """How many people are in a table."""
-        counted = sum(self.group_runs(BASELINE, group, "counted") for group in self.groups)
-        mean = mean_of(np.asarray(counted))
-        return round(mean) if math.isfinite(mean) else self.results.facts.rows
+        """How many people are in a table, those who do not state their group too."""
+        facts = self.results.facts
+        counted = mean_of(
+            np.asarray(sum(self.group_runs(BASELINE, group, "counted") for group in self.groups))
+        )
+        known = math.isfinite(counted) and any(facts.sizes)
+        return round(counted * (1 + facts.not_stated / sum(facts.sizes))) if known else facts.rows
 
     # --- estimates --------------------------------------------------------------------------------
 
@@ -202,12 +207,13 @@ class ReleaseReading(Reading):
         return sorted(off, key=lambda group: -abs(off[group].value))
 
     def worst(self, settings: Sequence[Setting]) -> tuple[Setting, str] | None:
-        """Return the setting and the group that are furthest off, if that is clear among all of both."""
+        """Return the setting and the group it miscounts most, if that is clear among all of both."""
         found = [
             (abs(lost.value), -place, setting, group)
             for place, setting in enumerate(settings)
             for group in self.judged
             if (lost := self.lost(group, setting, settings=len(settings))).is_clear
+            and abs(lost.value) >= PERCENT
         ]
         return max(found, key=lambda each: each[:2])[2:] if found else None
 

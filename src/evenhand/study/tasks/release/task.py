@@ -90,6 +90,7 @@ class ReleaseTask(Task):
     audit_mechanisms: ClassVar[tuple[str, ...]] = (
         "laplace", "thresholded-laplace", "suppression", "noisy-suppression",
     )  # fmt: skip
+    keeps_schema: ClassVar[bool] = True
     key_measures: ClassVar[tuple[str, ...]] = ("delta", "l1_error", "alpha", "acc")
 
     def __init__(
@@ -189,42 +190,40 @@ class ReleaseTask(Task):
 
         return ReleasePage.of(results, chosen=chosen, language=language)
 
-    def release_command(self, setting: Setting, schema: Schema, *, data: DataSource | None) -> str:
-        """Return the command that publishes the table as a setting did; an empty text if none can."""
+    def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
+        """Return ``evenhand release`` as the setting tested it, with the schema that was tested."""
+        return self._release_command(setting, schema, [data, "--schema", file], name=Path(data).stem)
+
+    def data_set_command(self, setting: Setting, schema: Schema, *, data: DataSource | None) -> str:
+        """Return the same for a data set that is called by its name; an empty text for a file."""
+        if data is None or data.dataset is None or data.options or data.rows is not None:
+            return ""
+        return self._release_command(setting, schema, [data.dataset], name=data.dataset)
+
+    def _release_command(self, setting: Setting, schema: Schema, rows: list[str], *, name: str) -> str:
         typed = {name: value for name, value in setting.options.items() if name in _TYPED}
         usual = TableMechanism(setting.mechanism).parameters
         fixed = {name: value for name, value in setting.options.items() if name not in (*_TYPED, "post")}
-        words = self._source_words(schema, data)
-        if not words or any(usual.get(name) != value for name, value in fixed.items()):
+        if any(usual.get(parameter) != value for parameter, value in fixed.items()):
             return ""
-        words += ["--mechanism", setting.mechanism]
+        words = [*rows, *self._column_words(schema), "--mechanism", setting.mechanism]
         words += [] if setting.epsilon is None else ["--epsilon", as_text(setting.epsilon)]
-        words += [word for name, value in typed.items() for word in (f"--{name}", str(value))]
+        words += [word for parameter, value in typed.items() for word in (f"--{parameter}", str(value))]
         has_unit = "unit" in MECHANISMS[setting.mechanism].parameter_names()
         words += ["--unit", self.unit] if has_unit and self.unit != UNITS[0] else []
         words += [] if self.bound is None else ["--bound", str(self.bound)]
         words += ["--post", ",".join(self.post_of(setting))] if self.post_of(setting) else []
-        return shlex.join(["evenhand", "release", *words, "--out", "table.csv"])
+        return shlex.join(["evenhand", "release", *words, "--out", f"{name}-{setting.mechanism}.csv"])
 
-    def audit_command(self, schema: Schema, *, data: DataSource | None) -> str:
+    def audit_command(self, data: DataSource | None) -> str:
         """Return the command that tests mechanisms with a guarantee on the same table."""
-        words = self._source_words(schema, data)
-        if not words:
-            return ""
-        words = [word for word in words if word != "--infer-schema"]
-        protected = ["--protected", str(schema.protected)]
-        return shlex.join(
-            ["evenhand", "audit", "release", *words, *protected, "--mechanism", "laplace,thresholded-laplace"]
-        )
+        words = ["--mechanism", "laplace,thresholded-laplace", "--out", "with-a-guarantee"]
+        return "" if data is None else shlex.join(["evenhand", "audit", "--plan", "plan.toml", *words])
 
-    def _source_words(self, schema: Schema, data: DataSource | None) -> list[str]:
-        """Return the rows and the columns as they are typed; nothing where they cannot be."""
-        if data is None or data.options or data.rows is not None or "," in "".join(self.columns):
-            return []
-        declared = ["--infer-schema"] if schema.inferred else ["--schema", "schema.toml"]
-        words = [data.dataset] if data.dataset else [_shortened(str(data.path)), *declared]
-        words += ["--columns", ",".join(self.columns)]
-        quasi = ",".join(schema.quasi_identifiers)
+    def _column_words(self, schema: Schema) -> list[str]:
+        """Return the columns as they are typed."""
+        words = ["--columns", ",".join(map(_typed_name, self.columns))]
+        quasi = ",".join(map(_typed_name, schema.quasi_identifiers))
         return [*words, "--quasi", quasi] if quasi else words
 
     # --- files ------------------------------------------------------------------------------------
@@ -273,10 +272,9 @@ class ReleaseTask(Task):
         return getattr(error, "parameter", "mechanisms")
 
 
-def _shortened(path: str) -> str:
-    """Return a path as it is written from here, if it is below."""
-    whole, here = Path(path).resolve(), Path.cwd()
-    return str(whole.relative_to(here)) if whole.is_relative_to(here) else path
+def _typed_name(column: str) -> str:
+    """Return a column as it is typed in a list with commas."""
+    return f'"{column}"' if "," in column else column
 
 
 def _checked_steps(steps: object) -> str:

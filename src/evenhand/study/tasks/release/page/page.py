@@ -10,7 +10,7 @@ from evenhand.report.words import interval_of
 from evenhand.study.page.reading import ACCURACY
 from evenhand.study.page.wording import delta_text, digits_of, listed, outcome_name, plain
 from evenhand.study.tasks.release.answers import error_answer, lost_answer
-from evenhand.study.tasks.release.choice import choice_answer
+from evenhand.study.tasks.release.choice import choice_answer, recommended
 from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.page.errors import alpha_section, sizes_section
 from evenhand.study.tasks.release.page.fairer import fairer_section
@@ -21,6 +21,7 @@ from evenhand.study.tasks.release.wording import blanks_text, error_text, promis
 
 if TYPE_CHECKING:
     from evenhand.report.page import Section
+    from evenhand.study.plan.cells import Setting
 
 
 class ReleasePage(ReleaseReading):
@@ -45,6 +46,11 @@ class ReleasePage(ReleaseReading):
         """
         errors, lost, choice = error_answer(self), lost_answer(self), choice_answer(self)
         return (errors, lost, choice) if self.chosen in self.promising else (choice, errors, lost)
+
+    def setting_to_use(self, *, asked: bool) -> Setting | None:  # noqa: ARG002 - what is advised is typed
+        """Return the setting that the third answer recommends, where all rows of a file were counted."""
+        data = self.results.plan.data
+        return None if data is None or data.rows is not None else recommended(self)
 
     def sections(self) -> tuple[Section | None, ...]:
         """Return a finding for each part of the evidence."""

@@ -238,7 +238,7 @@ def test_the_heading_on_groups_follows_the_numbers():
     assert gained == "Under Laplace noise the count is too high of women"
     assert both == "Under Laplace noise the count is too low of women and too high of men"
     assert nobody == "No group clearly gains or loses people under Laplace noise"
-    assert "Suppression (threshold 6) is −39.8% off for women" in other
+    assert "Suppression (threshold 6) changes the count of women by −39.8%" in other
 
 
 def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_clearly_off():

@@ -66,7 +66,7 @@ def test_who_is_lost_is_what_is_expected_where_that_is_exact():
     said = answers(drawn)[1]
 
     assert said.startswith(
-        "**No group gains or loses people on average; one release is typically off by 2.0% "
+        "**No group gains or loses people on average; in one release the count of women varies by 2.0%"
     )
     assert said.evidence == "(Laplace noise at ε = 1, exact.)"
     reading = ReleaseReading.of(drawn)
