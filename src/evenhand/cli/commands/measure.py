@@ -35,13 +35,13 @@ from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import column_named
+from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.page import NOT_STATED, build_page, say_undefined
 from evenhand.study.predictions.rules import Rule
-from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
 

@@ -88,7 +88,7 @@ def read_cells(frame: Any, schema: Schema, *, count: str) -> CellsRead:
 
 
 def cell_labels(column: Column, *, display: bool = False) -> tuple[str, ...]:
-    """Return one text for each code as a table holds it; the code "other" says whether it holds missing values.
+    """Return one text for each code as a table holds it; "other" says whether it holds missing ones.
 
     For display, values that have a label for people are called by it.
 

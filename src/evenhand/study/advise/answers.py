@@ -16,10 +16,11 @@ from evenhand.study.advise.recommend import SAYS_NOTHING, message_bits, paired
 from evenhand.study.advise.takes import TIGHTER, nearest, repeats_for, what_it_takes
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.advise.wording import answer_of, limit_word, name_of, say
+from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
-from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE, LITTLE
+from evenhand.study.tasks.shared.classifier import LITTLE
 from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
 
 if TYPE_CHECKING:

@@ -19,6 +19,9 @@ LEVEL = 0.95
 ENOUGH_REPEATS = max(FEWEST_REPEATS.values())
 """From how many repeats on the change of one group's selection or accuracy has an interval."""
 
+FEWEST_PEOPLE = 30
+"""So many people of a group must be in a test, on average, for the group to be judged."""
+
 
 def strict(comparisons: int) -> float:
     """Return the level of each of so many intervals that together hold with :data:`LEVEL`.

@@ -10,7 +10,7 @@ from evenhand.report.language import fixed_word
 from evenhand.report.marks import Axis, Moved
 from evenhand.report.page import Note
 from evenhand.report.words import limits_of, number
-from evenhand.study.page.comparing import LEVEL
+from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL
 from evenhand.study.page.wording import mark, outcome_name
 from evenhand.study.results.frames import cell_columns, data_columns
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.page.reading import Reading
     from evenhand.study.results.estimates import Estimated
 
-_FEW_PEOPLE = 30
 _MOST_IN_WORDS = 5
 
 
@@ -152,6 +151,6 @@ def few_people(reading: Reading, rest: str = "") -> tuple[Note, ...]:
     few = [
         say("rates.few_people_group", people=count, group=reading.named(group))
         for group, count in tested.items()
-        if count < _FEW_PEOPLE
+        if count < FEWEST_PEOPLE
     ]
     return (Note("warn", say("rates.few_people", people=few, rest=rest)),) if few else ()

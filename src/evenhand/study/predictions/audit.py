@@ -25,10 +25,10 @@ from evenhand.measure.disparities import (
 from evenhand.measure.intervals import check_level, mean_of_shares
 from evenhand.measure.ranking import Ranking, rank_scores
 from evenhand.study.page.catalogue import Catalogue, catalogue
+from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import label_words
 from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
-from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
 
 if TYPE_CHECKING:
     from evenhand.measure.counts import Shares

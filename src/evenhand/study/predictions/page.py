@@ -13,6 +13,7 @@ from evenhand.report.charts import bars_chart, calibration_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import KeyNumber, Note, Page, Section, Table
 from evenhand.report.words import limits_of, number
+from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.parts import cell_text, fold_rows
 from evenhand.study.page.wording import mark, percent, plain, points
 from evenhand.study.predictions.answers import (
@@ -28,7 +29,6 @@ from evenhand.study.predictions.audit import GROUP_RATES, HEADLINE, PredictionAu
 from evenhand.study.predictions.columns import check_order, encode_group, read_predictions
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.results.estimates import Estimated
-from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Answer
 from evenhand.report.words import epsilon_of
-from evenhand.study.page.comparing import Rival, clearly
+from evenhand.study.page.comparing import FEWEST_PEOPLE, Rival, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import listed
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.untried import next_step
 from evenhand.study.tasks.shared import classifier_answers
-from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE, LITTLE
+from evenhand.study.tasks.shared.classifier import LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

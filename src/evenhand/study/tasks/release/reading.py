@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand.study.page.comparing import LEVEL, clearly, strict
+from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL, clearly, strict
 from evenhand.study.page.reading import BASELINE, COUNT, Reading, mean_of
 from evenhand.study.tasks.release.names import SIZES
-from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
 
 if TYPE_CHECKING:

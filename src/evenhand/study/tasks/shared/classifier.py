@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.study.page.comparing import LEVEL, groups_by_sign, strict
+from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL, groups_by_sign, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE, Reading, mean_of
 from evenhand.study.page.wording import plain
 
@@ -37,9 +37,6 @@ ALMOST_ALL = 0.98
 
 _FEW_ERRORS = 0.05
 """Of the errors that the same answer for everybody makes."""
-
-FEWEST_PEOPLE = 30
-"""So many people of a group must be in a test, on average, for the group to be judged."""
 
 
 class ClassifierReading(Reading):

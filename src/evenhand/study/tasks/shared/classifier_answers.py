@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
+from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero
-from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, FEWEST_PEOPLE, LITTLE
+from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
