@@ -67,7 +67,7 @@ def test_the_next_fit_takes_the_new_parameters():
     privatizer = LocalPrivatizer(epsilon="1/10", schema=SCHEMA, columns="a", rng=7).fit(FRAME)
     privatizer.transform(FRAME)
     privatizer.set_params(epsilon=8).fit(FRAME)
-    with pytest.warns(PrivacyWarning, match="epsilon = 81/10"):
+    with pytest.warns(PrivacyWarning, match="epsilon = 8.1"):
         privatizer.transform(FRAME)
 
     assert privatizer.guarantee_per_collection_.epsilon == 8

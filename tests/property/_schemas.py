@@ -1,8 +1,11 @@
 """Schemas of any kind, for Hypothesis."""
 
+import datetime as dt
+
 from hypothesis import strategies as st
 
 from evenhand.schema import Column, Domain, Level, Schema
+from evenhand.schema.bands import FORMS
 
 TEXTS = st.text(max_size=12)
 NAMES = st.text(min_size=1, max_size=12)
@@ -33,7 +36,21 @@ def binned(draw):
     return Domain.binned(edges, labels=labels)
 
 
-DOMAINS = categorical() | ranges() | binned()
+@st.composite
+def dates(draw):
+    days = sorted(draw(st.tuples(*[st.dates(dt.date(1900, 1, 1), dt.date(1999, 12, 31))] * 2)))
+    return Domain.dates(
+        *days, band=draw(st.sampled_from(["100y", "30y", "50y"])), written=draw(st.sampled_from(FORMS))
+    )
+
+
+@st.composite
+def thresholds(draw):
+    number = draw(st.floats(-1e9, 1e9))
+    return Domain.threshold(f"{draw(st.sampled_from(['>=', '>', '<', '<=']))} {number + 0.0!r}")
+
+
+DOMAINS = categorical() | ranges() | binned() | dates() | thresholds()
 
 
 def members(domain):
@@ -72,7 +89,7 @@ def hierarchies(draw, domain):
     if domain.size > 30 or not draw(st.booleans()):
         return ()
     first, second = draw(st.lists(NAMES, min_size=2, max_size=2, unique=True))
-    if domain.kind != "categorical" and draw(st.booleans()):
+    if domain.form in {"integers", "binned"} and draw(st.booleans()):
         fine = draw(cut_levels(domain, first))
     else:
         fine = draw(groupings(members(domain), first))

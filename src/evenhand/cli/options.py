@@ -205,6 +205,9 @@ Workers = Annotated[int | None, design_option("N", "Cells at a time. [one per pr
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
+SaveScript = Annotated[
+    Path | None, output_option("FILE", "Write Python that gives the same numbers: .py or .ipynb.")
+]
 OpenPage = Annotated[
     bool, output_option("", "Show the report in the browser.", "--open/--no-open", show_default=False)
 ]
@@ -219,7 +222,7 @@ Language = Annotated[
 Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
 RUN_OPTIONS: Mapping[str, Any] = {
     "data": Data, "plan": PlanFile, "seed": Seed, "workers": Workers, "resume": Resume, "yes": Yes,
-    "out": Out, "open_page": OpenPage, "language": Language,
+    "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,
     "as_json": AsJson, "quiet": Quiet,
 }  # fmt: skip
 """What every audit has, whatever its kind."""

@@ -21,6 +21,7 @@ from evenhand.errors import MissingExtraError
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
 from evenhand.study.run.duration import duration
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run as run_cells
@@ -190,6 +191,27 @@ def follow_run(
         terminal.say("Stopped", f"finished runs are kept. Go on with: {again}")
         terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
         sys.exit(stop_code())
+
+
+def check_script(path: Path | None) -> None:
+    """Refuse a script that cannot be written, or would replace a file, before anything is run."""
+    if path is None:
+        return
+    if path.suffix.lower() not in ENDINGS:
+        wrong_use(f"--save-script must end with {' or '.join(ENDINGS)}. Got {path.name!r} instead.")
+    if os.path.lexists(path):
+        wrong_use(f"There is a file {path.name} already. Hint: choose another name for --save-script.")
+    if not path.absolute().parent.is_dir():
+        wrong_use(f"The folder {path.parent} is not there. Hint: make it, or name another for --save-script.")
+
+
+def write_script(path: Path, plan: Plan, *, language: str) -> Path:
+    """Write the Python that repeats a plan, as a script or a notebook by its ending."""
+    cells = plan.task.script(plan, name=path.stem, language=language)
+    text = as_script(cells) if path.suffix.lower() == ENDINGS[0] else as_notebook(cells)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def write_results(

@@ -69,7 +69,7 @@ class AdviseCommand(TaskCommand):
     run_options: ClassVar[Mapping[str, Any]] = {
         name: kind
         for name, kind in shared.RUN_OPTIONS.items()
-        if name not in {"plan", "open_page", "language"}
+        if name not in {"plan", "save_script", "open_page", "language"}
     }
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,

@@ -20,12 +20,14 @@ from evenhand.cli.options import is_typed, option_flag
 from evenhand.cli.study import (
     StudyRun,
     check_folder,
+    check_script,
     choose_folder,
     follow_run,
     forecast_duration,
     load_plan,
     shorten_path,
     write_results,
+    write_script,
 )
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
@@ -172,6 +174,7 @@ class TaskCommand:
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
         self.choose_language(typed)
         self.check(typed)
+        check_script(typed.get("save_script"))
         resume, plan_file = typed["resume"], typed.get("plan")
         folder = choose_folder(typed["out"], name=self.folder, resume=resume)
         check_folder(folder, workers=typed["workers"], resume=resume)
@@ -193,8 +196,11 @@ class TaskCommand:
 
     def conclude(self, run: StudyRun, results: Results) -> None:
         """Write what came of the study, show it, and end with the exit code."""
+        language = self.choose_language(run.typed)
         more = self.write_more(run, results)
-        asked = {"open_page": run.typed["open_page"], "language": self.choose_language(run.typed)}
+        if (script := run.typed.get("save_script")) is not None:
+            more = {**more, "Script": write_script(script, run.plan, language=language)}
+        asked = {"open_page": run.typed["open_page"], "language": language}
         self.finish(run.terminal, results, out=run.folder, more=more, **asked)
 
     def _changed_plan(self, terminal: Terminal, typed: dict[str, Any], path: Path) -> tuple[Plan, Any]:

@@ -36,7 +36,7 @@ from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import INDEX, READ_FROM_ROWS, state_inferred
 from evenhand.privacy.guarantees.units import ROW_ORDER
-from evenhand.privacy.rational import Number, as_text
+from evenhand.privacy.rational import Number, decimal_text
 from evenhand.schema import Schema
 from evenhand.table import Table
 
@@ -327,7 +327,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         return tuple(dict.fromkeys((*self._layout.in_clear, *known, *index, ROW_ORDER, *read)))
 
     def _warn_of_repetition(self) -> None:
-        total = as_text(self._spending.amount)
+        total = decimal_text(self._spending.amount)
         warnings.warn(
             "This privatizer, or a copy or clone of it, collects a second time: a person who was in both "
             f"collections has spent epsilon = {total} by now, and each further call adds to it; see "

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 import numpy as np
 
 from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.study.plan.script import ScriptCell, script_cells
 from evenhand.study.tasks.measure import Measure, count_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ class StudyPlan(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know about how the plan came about."""
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML."""
 
 
 class Reading(Protocol):
@@ -234,6 +238,12 @@ class Task(ABC):
     def command(self, plan: StudyPlan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
         """Return the command line that repeats a plan which stands in a file."""
         return f"evenhand audit --plan {file}"
+
+    def script(self, plan: StudyPlan, *, name: str, language: str = "en") -> tuple[ScriptCell, ...]:
+        """Return the cells of Python that repeat a plan; the files that they write begin with `name`."""
+        data = "" if plan.data is None else f" of {plan.data.label}"
+        title = plan.name or f"evenhand audit {self.kind}{data}"
+        return script_cells(plan.to_toml(), title=title, name=name, language=language)
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:  # noqa: ARG002 - as above
         """Return the command line that does what a setting tested; an empty text if there is none."""
