@@ -39,8 +39,9 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
-from evenhand.study.predictions.page import NOT_STATED, build_page, say_undefined
+from evenhand.study.predictions.page import NOT_STATED, build_page
 from evenhand.study.predictions.rules import Rule
+from evenhand.study.predictions.sections import say_undefined
 from evenhand.study.tasks.shared.classifier import FEWEST_PEOPLE
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
