@@ -114,7 +114,7 @@ def measure(  # noqa: PLR0913 - one option each
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Audit predictions that somebody made: who pays, how much, and what would be fairer.
+    """Audit predictions that you have: who pays, how much.
 
     Compares the groups by every usual measure, with intervals, and writes one page that opens anywhere. What
     it computes comes from the true data and is itself not private.

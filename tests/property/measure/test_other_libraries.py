@@ -1,4 +1,4 @@
-"""Comparisons of groups against fairlearn: live where it is installed, and as numbers that it once gave.
+"""Comparisons of groups against fairlearn, live and as numbers that it and aequitas once gave.
 
 Where fairlearn calls a rate of nobody 0, it cannot be estimated here; such tables are not compared.
 """
@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.measure import count_table
 from evenhand.measure.counts import Tables
-from evenhand.measure.disparities import OTHER_NAMES, compare_groups, rate_values
+from evenhand.measure.disparities import OTHER_NAMES, compare_groups, compare_with, rate_values
 
 NAMED = [name for name in OTHER_NAMES if name.endswith(("_difference", "_ratio"))]
 
@@ -23,6 +23,19 @@ PINNED = {
     "equalized_odds_ratio": 0.5,
 }
 """What fairlearn 0.15.0 says of :func:`_small_table`."""
+
+DISPARITIES = {
+    "selection": 0.7,
+    "tpr": 0.5555555555555556,
+    "fnr": 2.3333333333333335,
+    "fpr": 2.0,
+    "tnr": 0.8571428571428571,
+    "precision": 0.7936507936507936,
+    "fdr": 2.8571428571428568,
+    "npv": 0.6593406593406594,
+    "for": 1.794871794871795,
+}
+"""What aequitas 1.1.0 says of the same table: each rate of women divided by that of men."""
 
 
 def _small_table():
@@ -53,6 +66,13 @@ def test_comparisons_are_the_numbers_that_fairlearn_gave():
     actual = {name: _ours(name, *_small_table()) for name in PINNED}
 
     assert actual == pytest.approx(PINNED, abs=1e-15)
+
+
+def test_ratios_to_a_reference_are_the_disparities_that_aequitas_gave():
+    shares = Tables.of(count_table(*_small_table()), None).groups
+    actual = {rate: float(compare_with(shares, rate, 0, 0.95).ratio[1]) for rate in DISPARITIES}
+
+    assert actual == pytest.approx(DISPARITIES, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMED)
