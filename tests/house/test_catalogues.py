@@ -12,7 +12,11 @@ from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.tasks.registry import KINDS, package_of_kind
 
 MOST_WORDS, MOST_NUMBERS = 25, 2
-OWNERS = ("report", "study/page", "study/tasks/shared", *(f"study/tasks/{kind}" for kind in KINDS))
+OWNERS = (
+    "report", "study/page", "study/tasks/shared", "study/predictions",
+    *(f"study/tasks/{kind}" for kind in KINDS),
+)  # fmt: skip
+PREDICTIONS = "evenhand.study.predictions"
 ONE_NUMBER = {"points", "percent", "change", "count", "number", "epsilon", "of"}
 SEVERAL = {"interval", "limits", "range", "moved"}
 ENGLISH = {
@@ -141,6 +145,16 @@ def test_every_sentence_that_is_said_exists(root, kind):
     assert {each for each in said if not any(re.fullmatch(each, key) for key in known)} == set()
 
 
+def test_every_sentence_of_predictions_that_is_said_exists(root):
+    known = set(catalogue(PREDICTIONS).templates)
+    known |= {key.rpartition(".")[0] for key in known}
+    files = (root / "src" / "evenhand" / "study" / "predictions").glob("*.py")
+    said = {each for path in files for each in keys_said(path.read_text(encoding="utf-8"))}
+
+    assert said
+    assert {each for each in said if not any(re.fullmatch(each, key) for key in known)} == set()
+
+
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 @pytest.mark.parametrize("owner", OWNERS)
 def test_a_translation_is_whole(root, owner, language):
@@ -167,9 +181,9 @@ def test_no_english_is_left_in_german(root, owner):
     assert {key for key, text in texts.items() if ENGLISH & set(re.findall(r"[a-zäöüß]+", text))} == set()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_form_is_one_that_catalogues_have(kind):
-    templates = catalogue(package_of_kind(kind)).templates
+@pytest.mark.parametrize("package", [*map(package_of_kind, KINDS), PREDICTIONS])
+def test_every_form_is_one_that_catalogues_have(package):
+    templates = catalogue(package).templates
     forms = {form for text in templates.values() for _, form in slots(text) if form}
 
     assert {form for form in forms if not hasattr(Catalogue, f"_{form}")} == set()

@@ -179,8 +179,8 @@ def compare_groups(shares: Shares, name: str, *, fewest: float, level: float) ->
         return Disparity(name, math.nan, math.nan, math.nan, rates[0], too_few=few, reason="nobody")
     rate = (max if how == "gap" else min)(known, key=known.__getitem__)
     low, high = (_gap_limits if how == "gap" else _ratio_limits)(chosen, rates, level)
-    lowest, highest = (int(members[place]) for place in (values[rate].argmin(), values[rate].argmax()))
-    return Disparity(name, known[rate], low, high, rate, lowest, highest, few)
+    order = members[np.argsort(values[rate], kind="stable")]  # where all are alike, the first and the last
+    return Disparity(name, known[rate], low, high, rate, int(order[0]), int(order[-1]), few)
 
 
 def _size(values: NDArray[np.float64], how: str) -> float:

@@ -40,8 +40,9 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
-from evenhand.study.predictions.page import NOT_STATED, build_page, say_undefined
+from evenhand.study.predictions.page import NOT_STATED, build_page
 from evenhand.study.predictions.rules import Rule
+from evenhand.study.predictions.sections import say_undefined
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
 
@@ -113,7 +114,7 @@ def measure(  # noqa: PLR0913 - one option each
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Audit predictions that somebody made: who pays, how much, and what would be fairer.
+    """Audit predictions that you have: who pays, how much.
 
     Compares the groups by every usual measure, with intervals, and writes one page that opens anywhere. What
     it computes comes from the true data and is itself not private.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.measure.disparities import COMPARISONS
+from evenhand.measure.disparities import COMPARISONS, COMPLEMENTS
 from evenhand.report.words import limits_of, number, value_of
 from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import Estimated
@@ -106,16 +106,19 @@ def _how_much(audit: PredictionAudit) -> Answer:
     slots: dict[str, Any] = {"measure": comparison_words(audit, head.name)}
     slots |= {"rules": _rules(audit), "others": _others(audit)}
     if head.reason:
-        return audit.sentences.answer("much.undefined", **slots)
+        return audit.sentences.answer("much.undefined", **slots | {"others": slots["others"].strip()})
     base = head.name.rpartition("_")[0]
     gap, ratio = audit.disparities[f"{base}_gap"], audit.disparities[f"{base}_ratio"]
-    shown = value_of(mark(as_estimate(ratio)), 2) if math.isfinite(ratio.value) else "?"
-    slots |= {"people": _people(audit), "ratio": shown, "size": as_estimate(gap)}
+    slots |= {
+        "people": _people(audit),
+        "companion": comparison_words(audit, (gap if head.is_ratio else ratio).name),
+    }
     if not head.is_ratio:
-        return audit.sentences.answer("much.gap", **slots)
-    points = value_of(mark(as_estimate(gap)), times=100)
-    slots |= {"ratio": ratio.value, "ratio_limits": limits_of(ratio.low, ratio.high, 2), "gap": points}
-    return audit.sentences.answer("much.ratio", **slots)
+        undefined = audit.sentences.say("much.parts.undefined")
+        shown = value_of(mark(as_estimate(ratio)), 2) if math.isfinite(ratio.value) else undefined
+        return audit.sentences.answer("much.gap", **slots, size=as_estimate(gap), ratio=shown)
+    slots |= {"ratio": ratio.value, "ratio_limits": limits_of(ratio.low, ratio.high, 2)}
+    return audit.sentences.answer("much.ratio", **slots, size=as_estimate(gap))
 
 
 def _rules(audit: PredictionAudit) -> str:
@@ -123,32 +126,27 @@ def _rules(audit: PredictionAudit) -> str:
     for verdict, key in (("fail", "failed"), ("unclear", "unclear"), ("pass", "passed")):
         texts = [rule.text for rule, judged in audit.verdicts if judged == verdict]
         if texts:
-            names = [
-                audit.sentences.say(
-                    f"much.parts.{'percent_rule' if text.endswith('%') else 'written_rule'}", rule=plain(text)
-                )
-                for text in texts
-            ]
-            many = "_many" if len(names) > 1 else ""
-            return audit.sentences.say(f"much.parts.{key}{many}", rules=names)
+            form = "percent_rule" if texts[0].endswith("%") else "written_rule"
+            rule = audit.sentences.say(f"much.parts.{form}", rule=plain(texts[0]))
+            many = "_many" if len(texts) > 1 else ""
+            return audit.sentences.say(f"much.parts.{key}{many}", rule=rule, count=len(texts))
     return ""
 
 
 def _others(audit: PredictionAudit) -> str:
     if not audit.is_labelled:
         return ""
+    told = {COMPLEMENTS.get(rate, rate) for rate in COMPARISONS[audit.headline].rates}
     clear = [
         audit.sentences.say(
             "much.parts.other", measure=comparison_words(audit, name), size=audit.disparities[name].value
         )
         for name in _ALSO
-        if audit.disparities[name].is_clear and name != audit.headline
+        if audit.disparities[name].is_clear and COMPARISONS[name].rates[0] not in told
     ]
-    return (
-        audit.sentences.say("much.parts.others", measures=clear)
-        if clear
-        else audit.sentences.say("much.parts.others_none")
-    )
+    if clear:
+        return audit.sentences.say("much.parts.others", measures=clear)
+    return "" if audit.head.reason else audit.sentences.say("much.parts.others_none")
 
 
 def _people(audit: PredictionAudit) -> str:
@@ -160,10 +158,9 @@ def _people(audit: PredictionAudit) -> str:
     size = audit.trials(payer, rate)
     count = round(abs(audit.rate(other, rate).value - audit.rate(payer, rate).value) * size)
     key = "fewer" if rate == "selection" and audit.unwanted else "people"
-    slots = {"count": count, "size": int(size), "outcome": plain(audit.rows.outcome)}
-    return audit.sentences.say(
-        f"rate.{rate}.{key}", payer=audit.named(payer), other=audit.named(other), **slots
-    )
+    slots: dict[str, Any] = {"count": count, "size": int(size), "outcome": plain(audit.rows.outcome)}
+    slots |= {"Payer": capital(audit.named(payer)), "other": audit.named(other)}
+    return audit.sentences.say(f"rate.{rate}.{key}", **slots)
 
 
 # --- fairer ---------------------------------------------------------------------------------------
@@ -177,9 +174,9 @@ def _fairer(audit: PredictionAudit, command: str) -> Answer:
         return sentences.answer("fairer.no_outcome")
     if not (audit.head.is_clear or selection.is_clear):
         return sentences.answer("fairer.none")
-    train = sentences.say("fairer.parts.train" if command else "fairer.parts.python")
+    train = sentences.say(f"fairer.parts.{'command' if command else 'python'}")
     if not audit.thresholds or not selection.is_clear:
-        return sentences.answer("fairer.train", train=train, action=command)
+        return sentences.answer(f"fairer.{'train' if command else 'python'}", train=train, action=command)
     scores = [
         sentences.say("fairer.parts.threshold", score=score, group=audit.named(place))
         for place, score in audit.thresholds.items()

@@ -204,7 +204,7 @@ def _decide(
             refuse("threshold", OWNER, "a finite number", threshold)
         decided["prediction"] = (scores >= threshold).astype(np.uint8)
         shown = f">= {threshold:g}" if shown is None else shown
-    of = next(names[name] for name in ("outcome", "prediction", "score") if name in names)
+    of = next(names[name] for name in ("outcome", "prediction", "score") if name in taken)
     decided["name"] = f"{of}{' ' if str(shown)[:1] in '<>' else ' = '}{shown}"
     return decided
 

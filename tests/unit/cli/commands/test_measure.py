@@ -1,0 +1,173 @@
+"""evenhand measure: predictions of a file, for people and for machines."""
+
+import csv
+import json
+import re
+
+import pytest
+from scipy.stats import binomtest
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    """Write a file of 400 people: women are found less often."""
+    path = tmp_path / "predictions.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(["sex", "age", "repaid", "approved", "risk", "weight"])
+        for row in range(400):
+            sex = ("male", "female")[row % 2]
+            repaid = row // 2 % 2
+            approved = int(repaid and row // 4 % 10 < (8 if row % 2 == 0 else 4))
+            shown = "" if row == 399 else sex
+            lines.writerow([shown, 20 + row % 60, ("no", "yes")[repaid], approved, row / 400, 1 + repaid])
+    return path
+
+
+ROLES = ["--outcome", "repaid", "--positive", "yes", "--prediction", "approved", "--protected", "sex"]
+
+
+def test_a_file_becomes_three_sentences_a_table_and_a_page(call, predictions, tmp_path):
+    done = call("measure", predictions, *ROLES)
+
+    assert done.exit_code == 0
+    assert "1. Selection is lowest for female: 20.1%, against 40.0% for male." in done.stdout
+    assert "evenhand audit learn" in done.stdout
+    exact = binomtest(40, 199).proportion_ci(method="exact")
+    limits = f"{100 * exact.low:.1f} to {100 * exact.high:.1f}"
+    assert re.search(rf"female +199 +20\.1 \({limits}\)", done.stdout)
+    assert "1 person does not state sex" in done.stderr
+    page = (tmp_path / "measure.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "Who pays for these predictions of repaid = yes" in page
+
+
+def test_the_command_that_it_names_is_one_that_exists(call, predictions):
+    """A person copies it; an option that does not exist would end there."""
+    shown = call("measure", predictions, *ROLES, "--score", "risk").stdout
+    command = next(line.strip() for line in shown.splitlines() if line.strip().startswith("evenhand audit"))
+    flags = re.findall(r" (--[a-z-]+)", command)
+    known = call("audit", "learn", "--help").stdout
+
+    assert flags
+    assert all(flag in known for flag in flags)
+    assert "--drop approved,risk" in command
+
+
+def test_json_holds_every_number(call, predictions):
+    done = call("measure", predictions, *ROLES, "--score", "risk", "--rule", "80%", "--json")
+    result = json.loads(done.stdout)
+
+    assert result["command"] == "measure"
+    assert result["exit"] == 0
+    assert result["groups"]["male"]["tpr"]["value"] == 0.8
+    assert result["rules"][0]["verdict"] == "fail"
+    assert result["groups"]["male"]["calibration"]["bins"]
+    assert result["not_stated"]["people"] == 1
+    assert len(result["answers"]) == 3
+
+
+def test_numbers_can_be_the_file(call, predictions, tmp_path):
+    assert call("measure", predictions, *ROLES, "--out", "numbers.json").exit_code == 0
+    assert json.loads((tmp_path / "numbers.json").read_text())["people"] == 400
+    assert call("measure", predictions, *ROLES, "--out", "numbers", "--format", "json").exit_code == 0
+    assert not (tmp_path / "measure.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [("80%", 1), ("selection_gap <= 0.6", 0), ("selection_gap <= 0.2", 3), ("tpr_gap<=1", 0)],
+)
+def test_rules_decide_the_exit_code_only_on_request(call, predictions, rule, code):
+    assert call("measure", predictions, *ROLES, "--rule", rule).exit_code == 0
+    assert call("measure", predictions, *ROLES, "--rule", rule, "--check").exit_code == code
+
+
+def test_what_is_broken_outweighs_what_cannot_be_told(call, predictions):
+    rules = ["--rule", "selection_gap <= 0.2", "--rule", "80%"]
+    done = call("measure", predictions, *ROLES, *rules, "--check")
+
+    assert done.exit_code == 1
+    assert re.search(r"cannot tell +selection_gap", done.stdout)
+    assert re.search(r"broken +80%", done.stdout)
+
+
+def test_scores_alone_need_a_threshold(call, predictions):
+    roles = ["--score", "risk", "--protected", "sex"]
+    done = call("measure", predictions, *roles, "--threshold", "0.5", "--json")
+
+    assert json.loads(done.stdout)["overall"]["selection"]["value"] == 0.5
+    missing = call("measure", predictions, *roles)
+    assert missing.exit_code == 2
+    assert "--threshold" in missing.stderr
+
+
+def test_the_headline_can_have_the_name_of_another_library(call, predictions):
+    done = call("measure", predictions, *ROLES, "--headline", "equalized_odds_difference", "--json")
+
+    assert json.loads(done.stdout)["headline"] == "odds_gap"
+
+
+def test_numbers_of_a_protected_column_are_put_into_bands(call, predictions):
+    done = call("measure", predictions, *ROLES[:-1], "age", "--fewest", "5", "--json")
+    groups = json.loads(done.stdout)["groups"]
+
+    assert 2 <= len(groups) <= 10
+    assert sum(group["people"] for group in groups.values()) == 400
+
+
+def test_weights_count(call, predictions):
+    """Of 100 men who repaid, with a weight of 2, 80 are approved; 100 others have a weight of 1."""
+    done = call("measure", predictions, *ROLES, "--weight", "weight", "--json")
+
+    assert json.loads(done.stdout)["groups"]["male"]["selection"]["value"] == pytest.approx(160 / 300)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--outcome", "repaid", "--prediction", "approved", "--protected", "sex"],
+            "Values of repaid: no, yes",
+        ),
+        ([*ROLES, "--privileged", "children"], "Groups: female, male"),
+        ([*ROLES, "--rule", "80 points"], "cannot be read at column"),
+        ([*ROLES, "--rule", "parity <= 0.1"], "selection_gap"),
+        ([*ROLES, "--headline", "fairness"], "selection_gap"),
+        ([*ROLES, "--check"], "--check needs a rule"),
+        ([*ROLES, "--threshold", "0.5"], "--threshold goes with --score"),
+        ([*ROLES, "--out", "page.pdf"], ".html or .json"),
+        ([*ROLES, "--out", "nowhere/page.html"], "folder"),
+        ([*ROLES[:-1], "gender"], "gender"),
+        ([*ROLES, "--fewest", "0"], "--fewest must be"),
+        ([*ROLES, "--level", "1"], "--level must be"),
+        ([*ROLES[:3], "maybe", *ROLES[4:]], "--positive must be"),
+        (["--prediction", "age", "--protected", "sex"], "--positive must be"),
+        ([*ROLES, "--weight", "sex"], "numbers"),
+    ],
+)
+def test_wrong_use_says_what_to_do_and_writes_nothing(call, predictions, tmp_path, options, words):
+    done = call("measure", predictions, *options)
+
+    assert done.exit_code == 2
+    assert words in " ".join(done.stderr.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.csv"]
+
+
+def test_the_file_itself_is_never_written_over(call, predictions):
+    before = predictions.read_bytes()
+    done = call("measure", predictions, *ROLES, "--out", predictions, "--format", "html")
+
+    assert done.exit_code == 2
+    assert predictions.read_bytes() == before
+
+
+def test_the_page_says_how_to_make_it_again(call, predictions, monkeypatch):
+    pages = []
+    monkeypatch.setattr("evenhand.cli.commands.measure.write", lambda page, _: pages.append(page))
+    call("measure", predictions, *ROLES, "--rule", "80%", "--unwanted")
+
+    again = pages[0].command.split()
+    assert again[:2] == ["evenhand", "measure"]
+    assert call(*again[1:], "--json").exit_code == 0
+    assert again[-1] == "--unwanted"

@@ -1,0 +1,69 @@
+"""Situations of an audit of somebody's own predictions: clear and unclear gaps, rules, scores, few people."""
+
+import numpy as np
+
+from evenhand.measure.disparities import COMPARED_RATES
+from evenhand.study.predictions.answers import answers
+from unit.study.predictions._cases import audit, people
+
+COMMAND = "evenhand audit learn people.csv --target hired"
+ALIKE = {"men": (60, 40, 30, 70), "women": (62, 38, 28, 72)}
+SAME = {"men": (60, 40, 30, 70), "women": (60, 40, 30, 70)}
+FEW = {"women": (5, 4, 3, 8)}
+NOBODY = {"men": (0, 100, 0, 100), "women": (0, 100, 0, 100)}
+BORDER = {"men": (60, 40, 40, 60), "women": (50, 50, 30, 70)}
+
+
+def with_third(count):
+    """Return people with a third group of so many."""
+    truth, predicted, group = people()
+    more = np.arange(count) % 2
+    return np.append(truth, more), np.append(predicted, more), [*group, *(["others"] * count)]
+
+
+def with_scores():
+    truth, predicted, group = people()
+    return (truth, predicted, group), np.round(
+        0.2 + 0.3 * truth + 0.3 * predicted + np.arange(800) / 10_000, 4
+    )
+
+
+def situations():
+    """Yield a title and three answers for each."""
+    for title, options in _situations():
+        rows = options.pop("rows", None) or people(**options.pop("counts", {}))
+        if options.pop("unlabelled", False):
+            rows = (None, *rows[1:])
+        command = options.pop("command", COMMAND)
+        yield title, answers(audit(*rows, **options), command=command)
+
+
+def _situations():
+    for rate in COMPARED_RATES:
+        yield f"a clear gap in {rate}", {"headline": f"{rate}_gap"}
+        yield f"a clear ratio of {rate}", {"headline": f"{rate}_ratio"}
+        yield f"groups that are about alike, by {rate}", {"headline": f"{rate}_gap", "counts": ALIKE}
+    yield "equalized odds", {"headline": "odds_gap"}
+    yield "equalized odds, as a ratio", {"headline": "odds_ratio"}
+    yield "groups that are the same", {"counts": SAME}
+    yield "an unwanted prediction", {"unwanted": True}
+    yield "without outcomes", {"unlabelled": True}
+    yield "without outcomes, asked for more", {"unlabelled": True, "headline": "tpr_gap"}
+    yield "nobody is selected", {"counts": NOBODY}
+    yield "nobody is selected, as a ratio", {"counts": NOBODY, "headline": "selection_ratio"}
+    yield "one group is too small", {"counts": FEW}
+    yield "a third group is too small", {"rows": with_third(20)}
+    yield "a third group is large enough", {"rows": with_third(40)}
+    yield "the 80% rule is broken", {"rules": ["80%"]}
+    yield (
+        "the 80% rule is kept",
+        {"rules": ["80%"], "counts": {name: tuple(20 * n for n in counts) for name, counts in SAME.items()}},
+    )
+    yield "the 80% rule cannot be judged", {"rules": ["80%"], "counts": BORDER}
+    yield "two rules are broken", {"rules": ["80%", "odds_gap <= 0.1"]}
+    yield "two rules are kept", {"rules": ["selection_gap <= 0.5", "odds_gap <= 0.6"]}
+    yield "two rules cannot be judged", {"rules": ["80%", "selection_gap <= 0.1"], "counts": BORDER}
+    yield "a rule without people", {"rules": ["80%"], "counts": FEW}
+    yield "scores", {"rows": with_scores()[0], "scores": with_scores()[1]}
+    yield "scores and a small group", {"rows": people(**FEW), "scores": np.linspace(0, 1, 420)}
+    yield "from Python, where no command is at hand", {"command": ""}
