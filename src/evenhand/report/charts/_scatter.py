@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from evenhand.report.charts._panels import level_scale
+from evenhand.report.charts._panels import level_scale, room_left, tick_labels
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.language import fixed_word
 from evenhand.report.marks import Point, Traded
+from evenhand.report.scales import Linear
 from evenhand.report.words import number, value_of, width_of, wrapped
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Scatter(Generic[Mark]):
         self.x, self.y, self.tones, self.narrow = x, y, tones, narrow
         self.size = (340.0, self.phone_height) if narrow else (1024.0, 480.0)
         left, top, right, bottom = (42, 34, 18, 50) if narrow else (52, 34, 20, 52)
+        gaps = Linear.over(self._values("y"), pixels=1.0, most_ticks=7, within=y.limits)
+        left = room_left(tick_labels(gaps), least=left)
         whole = self.size[0]
         beside = width_of(fixed_word("chart.better")) + 16
         self.up_title = wrapped(f"{y.heading(cut=True)}{self.scale_words}", whole - beside)
