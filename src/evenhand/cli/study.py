@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,15 +17,17 @@ from evenhand.cli.options import is_typed
 from evenhand.cli.roles import report_reading
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import stop_code
-from evenhand.cli.terminal.progress import follow_study, spell_seconds
-from evenhand.errors import MissingExtraError
+from evenhand.cli.terminal.progress import follow_study, round_range, spell_range
+from evenhand.errors import MissingExtraError, StudyStoreError
 from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
 from evenhand.study.run.duration import duration
+from evenhand.study.run.events import Started, Timed
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run as run_cells
+from evenhand.study.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +39,13 @@ MANY_ROWS = 50_000
 """From this many rows on a study takes long enough that a person is told how long."""
 
 _LONG, _TARGET = 15 * 60, 10 * 60
+_REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
 _MOST_WORKERS = 1_024
+
+
+def when_command_began() -> float:
+    """Return when this command was started, by the monotonic clock: loading it took CPU time alone."""
+    return time.monotonic() - time.process_time()
 
 
 @dataclass(frozen=True)
@@ -55,14 +64,25 @@ class StudyRun:
 
 
 def choose_folder(given: Path | None, *, name: str = "study", resume: bool = False) -> Path:
-    """Return the folder that was asked for, or the first of study, study-2, ... that holds no study."""
+    """Return the folder that was asked for, or the first of study, study-2, ... that holds no results."""
     if given is not None:
         return given
     folder, number = Path(name), 1
-    while not resume and os.path.lexists(folder / "study.db"):
+    while not resume and _holds_results(folder):
         number += 1
         folder = Path(f"{name}-{number}")
     return folder
+
+
+def _holds_results(folder: Path) -> bool:
+    """Whether a folder has finished runs, or a store of which that cannot be told.
+
+    A study that failed or was stopped before its first result keeps no other one out.
+    """
+    try:
+        return Store.count_results(folder) > 0
+    except StudyStoreError:
+        return True
 
 
 def check_folder(folder: Path, *, workers: int | None, resume: bool = False) -> Path:
@@ -73,7 +93,7 @@ def check_folder(folder: Path, *, workers: int | None, resume: bool = False) -> 
     if resume and not there and not (folder / "plan.toml").is_file():
         message = f"There is no study in {folder} to go on with."
         wrong_use(f"{message} Hint: name its folder with --out, or leave --resume out.")
-    if there and not resume:
+    if there and not resume and _holds_results(folder):
         message = f"There is a study in {folder} already."
         wrong_use(f"{message} Hint: go on with it (--resume), or name another folder with --out.")
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -145,24 +165,28 @@ def typed_design(typed: Mapping[str, Any]) -> dict[str, Any]:
 # --- the run --------------------------------------------------------------------------------------
 
 
-def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
-    """Say what will be run and for how long; where that is long, offer fewer rows. Return the plan to run."""
+def announce_plan(run: StudyRun) -> Plan:
+    """Say what will be run; where it would be long, offer fewer rows. Return the plan to run."""
     terminal, plan = run.terminal, run.plan
-    prepared = prepared or prepare(plan, frame=run.frame)
+    prepared = prepare(plan, frame=run.frame)
     facts = prepared.facts
     for note in facts.notes:
         if note not in plan.notes:
             terminal.say("Warning" if Note.of(note).kind == "privacy" else "Note", note)
-    if facts.rows > MANY_ROWS:
-        terminal.say("Timing", "a few runs on a part of the rows, to say how long all of them take")
+    terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
+    return offer_fewer_rows(run, prepared) if facts.rows > MANY_ROWS else plan
+
+
+def offer_fewer_rows(run: StudyRun, prepared: Any) -> Plan:
+    """Time a few runs on parts of many rows; if all take long, offer fewer. Return the plan to run."""
+    terminal, plan = run.terminal, run.plan
+    terminal.say("Timing", "a few runs on a part of the rows, to see whether all of them take long")
     expected = duration(plan, prepared, workers=run.workers)
-    size = f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns"
-    long = f"about {spell_seconds(expected.seconds())} with {counted(expected.workers, 'worker')}"
-    terminal.say("Plan", f"{size}; {long}")
     rows = expected.rows_within(_TARGET)
-    if expected.seconds() <= _LONG or rows is None or rows >= facts.rows:
+    if expected.seconds() <= _LONG or rows is None or rows >= prepared.facts.rows:
         return plan
-    offer = f"--rows {rows} would take about {spell_seconds(expected.seconds(rows))}"
+    whole = f"All rows take {spell_expected(expected.seconds())}"
+    offer = f"{whole}; --rows {rows} would take {spell_expected(expected.seconds(rows))}"
     if not run.typed["yes"] and terminal.is_interactive:
         terminal.say("Long", f"{offer}, with wider intervals.")
         if terminal.ask(f"Use {rows:,} rows instead of all?") and plan.data is not None:
@@ -172,6 +196,15 @@ def forecast_duration(run: StudyRun, *, prepared: Any = None) -> Plan:
     return plan
 
 
+def spell_expected(seconds: float) -> str:
+    """Return an expected time as a range.
+
+    >>> spell_expected(150)
+    'about 2 to 3.5 min'
+    """
+    return f"about {spell_range(*round_range(seconds))}"
+
+
 def grid_size(plan: Plan) -> str:
     """Return how many settings, repeats and cells a plan has, in words."""
     settings, repeats = counted(len(plan.settings()), "setting"), counted(plan.repeats, "repeat")
@@ -179,17 +212,54 @@ def grid_size(plan: Plan) -> str:
 
 
 def follow_run(
-    terminal: Terminal, plan: Plan, *, out: Path, again: str = "audit --resume", **options: Any
+    terminal: Terminal,
+    plan: Plan,
+    *,
+    out: Path,
+    again: str = "audit --resume",
+    began: float | None = None,
+    resume: bool = False,
+    **options: Any,
 ) -> Results:
-    """Run the cells and follow them; Ctrl-C ends with what is typed to go on, the folder apart."""
+    """Run the cells and follow them; Ctrl-C ends with what is typed to go on, the folder apart.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    plan : Plan
+    out : path
+    again : str
+        What is typed after ``evenhand`` to go on.
+    began : float, optional
+        When the command began, by the monotonic clock; by default now.
+    resume : bool
+        Whether to go on with the study in the folder; runs that failed are then tried again.
+    **options
+        Of :func:`evenhand.study.run`.
+    """
+    began = when_command_began() if began is None else began
+    changes = explain_resume(plan, out) if resume else ""
     try:
         with follow_study(terminal) as follow:
-            return run_cells(plan, out=out, progress=follow, **options)
+
+            def tell(event: Any) -> None:
+                if resume and isinstance(event, Started):
+                    terminal.say("Resume", f"{_kept(event)}{changes}")
+                follow(event)
+                if isinstance(event, Timed):
+                    total = time.monotonic() - began + event.seconds_left + _REPORT_SECONDS
+                    workers = counted(event.workers, "worker")
+                    words = f"{spell_expected(total)} in all with {workers}, from start to report"
+                    terminal.say("Time", words)
+
+            return run_cells(plan, out=out, progress=tell, resume=resume, retry_failed=resume, **options)
     except KeyboardInterrupt:
         command, _, besides = again.partition(" --resume")
         again = f"evenhand {command} --resume --out {shlex.quote(shorten_path(out))}{besides}"
-        terminal.say("Stopped", f"finished runs are kept. Go on with: {again}")
-        terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
+        is_kept = (out / "study.db").exists()
+        kept = f"finished runs are kept. Go on with: {again}"
+        terminal.say("Stopped", kept if is_kept else "no run was finished, and nothing is kept.")
+        terminal.object({"stopped": True, "resume": again if is_kept else None, "exit": stop_code()})
         sys.exit(stop_code())
 
 
@@ -212,6 +282,42 @@ def write_script(path: Path, plan: Plan, *, language: str) -> Path:
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+def _kept(event: Started) -> str:
+    """Return what a study that goes on keeps and what it runs."""
+    left = event.total - event.done
+    kept = f"{counted(event.done, 'finished run')} {'is' if event.done == 1 else 'are'} kept"
+    if not left:
+        return f"{kept}, none is missing; the report is written again"
+    return f"{kept}, {left:,} of {event.total:,} {'is' if left == 1 else 'are'} run now"
+
+
+def explain_resume(plan: Plan, folder: Path) -> str:
+    """Return how a plan differs from that of the folder, in words; refuse one that leaves out finished runs.
+
+    What else may not differ, the store itself refuses: data, schema, task and seed.
+    """
+    if not os.path.lexists(folder / "study.db") or not Store.count_results(folder):
+        return ""
+    with Store.open(folder) as store:
+        earlier = store.plan
+        finished = {outcome.cell.id: outcome.cell for outcome in store.outcomes() if outcome.failure is None}
+    wanted = {cell.id for cell in plan.cells()}
+    lost = [cell for name, cell in finished.items() if name not in wanted]
+    changes = []
+    if plan.repeats != earlier.repeats:
+        changes.append(f"repeats {earlier.repeats} become {plan.repeats}")
+    before, now = set(earlier.settings()), set(plan.settings())
+    changes += [f"{counted(len(now - before), 'setting')} more"] if now - before else []
+    changes += [f"{counted(len(before - now), 'setting')} less"] if before - now else []
+    words = "; ".join(changes)
+    if lost:
+        runs = counted(len(lost), "finished run")
+        message = f"{folder} has {runs} that would be left out of the report: {words}."
+        hint = f"go on with all of them by --resume --out {shlex.quote(shorten_path(folder))} alone"
+        wrong_use(f"{message} Hint: {hint}, or name another folder with --out.")
+    return f" ({words})" if words else ""
 
 
 def write_results(

@@ -168,9 +168,19 @@ class Drawing:
         mark = {"fill": colour(fill), "opacity": opacity, "cornerRadius": radius}
         self._add("rect", mark, _rows_of(segments), pixels=pixels, x2="x2:Q", y2="y2:Q", description="tip:N")
 
-    def lines(self, lines: Iterable[Sequence[Dot]], *, stroke: str, width: float, opacity: float = 1) -> None:
+    def lines(
+        self,
+        lines: Iterable[Sequence[Dot]],
+        *,
+        stroke: str,
+        width: float,
+        opacity: float = 1,
+        dash: Sequence[float] = (),
+    ) -> None:
         """Draw lines through dots, all of one look; a line says what its first dot says."""
-        mark = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity, "strokeJoin": "round"}
+        mark: dict[str, Any] = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity}
+        mark["strokeJoin"] = "round"
+        mark |= {"strokeDash": list(dash)} if dash else {}
         rows = [
             {**row, "line": number, "order": order}
             for number, line in enumerate(lines)

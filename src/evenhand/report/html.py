@@ -49,7 +49,7 @@ _MOST = 2_000_000
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
 _INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
-_MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
+_MARKS = frozenset({*SHAPES, "line", "dashed", "dotted", "dash-dot", "band", "upright", "none"})
 
 
 def render(page: Page) -> str:

@@ -137,6 +137,26 @@ def shortened(text: str, width: float, size: float = 12.0, *, bold: bool = False
     return f"{text[:kept].rstrip()}…"
 
 
+def wrapped(text: str, width: float, size: float = 12.0, *, bold: bool = False) -> list[str]:
+    """Return `text` in lines of at most `width` pixels; a word that is longer is broken.
+
+    >>> wrapped("a very long name of a group", 80)
+    ['a very long', 'name of a', 'group']
+    """
+    lines: list[str] = []
+    for word in text.split():
+        joined = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(joined, size, bold=bold) <= width:
+            lines[-1] = joined
+            continue
+        lines.append("")
+        for letter in word:
+            if lines[-1] and width_of(lines[-1] + letter, size, bold=bold) > width:
+                lines.append("")
+            lines[-1] += letter
+    return lines or [""]
+
+
 @cache
 def _em(letter: str) -> float:
     """Return about how wide a letter is, as a share of the size of the type."""

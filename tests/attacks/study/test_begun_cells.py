@@ -29,6 +29,9 @@ def straight():
 
 
 def _stored(folder):
+    """Return the finished cells; a study that finished none leaves no store that would block the next."""
+    if not (folder / "study.db").exists():
+        return ()
     with Store.open(folder) as store:
         return store.outcomes()
 

@@ -28,6 +28,7 @@ def unused(monkeypatch):
         raise AssertionError("a cell was run")
 
     monkeypatch.setattr("evenhand.cli.study.duration", never)
+    monkeypatch.setattr("evenhand.cli.study.run_cells", never)
 
 
 def test_the_command_that_is_shown_names_the_file_as_it_was_typed(call, tmp_path):
@@ -126,7 +127,7 @@ def test_asking_whether_a_folder_can_be_made_leaves_none_behind(call, file, unus
 
 def test_a_folder_with_a_study_is_refused_before_anything_is_timed(call, file, unused, tmp_path):
     (tmp_path / "s").mkdir()
-    (tmp_path / "s" / "study.db").write_bytes(b"")
+    (tmp_path / "s" / "study.db").write_bytes(b"a store that cannot be read")
     done = call("audit", file, *WHOLE, "--out", "s")
 
     assert done.exit_code == 2

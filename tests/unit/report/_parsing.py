@@ -1,6 +1,11 @@
 """Read a page as a browser would, with nothing but the standard library."""
 
+import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+from evenhand.report.words import width_of
 
 VOID = frozenset({"meta", "br", "img", "input", "link", "hr"})
 
@@ -41,3 +46,43 @@ class Parsed(HTMLParser):
 
     def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
+
+
+@dataclass(frozen=True)
+class WordBox:
+    """A word of a picture and the pixels that it takes."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def touches(self, other):
+        return (
+            min(self.right, other.right) - max(self.left, other.left) > 0.5
+            and min(self.bottom, other.bottom) - max(self.top, other.top) > 0.5
+        )
+
+
+def word_boxes(svg):
+    """Return the words of each panel with their boxes, and the width and height of the panel."""
+    for panel in ET.fromstring(f"<all>{svg}</all>"):
+        boxes = list(_boxes(panel, 0.0, 0.0))
+        yield boxes, (float(panel.get("width")), float(panel.get("height")))
+
+
+def _boxes(element, x, y):
+    for across, down in re.findall(r"translate\(([-0-9.e]+)[ ,]+([-0-9.e]+)\)", element.get("transform", "")):
+        x, y = x + float(across), y + float(down)
+    tag = element.tag.rpartition("}")[2]
+    text = "".join(element.itertext())
+    if tag == "text" and text.strip():
+        size = float(re.sub("[a-z]", "", element.get("font-size", "12")))
+        wide = width_of(text, size, bold=element.get("font-weight", "400") in {"600", "700", "bold"})
+        anchor = element.get("text-anchor", "start")
+        left = x + float(element.get("x", 0)) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+        yield WordBox(text, left, left + wide, y - 0.72 * size, y + 0.15 * size)
+        return
+    for child in element:
+        yield from _boxes(child, x, y)

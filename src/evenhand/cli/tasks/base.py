@@ -1,4 +1,4 @@
-"""What every kind of study has on the command line: options, plan, forecast, table and summary."""
+"""What every kind of study has on the command line: options, plan, run, table and summary."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
 from evenhand.cli.study import (
     StudyRun,
+    announce_plan,
     check_folder,
     check_script,
     choose_folder,
     follow_run,
-    forecast_duration,
     load_plan,
     shorten_path,
+    when_command_began,
     write_results,
     write_script,
 )
@@ -110,9 +111,9 @@ class TaskCommand:
         """Return a plan that was written before, with the options in :attr:`applied` that were typed."""
         return plan
 
-    def forecast(self, run: StudyRun) -> Plan:
-        """Say what will be run and for how long; return the plan to run."""
-        return forecast_duration(run)
+    def announce(self, run: StudyRun) -> Plan:
+        """Say what will be run, and offer fewer rows where it is long; return the plan to run."""
+        return announce_plan(run)
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:  # noqa: ARG002 - for subclasses
         """Write files that this kind alone has, and return the path of each by its word."""
@@ -169,6 +170,7 @@ class TaskCommand:
 
     def run(self, typed: dict[str, Any]) -> None:
         """Run the study that the options describe, from its plan to its report."""
+        began = when_command_began()
         terminal = Terminal(as_json=typed["as_json"], quiet=typed["quiet"])
         lists = {name: kind for name, kind in self.options.items() if get_args(kind)[0] == list[str] | None}
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
@@ -187,11 +189,10 @@ class TaskCommand:
             plan, frame = self.new_plan(terminal, typed)
         run = StudyRun(terminal, typed, folder, plan, frame, workers)
         if not resume:
-            run = replace(run, plan=self.forecast(run))
+            run = replace(run, plan=self.announce(run))
         again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}"
-        results = follow_run(
-            terminal, run.plan, frame=frame, out=folder, workers=workers, resume=resume, again=again
-        )
+        options = {"frame": frame, "out": folder, "workers": workers, "resume": resume}
+        results = follow_run(terminal, run.plan, again=again, began=began, **options)
         self.conclude(run, results)
 
     def conclude(self, run: StudyRun, results: Results) -> None:

@@ -167,7 +167,7 @@ class DecideCommand(TaskCommand):
             terminal.say("Shares", _SENTENCES.say("closing.shares", formula=task.formula))
         return build_plan(opened, task, typed), opened.frame
 
-    def forecast(self, run: StudyRun) -> Plan:
+    def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
         settings = len(run.plan.settings()) - 1
         run.terminal.say("Plan", _SENTENCES.say("closing.plan", settings=settings, entities=len(run.frame)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, is_typed, join_names, protection_option, split_list
 from evenhand.cli.roles import assign_roles, open_people
-from evenhand.cli.study import MANY_ROWS, StudyRun, build_plan, forecast_duration, grid_size
+from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import (
     TaskCommand,
     defaults_of,
@@ -23,7 +23,6 @@ from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names,
 from evenhand.errors import EvenhandError, MissingExtraError
 from evenhand.study.page.wording import delta_text
 from evenhand.study.results.estimates import group_estimate
-from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, method_named
 from evenhand.study.tasks.learn.reading import LearnReading
 from evenhand.study.tasks.learn.task import LearnTask
@@ -98,16 +97,6 @@ class LearnCommand(TaskCommand):
         task: Any = plan.task.with_(**_typed_parts(typed))
         _check_extra(task)
         return plan.with_(task=task)
-
-    def forecast(self, run: StudyRun) -> Plan:
-        """Say what will be run; only a large study is timed first."""
-        prepared = prepare(run.plan, frame=run.frame)
-        facts = prepared.facts
-        if facts.rows > MANY_ROWS:
-            return forecast_duration(run, prepared=prepared)
-        size = f"on {facts.rows:,} rows and {len(facts.schema)} columns"
-        run.terminal.say("Plan", f"{grid_size(run.plan)}, {size}, about a second each")
-        return run.plan
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each setting: also its method, if it is private, and what it rests on."""

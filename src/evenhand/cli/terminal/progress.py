@@ -32,6 +32,43 @@ def spell_seconds(seconds: float) -> str:
     return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
+_ROUND_SECONDS = sorted(
+    unit * amount
+    for unit, amounts in (
+        (1, (*range(1, 11), 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50, 70, 80)),
+        (60, (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50)),
+        (3600, (1, 1.5, 2, 2.5, 3, 3.5, *range(4, 11), 12, 14, 16, 18, 20, 24, 28, 32, 36, 40, 48, 60)),
+    )
+    for amount in amounts
+)
+
+
+def round_range(seconds: float) -> tuple[float, float]:
+    """Return two round times around an expected one, the longer at most twice the shorter.
+
+    >>> round_range(11), round_range(150), round_range(9_000)
+    ((8, 16), (120, 210.0), (7200, 12600.0))
+    """
+    if not _ROUND_SECONDS[1] <= seconds <= _ROUND_SECONDS[-1] / 2:
+        return max(seconds / 2**0.5, 1.0), max(seconds * 2**0.5, 2.0)
+    pairs = [(low, high) for low in _ROUND_SECONDS for high in _ROUND_SECONDS if low < high <= 2 * low]
+    return min(pairs, key=lambda pair: max(pair[0] / seconds, seconds / pair[1]))
+
+
+def spell_range(low: float, high: float) -> str:
+    """Return a range of times as people say it, with its unit once.
+
+    >>> spell_range(20, 40), spell_range(120, 180), spell_range(80, 150), spell_range(90, 180)
+    ('20 to 40 s', '2 to 3 min', '80 to 150 s', '1.5 to 3 min')
+    """
+    unit, name = next(
+        (unit, name)
+        for unit, name in ((3600, "h"), (60, "min"), (1, "s"))
+        if (low >= unit and low % (unit / 2) == 0) or unit == 1
+    )
+    return f"{low / unit:.4g} to {high / unit:.4g} {name}"
+
+
 @contextmanager
 def follow_study(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
     """Yield what a runner calls with each event."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.report.drawing import Segment, Word
 from evenhand.report.language import fixed_word
@@ -75,8 +75,12 @@ def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
             look: tuple[str, int] = ("ink", 600) if tick == chosen else ("ink3", 400)
             drawing.words(Word(scale(tick), height + 18, name, "center", *look, halo=False))
     if len(scale.ticks) > 1:
-        drawing.words(Word(0, height + 36, fixed_word("chart.more_private"), colour="ink2", halo=False))
-        drawing.words(Word(width, height + 36, fixed_word("chart.log_scale"), "right", "ink3", halo=False))
+        more_private, log_scale = fixed_word("chart.more_private"), fixed_word("chart.log_scale")
+        needed = width_of(more_private) + width_of(log_scale) + 12
+        left = 0.0 if needed <= width else -drawing.margins.left
+        right = width if needed <= width - left else width + drawing.margins.right
+        drawing.words(Word(left, height + 36, more_private, colour="ink2", halo=False))
+        drawing.words(Word(right, height + 36, log_scale, "right", "ink3", halo=False))
     else:
         drawing.words(Word(width, height + 36, "ε", "right", "ink3", halo=False))
 
@@ -99,7 +103,27 @@ def upright_grid(
 ) -> Linear:
     """Return the scale of a chart of rows, whose grid lines are upright."""
     ticks = most_ticks(pixels, apart=apart)
-    return Linear.over(values, pixels=pixels, most_ticks=ticks, from_zero=from_zero, within=axis.limits)
+    return level_scale(values, pixels, most=ticks, from_zero=from_zero, within=axis.limits)
+
+
+def level_scale(values: list[float], pixels: float, *, most: int, **options: Any) -> Linear:
+    """Return a scale from left to right with as many ticks as their labels leave room for."""
+    for ticks in range(most, 2, -1):
+        scale = Linear.over(values, pixels=pixels, most_ticks=ticks, **options)
+        widest = max(width_of(label) for label in tick_labels(scale))
+        if widest + 8 <= scale(scale.ticks[1]) - scale(scale.ticks[0]):
+            break
+    return scale
+
+
+def tick_labels(scale: Linear) -> list[str]:
+    """Return the ticks of a scale as its axis writes them."""
+    return [number(tick, scale.tick_digits) for tick in scale.ticks]
+
+
+def room_left(labels: Iterable[str], *, least: float) -> float:
+    """Return the margin that the labels of an upright axis need."""
+    return max([least, *(width_of(label) + 12 for label in labels)])
 
 
 def _capital(text: str) -> str:
@@ -123,7 +147,7 @@ def decade_grid(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
     The lowest line has a label of its own where smaller values stand on it.
     """
     height = drawing.plot[1]
-    level_grid(drawing, [(height - scale(tick), label) for tick, label in _decades(scale, lowest)])
+    level_grid(drawing, [(height - scale(tick), label) for tick, label in decade_labels(scale, lowest)])
 
 
 def decade_axis(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
@@ -135,11 +159,16 @@ def decade_axis(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
     ticks = [Segment(scale(tick), height, scale(tick), height + 4) for tick in scale.ticks]
     drawing.rules(ticks, stroke="ghost", width=1, pixels=True)
-    for tick, label in _decades(scale, lowest):
-        drawing.words(Word(scale(tick), height + 18, label, "center", "ink3", halo=False))
+    free = -math.inf
+    for tick, label in decade_labels(scale, lowest):
+        half = width_of(label) / 2
+        if scale(tick) - half >= free:  # labels that would touch are dropped, ticks are not
+            drawing.words(Word(scale(tick), height + 18, label, "center", "ink3", halo=False))
+            free = scale(tick) + half + 5
 
 
-def _decades(scale: Decades, lowest: str) -> list[tuple[float, str]]:
+def decade_labels(scale: Decades, lowest: str = "") -> list[tuple[float, str]]:
+    """Return the ticks of a logarithmic axis with their labels."""
     first, *others = scale.ticks
     return [(first, lowest or tick_text(first)), *((tick, tick_text(tick)) for tick in others)]
 

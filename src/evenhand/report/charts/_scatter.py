@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from evenhand.report.charts._panels import level_scale, room_left, tick_labels
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
+from evenhand.report.language import fixed_word
 from evenhand.report.marks import Point, Traded
 from evenhand.report.scales import Linear
-from evenhand.report.words import number, value_of
+from evenhand.report.words import number, value_of, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.report.marks import Axis
+
+_LINE = 15.0
 
 Mark = TypeVar("Mark", bound=Point | Traded)
 
@@ -42,6 +46,9 @@ class Scatter(Generic[Mark]):
     digits: tuple[int, int]
     drawing: Drawing
     phone_height = 420.0
+    scale_words = ""
+    """What is said about the scale after the name of the upright axis."""
+
     cap = 0.0
     """How far the ends of intervals reach to both sides, in pixels."""
 
@@ -59,12 +66,21 @@ class Scatter(Generic[Mark]):
         self.marks, self.baseline, self.chosen = marks, baseline, chosen
         self.x, self.y, self.tones, self.narrow = x, y, tones, narrow
         self.size = (340.0, self.phone_height) if narrow else (1024.0, 480.0)
-        self.margins = Margins(42, 34, 18, 50) if narrow else Margins(52, 34, 20, 52)
+        left, top, right, bottom = (42, 34, 18, 50) if narrow else (52, 34, 20, 52)
+        gaps = Linear.over(self._values("y"), pixels=1.0, most_ticks=7, within=y.limits)
+        left = room_left(tick_labels(gaps), least=left)
+        whole = self.size[0]
+        beside = width_of(fixed_word("chart.better")) + 16
+        self.up_title = wrapped(f"{y.heading(cut=True)}{self.scale_words}", whole - beside)
+        self.across_title = wrapped(x.heading(cut=True), whole - right)
+        self.margins = Margins(
+            left, top + _LINE * (len(self.up_title) - 1), right, bottom + _LINE * (len(self.across_title) - 1)
+        )
         self.plot_height = self.size[1] - self.margins.top - self.margins.bottom
-        self.across = Linear.over(
+        self.across = level_scale(
             self._values("x"),
-            pixels=self.size[0] - self.margins.left - self.margins.right,
-            most_ticks=5 if narrow else 10,
+            self.size[0] - self.margins.left - self.margins.right,
+            most=5 if narrow else 10,
             within=x.limits,
         )
 
@@ -100,12 +116,22 @@ class Scatter(Generic[Mark]):
         values = zip(self._at(mark), (self.x, self.y), self.digits, strict=True)
         return ", ".join(_with_unit(value, axis, digits) for value, axis, digits in values)
 
-    def _titles(self, up: str) -> list[Word]:
+    def _titles(self, *, cut: bool) -> list[Word]:
+        """Return the names of both axes, in as many lines as the margins have room for."""
         width, height = self.drawing.plot
-        right = self.x.heading(cut=self.across.cut)
+        room = self.size[0] - width_of(fixed_word("chart.better")) - 16
+        up = wrapped(f"{self.y.heading(cut=cut)}{self.scale_words}", room)
+        across = wrapped(self.x.heading(cut=self.across.cut), self.size[0] - self.margins.right)
+        first = -18 - _LINE * (len(up) - 1)
         return [
-            Word(-self.margins.left, -18, up, colour="ink2", halo=False),
-            Word(width, height + 40, right, "right", "ink2", halo=False),
+            *(
+                Word(-self.margins.left, first + _LINE * place, line, colour="ink2", halo=False)
+                for place, line in enumerate(up)
+            ),
+            *(
+                Word(width, height + 40 + _LINE * place, line, "right", "ink2", halo=False)
+                for place, line in enumerate(across)
+            ),
         ]
 
     def _diamond(self, mark: Mark) -> None:

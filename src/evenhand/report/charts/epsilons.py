@@ -17,13 +17,15 @@ from evenhand.report.charts._panels import (
     estimate_columns,
     left_out,
     panel_width,
+    room_left,
+    tick_labels,
     title_words,
 )
 from evenhand.report.drawing import Box, Dot, Drawing, Margins, Segment, Word, room_along
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import Decades, Linear, Log, digits_between, tick_text
-from evenhand.report.words import epsilon_words, number, shortened, value_of, width_of
+from evenhand.report.words import epsilon_words, number, value_of, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
 
 # --- what does epsilon buy in evenness? one line for each mechanism --------------------------------
 
-_APART = 16.0
+_APART, _LINE = 17.0, 14.0
 _HEIGHT = 300.0
+_LEFT = 62.0  # as wide as the label of ten million
 
 
 def levels_chart(
@@ -98,10 +101,11 @@ def _short(levels: Sequence[Level]) -> list[Level]:
 
 
 def _draw_levels(axis: Axis, levels: Sequence[Level], chosen: float | None, width: float) -> str:
-    height = _HEIGHT
-    longest = max((width_of(level.label, bold=level.strong) for level in levels), default=0.0)
-    right = min(longest + 18, width * 0.55)
-    margins = Margins(50, 30, right, 46)
+    longest = max((width_of(level.label, bold=True) for level in levels), default=0.0)
+    right = min(longest + 22, width * 0.55)
+    names = [wrapped(level.label, right - 18, bold=True) for level in levels]
+    height = max(_HEIGHT, sum(map(_name_height, names)))
+    margins = Margins(_LEFT, 30, right, 46)
     drawing = Drawing(width, height + margins.top + margins.bottom, margins)
     drawing.words(Word(-margins.left, -margins.top + 13, axis.heading(), colour="ink2", halo=False))
     values = [estimate.value * axis.times for level in levels for estimate in level.estimates]
@@ -120,8 +124,8 @@ def _draw_levels(axis: Axis, levels: Sequence[Level], chosen: float | None, widt
         points = _points(level, axis, across, up, plot)
         if points:
             _line(drawing, level, points)
-            ends.append((points[-1].y, level))
-    _names(drawing, ends, plot, right)
+            ends.append((points[-1].y, level, wrapped(level.label, right - 18, bold=True)))
+    _names(drawing, ends, plot)
     if across is not None:
         drawing.rules([Segment(0, height, plot, height)], stroke="ghost", width=1, pixels=True)
         epsilon_axis(drawing, across, chosen=chosen)
@@ -160,23 +164,28 @@ def _line(drawing: Drawing, level: Level, points: list[Dot]) -> None:
         drawing.dots(points, size=34, fill=stroke)
 
 
-def _names(drawing: Drawing, ends: Sequence[tuple[float, Level]], plot: float, room: float) -> None:
-    """Write the names at the right, moved apart where they would touch, with a thin line to their end."""
+def _name_height(lines: Sequence[str]) -> float:
+    return _LINE * (len(lines) - 1) + _APART
+
+
+def _names(drawing: Drawing, ends: Sequence[tuple[float, Level, list[str]]], plot: float) -> None:
+    """Write whole names at the right, moved apart where they would touch, with a thin line to their end."""
     ordered = sorted(ends, key=lambda end: end[0])
-    places: list[float] = []
-    for y, _ in ordered:
-        places.append(max(y, places[-1] + _APART) if places else y)
-    over = places[-1] - drawing.plot[1] if places else 0.0
-    if over > 0:  # push the names up again from below
-        limit = drawing.plot[1]
-        for at in range(len(places) - 1, -1, -1):
-            places[at] = min(places[at], limit)
-            limit = places[at] - _APART
-    for (y, level), place in zip(ordered, places, strict=True):
-        drawing.rules([Segment(plot, y, plot + 10, place)], stroke="ghost", width=1, pixels=True)
-        label = shortened(level.label, room - 14, bold=level.strong)
-        shade = "ink" if level.strong else "ink3"
-        drawing.words(Word(plot + 13, place + 4, label, "left", shade, 600 if level.strong else 400))
+    heights = [_name_height(lines) for *_, lines in ordered]
+    tops: list[float] = []
+    for (y, *_), height in zip(ordered, heights, strict=True):
+        free = tops[-1] + heights[len(tops) - 1] if tops else 0.0
+        tops.append(max(y - height / 2, free))
+    limit = drawing.plot[1] + _APART / 2
+    for at in range(len(tops) - 1, -1, -1):  # push the names up again from below
+        tops[at] = min(tops[at], limit - heights[at])
+        limit = tops[at]
+    for (y, level, lines), top, height in zip(ordered, tops, heights, strict=True):
+        middle = top + height / 2
+        drawing.rules([Segment(plot, y, plot + 10, middle)], stroke="ghost", width=1, pixels=True)
+        look: tuple[str, int] = ("ink", 600) if level.strong else ("ink3", 400)
+        for place, line in enumerate(lines):
+            drawing.words(Word(plot + 13, top + _APART / 2 + 4 + place * _LINE, line, "left", *look))
 
 
 def _tabulate_levels(levels: Sequence[Level]) -> dict[str, list[object]]:
@@ -198,6 +207,10 @@ def _tabulate_levels(levels: Sequence[Level]) -> dict[str, list[object]]:
 # --- what does each epsilon buy? one panel for each measure ----------------------------------------
 
 _PLOT_HEIGHT = 150.0
+_PATTERNS: dict[str, tuple[float, ...]] = {"line": (), "dotted": (1.5, 3.5), "dash-dot": (8, 3, 1.5, 3)}
+"""The grey lines that a reader can tell apart, by their mark in the legend; dashes are the baseline's."""
+
+_MOST_NAMED = 12
 
 
 def measures_chart(
@@ -242,6 +255,7 @@ def measures_chart(
     tested = _tested(panels)
     columns = columns_for(max((sum(panel.row == row for panel in panels) for row in rows), default=1))
     values = {title: _values(panels, title) for title in titles}
+    dashes = _dashes(panels)
     pictures = []
     for width in (min(panel_width(columns), 520.0), PHONE):
         drawn = []
@@ -249,7 +263,9 @@ def measures_chart(
             first = place == 0 or ordered[place - 1].row != panel.row
             over = values[panel.axis.title]
             named = base if first else ""
-            drawn.append(_draw_measures(panel, over, tested, chosen_epsilon, width, base=named))
+            drawn.append(
+                _draw_measures(panel, over, tested, chosen_epsilon, width, base=named, dashes=dashes)
+            )
         pictures.append("".join(drawn))
     missing = sum(not estimate.is_finite for panel in panels for _, _, estimate in _every(panel))
     return Chart(
@@ -259,7 +275,7 @@ def measures_chart(
         alt=alt,
         data=_tabulate_measures(ordered, base),
         caption=left_out(caption, missing, what="values"),
-        legend=_legend(panels, base),
+        legend=_legend(panels, base, dashes),
         rows=tuple(rows) if any(rows) else (),
         columns=columns,
     )
@@ -273,10 +289,11 @@ def _draw_measures(
     width: float,
     *,
     base: str,
+    dashes: dict[str, str],
 ) -> str:
-    margins = Margins(40, 52, 8, 46)
-    plot_width = width - margins.left - margins.right
     up = Linear.over(values, pixels=_PLOT_HEIGHT, most_ticks=6, within=panel.axis.limits)
+    margins = Margins(room_left(tick_labels(up), least=40), 52, 8, 46)
+    plot_width = width - margins.left - margins.right
     height = _PLOT_HEIGHT + margins.top + margins.bottom
     across = Log(tested, plot_width) if tested else None
     drawing = Drawing(width, height, margins, x=across, y=up)
@@ -285,7 +302,7 @@ def _draw_measures(
         return draw_no_values(drawing)
     _reference(drawing, panel, across, up, name=base)
     digits = digits_between(up.ticks)
-    _others(drawing, panel)
+    _others(drawing, panel, dashes)
     for line in panel.lines:
         if line.spotlight:
             _spotlight(drawing, panel, line, digits)
@@ -328,7 +345,13 @@ def _covered(line: Line, times: float, across: Log, up: Linear) -> Iterator[Box]
 
 
 def _draw_lines(
-    drawing: Drawing, panel: Panel, lines: Sequence[Line], *, stroke: str, width: float
+    drawing: Drawing,
+    panel: Panel,
+    lines: Sequence[Line],
+    *,
+    stroke: str,
+    width: float,
+    dash: Sequence[float] = (),
 ) -> list[list[Dot]]:
     """Draw the stretches of lines, and return those that are a single point."""
     times = panel.axis.times
@@ -337,14 +360,24 @@ def _draw_lines(
         for line in lines
         for piece in _pieces(line)
     ]
-    drawing.lines([piece for piece in pieces if len(piece) > 1], stroke=stroke, width=width)
+    drawing.lines([piece for piece in pieces if len(piece) > 1], stroke=stroke, width=width, dash=dash)
     return [piece for piece in pieces if len(piece) == 1]
 
 
-def _others(drawing: Drawing, panel: Panel) -> None:
+def _others(drawing: Drawing, panel: Panel, dashes: dict[str, str]) -> None:
+    """Draw the grey lines: a few by a pattern each, more of them alike, for context."""
     others = [line for line in panel.lines if not line.spotlight]
-    alone = _draw_lines(drawing, panel, others, stroke="grey", width=1)
-    drawing.dots([dot for piece in alone for dot in piece], size=22, fill="grey")
+    for mark in dict.fromkeys(dashes.get(line.label, "line") for line in others):
+        alike = [line for line in others if dashes.get(line.label, "line") == mark]
+        width = 1.6 if dashes else 1
+        alone = _draw_lines(drawing, panel, alike, stroke="grey", width=width, dash=_PATTERNS[mark])
+        drawing.dots([dot for piece in alone for dot in piece], size=22, fill="grey")
+
+
+def _dashes(panels: Sequence[Panel]) -> dict[str, str]:
+    """Return the mark of each grey line by its label; none if there are too many to tell apart."""
+    others = list(dict.fromkeys(line.label for panel in panels for line in panel.lines if not line.spotlight))
+    return dict(zip(others, _PATTERNS, strict=False)) if len(others) <= len(_PATTERNS) else {}
 
 
 def _spotlight(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
@@ -401,16 +434,17 @@ def _values(panels: Sequence[Panel], title: str) -> list[float]:
     return values
 
 
-def _legend(panels: Sequence[Panel], base: str) -> tuple[LegendKey, ...]:
+def _legend(panels: Sequence[Panel], base: str, dashes: dict[str, str]) -> tuple[LegendKey, ...]:
     labels = {line.label: line.spotlight for panel in panels for line in panel.lines}
     spotlight = [label for label, lit in labels.items() if lit]
     others = [label for label, lit in labels.items() if not lit]
     lit = [estimate for panel in panels for line, _, estimate in _every(panel) if line.spotlight]
     bars = fixed_word("chart.bars") if any(estimate.span() for estimate in lit) else ""
     keys = [LegendKey(f"{label}{bars}", "line", "ink") for label in spotlight]
-    if others:
-        several = f"{len(others)} {fixed_word('form.others' if spotlight else 'chart.protocols')}"
-        keys.append(LegendKey(several if len(others) > 3 else ", ".join(others), "line", "grey"))
+    keys += [LegendKey(label, dashes[label], "grey") for label in others if label in dashes]
+    if others and not dashes:
+        named = ", ".join(others) if len(others) <= _MOST_NAMED else f"{', '.join(others[:_MOST_NAMED])}, …"
+        keys.append(LegendKey(fixed_word("chart.context", count=len(others), names=named), "line", "grey"))
     bases = [panel.baseline for panel in panels if panel.baseline and panel.baseline.is_finite]
     if bases:
         band = fixed_word("chart.band") if any(estimate.span() for estimate in bases) else ""

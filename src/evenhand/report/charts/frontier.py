@@ -108,7 +108,7 @@ class _Frontier(Scatter[Point]):
         self.drawing = Drawing(*self.size, self.margins, x=self.across, y=self.up)
 
     def svg(self) -> str:
-        self.drawing.words(*self._titles(self.y.heading(cut=self.up.cut)))
+        self.drawing.words(*self._titles(cut=self.up.cut))
         if self.baseline:
             x, y = self._at(self.baseline)
             level = Segment(self.across.low, y, self.across.high, y)

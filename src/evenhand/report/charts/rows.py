@@ -12,6 +12,7 @@ from evenhand.report.charts._panels import (
     left_out,
     panel_width,
     shapes_by,
+    tick_labels,
     title_words,
     upright_grid,
 )
@@ -206,9 +207,10 @@ def _draw_changes(
     kinds = [kind for kind in shapes if any(change.shape == kind for change in shown)]
     left = min(max((width_of(label, bold=True) for label in labels), default=0.0) + 16, width * 0.36)
     row = max(24.0, 13.0 * len(kinds) + 10)
-    margins = Margins(left, 58, 14, 26)
-    drawing = Drawing(width, margins.top + margins.bottom + max(len(labels), 1) * row, margins, grid="x")
     values = [0.0, *(end * axis.times for change in shown for end in change.estimate.ends)]
+    last = tick_labels(upright_grid(values, width - left - 14, axis=axis, from_zero=True))[-1]
+    margins = Margins(left, 58, max(14.0, width_of(last) / 2 + 2), 26)
+    drawing = Drawing(width, margins.top + margins.bottom + max(len(labels), 1) * row, margins, grid="x")
     scale = upright_grid(values, drawing.plot[0], axis=axis, from_zero=True)
     drawing.words(*title_words(drawing, axis, cut=False))
     if not shown:

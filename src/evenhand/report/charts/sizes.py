@@ -87,7 +87,7 @@ def _shown(panel: SizePanel) -> list[Sized]:
 
 
 def _draw_sizes(panel: SizePanel, every: Sequence[Sized], width: float) -> str:
-    margins = Margins(52, 54, 26, 44)
+    margins = Margins(62, 54, 26, 44)
     drawing = Drawing(width, _PLOT + margins.top + margins.bottom, margins)
     _title(drawing, panel)
     shown = _shown(panel)
@@ -239,7 +239,7 @@ def _draw_spots(
         for size_class in classes
         if math.isfinite(size_class.x) and math.isfinite(size_class.y) and size_class.number > 0
     ]
-    margins = Margins(56, 34, 36, 44 + (_BELOW + 18 if known else 0))
+    margins = Margins(66, 34, 36, 44 + (_BELOW + 18 if known else 0))
     drawing = Drawing(width, _HEIGHT + margins.top + margins.bottom, margins)
     left, top = -margins.left, -margins.top
     title = shortened(up.heading(), width)
@@ -256,9 +256,8 @@ def _draw_spots(
     ]
     height = _linear(drawing, values) if shares else _logarithmic(drawing, values)
     decade_axis(drawing, side, lowest=f"≤ {tick_text(side.ticks[0])}" if low else "")
-    drawing.words(
-        Word(drawing.plot[0], _HEIGHT + 36, f"{across.title}, log scale", "right", "ink3", halo=False)
-    )
+    words = shortened(f"{across.title}, log scale", drawing.plot[0] + margins.left)
+    drawing.words(Word(drawing.plot[0], _HEIGHT + 36, words, "right", "ink3", halo=False))
     places = [(side(spot.x), height(spot.y * up.times)) for spot in spots]
     _dots(drawing, across, up, spots, places)
     _means(drawing, known, side, lambda value: height(value * up.times))

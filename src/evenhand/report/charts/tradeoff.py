@@ -152,6 +152,8 @@ def _legend(
 
 
 class _Tradeoff(Scatter[Traded]):
+    scale_words = ", square-root scale"
+
     def __init__(self, *args: Any, floor: float | None, narrow: bool) -> None:
         super().__init__(*args, narrow=narrow)
         bounds = [bound for mark in self.marks for bound in (mark.bound, mark.far_bound) if bound]
@@ -194,7 +196,7 @@ class _Tradeoff(Scatter[Traded]):
     def _axes(self) -> None:
         width = self.drawing.plot[0]
         self.drawing.words(
-            *self._titles(f"{self.y.heading()}, square-root scale"),
+            *self._titles(cut=False),
             Word(width - 4, -18, fixed_word("chart.better"), "right", "ink2"),
         )
         level_grid(self.drawing, [(self.up(tick), number(tick, int(tick % 1 > 0))) for tick in self.up.ticks])

@@ -45,6 +45,21 @@ class CellFailed(Event):
 
 
 @dataclass(frozen=True)
+class Timed(Event):
+    """Enough cells are finished to tell how long the others take; it comes once, or never in a short study.
+
+    Parameters
+    ----------
+    seconds_left : float
+    workers : int
+        Cells that are computed at the same time.
+    """
+
+    seconds_left: float
+    workers: int
+
+
+@dataclass(frozen=True)
 class Cancelled(Event):
     """The study was told to stop; what is finished is stored."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,11 +15,22 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.run.attempt import attempt, execute
-from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Event, Finished, Started
+from evenhand.study.run.events import (
+    Cancel,
+    Cancelled,
+    CellDone,
+    CellFailed,
+    Event,
+    Finished,
+    Started,
+    Timed,
+)
+from evenhand.study.run.pace import Pace, spread_first_repeat
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.progress import listening
 from evenhand.study.run.workers import Died, Job, Pool, Shared
-from evenhand.study.store.store import Store
+from evenhand.study.store.file import FILE, path_of
+from evenhand.study.store.store import LOCK, Store
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -134,6 +146,8 @@ def _stopped(runner: Runner, *, kept: bool) -> str:
     counts = f"{len(runner.outcomes)} of {runner.total} runs are finished"
     if not kept:
         return f"Stopped: {counts}, and none is kept, for the study has no folder."
+    if not runner.outcomes:
+        return f"Stopped: {counts}, so nothing was kept. Run it again."
     return f"Stopped: {counts} and stored. Go on with resume=True (--resume on the command line)."
 
 
@@ -169,7 +183,8 @@ def follow(
     ------
     Event
         :class:`Started`, then :class:`CellDone` or :class:`CellFailed` for each cell once it is stored, with
-        a :class:`WorkerDied` where a process was lost, and at last :class:`Finished` or :class:`Cancelled`.
+        a :class:`WorkerDied` where a process was lost and one ``Timed`` as soon as the time that is left can
+        be told, and at last :class:`Finished` or :class:`Cancelled`.
 
     Raises
     ------
@@ -244,6 +259,7 @@ class Runner:
         self._store: Store | None = None
         self._cells = self.plan.cells()
         self._failed = 0
+        self._timed: Event | None = None
 
     @property
     def total(self) -> int:
@@ -257,7 +273,9 @@ class Runner:
     def events(self) -> Generator[Event]:
         """Yield what happens, see :func:`follow`."""
         remove_left_folders()
+        made: list[Path] = []
         if self.out is not None:
+            made = _missing_paths(self.out)
             self._store = Store.reserve(self.out, resume=self.resume)
         try:
             prepared = self._prepared()
@@ -270,10 +288,16 @@ class Runner:
                 else:
                     kind = CellDone if news.failure is None else CellFailed
                     yield self.event(kind, outcome=news)
+                if self._timed is not None:
+                    yield self._timed
+                    self._timed = None
             yield self.event(Finished if len(self.outcomes) == self.total else Cancelled)
         finally:
             if self._store is not None:
+                is_bare = not self._store.holds_cells
                 self._store.close()
+                if is_bare:
+                    _remove_made(made)
 
     def _prepared(self) -> Prepared:
         return prepare(self.plan, frame=self.frame)
@@ -299,10 +323,14 @@ class Runner:
         workers = min(self.workers or _cores(), len(waiting))
         if workers <= 1:
             run = partial(attempt, plan=self.plan, prepared=prepared, execute=compute)
+            pace = Pace(waiting, workers=1)
             for cell in waiting:
                 if self.cancel.requested:
                     return
-                yield self._store_outcome(run(cell))
+                start = time.monotonic()
+                outcome = self._store_outcome(run(cell))
+                self._note_time(pace, outcome, time.monotonic() - start, workers=1)
+                yield outcome
             return
         shared = Shared(prepared)
         try:
@@ -312,9 +340,14 @@ class Runner:
 
     def _pooled(self, job: Job, waiting: Sequence[Cell], workers: int) -> Iterator[Outcome | Died]:
         pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
+        ordered = spread_first_repeat(waiting)
+        pace = Pace(ordered, workers=workers)
         try:
-            for news in pool.results(waiting):
-                yield news if isinstance(news, Died) else self._store_outcome(news)
+            for news in pool.results(ordered):
+                if not isinstance(news, Died):
+                    self._store_outcome(news)
+                    self._note_time(pace, news, pool.seconds.get(news.cell.id, 0.0), workers=workers)
+                yield news
             for outcome in pool.drain():
                 yield self._store_outcome(outcome)
         except (KeyboardInterrupt, GeneratorExit):
@@ -323,6 +356,12 @@ class Runner:
             raise
         finally:
             pool.close()
+
+    def _note_time(self, pace: Pace, outcome: Outcome, seconds: float, *, workers: int) -> None:
+        """Keep an event that tells how long the rest takes, once that is known."""
+        left = pace.add(outcome.cell, seconds)
+        if left is not None:
+            self._timed = self.event(Timed, seconds_left=left, workers=workers)
 
     def _store_outcome(self, outcome: Outcome) -> Outcome:
         if self._store is not None:
@@ -333,6 +372,25 @@ class Runner:
     def _count(self, outcome: Outcome) -> None:
         self.outcomes[outcome.cell.id] = outcome
         self._failed += outcome.failure is not None
+
+
+def _missing_paths(out: str | PathLike[str]) -> list[Path]:
+    """Return what a study makes in its folder and is not there yet, each before what holds it."""
+    folder = path_of(out).parent
+    if folder.exists():
+        return [path_of(out)] if not os.path.lexists(path_of(out)) else []
+    files = [folder / name for name in (FILE, LOCK, PLAN_FILE, SCHEMA_FILE)]
+    return [*files, *(path for path in (folder, *folder.parents) if not path.exists())]
+
+
+def _remove_made(paths: Sequence[Path]) -> None:
+    """Remove what a study made that has no finished cell, so that it does not keep the next one out."""
+    for path in paths:
+        with suppress(OSError):
+            if path.is_dir():
+                path.rmdir()
+            else:
+                path.unlink()
 
 
 def _seen_from(folder: Path, plan: Plan) -> Plan:

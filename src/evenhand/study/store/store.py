@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import suppress
 from dataclasses import replace
@@ -54,6 +55,7 @@ _OF_SPEC = f"{_ALL} WHERE spec = ?"
 _VERSIONS_OF_SPEC = (
     "SELECT DISTINCT versions.versions FROM cells JOIN versions ON cells.versions = hash WHERE spec = ?"
 )
+_COUNT_DONE = "SELECT count(*) FROM cells WHERE state = 'done'"
 _INSERT = f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
 
 
@@ -157,11 +159,40 @@ class Store:
                 store._check_reserved(resume=resume)
         return store
 
+    @classmethod
+    def count_results(cls, folder: str | PathLike[str]) -> int:
+        """Return how many cells of a folder have a result; 0 if no study ever ran there or all cells failed.
+
+        Raises
+        ------
+        StudyStoreError
+            If there is a store that cannot be read.
+        """
+        path = path_of(folder)
+        if not os.path.lexists(path):
+            return 0
+        with explain_errors(path):
+            connection = connect_store(path, write=False)
+            try:
+                return 0 if is_empty(connection) else int(connection.execute(_COUNT_DONE).fetchone()[0])
+            finally:
+                connection.close()
+
+    @property
+    def holds_cells(self) -> bool:
+        """Whether any cell is stored, be it a failure."""
+        with suppress(sqlite3.Error):
+            found = self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone()
+            return found is not None
+        return not is_empty(self._connection)
+
     def _check_reserved(self, *, resume: bool) -> None:
         if is_empty(self._connection):
             return
         self._load(check=True)
-        finished = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
+        finished = self._connection.execute(_COUNT_DONE).fetchone()[0]
+        if not finished and not resume:  # runs that all failed are worth nothing and keep nobody out
+            self._connection.execute("DELETE FROM cells")
         if finished and not resume:
             raise StudyStoreError(
                 f"There are finished runs in '{self._path.name}' already. Hint: go on with resume=True "

@@ -144,7 +144,7 @@ def test_what_cannot_go_on_is_refused(call, file, fake, options, said):
 
 def test_there_is_a_study_already_and_resume_is_the_way_on(call, file, tmp_path, fake):
     (tmp_path / "s").mkdir()
-    (tmp_path / "s" / "study.db").touch()
+    (tmp_path / "s" / "study.db").write_text("a store that cannot be read")
     done = call("advise", file, *WHOLE, "--out", "s")
 
     assert done.exit_code == 2

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -42,7 +43,7 @@ def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, 
     assert "Reading  people.csv, 120 rows, 5 columns, none missing" in notices
     assert "Warning  domains were learnt from the rows, and that is a leak" in notices
     assert "Left out id (numbers the rows, as identifiers do)" in notices
-    assert "13 settings x 10 repeats = 130 runs, on 120 rows and 4 columns; about 42 s" in notices
+    assert "13 settings x 10 repeats = 130 runs, on 120 rows and 4 columns" in notices
     assert "Everyone pays: a point." in result
     assert "Report   study/report.html" in result
     assert "Protocol" in result
@@ -57,7 +58,7 @@ def test_where_no_groups_fit_into_the_table_nothing_is_said_of_them(call, file, 
 
 def test_a_second_study_does_not_overwrite_the_first(call, file, fake):
     os.makedirs("study")  # noqa: PTH103 - the folder of the test
-    open("study/study.db", "w").close()  # noqa: PTH123 - a mark
+    Path("study/study.db").write_text("a store that cannot be read")
     call("audit", file, *WHOLE)
 
     assert str(fake[0]["out"]) == "study-2"
@@ -117,7 +118,9 @@ def test_failed_cells_are_said_and_are_exit_code_1(call, file, fake, monkeypatch
 
 
 def test_ctrl_c_says_how_to_go_on(call, file, fake, monkeypatch):
-    def stopped(plan, **_):
+    def stopped(plan, out, **_):
+        out.mkdir()
+        (out / "study.db").touch()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("evenhand.cli.study.run_cells", stopped)
@@ -305,11 +308,13 @@ def test_a_long_study_offers_fewer_rows(call, file, fake, monkeypatch, answer):
         workers=2, seconds=lambda rows=None: 7_200 if rows is None else 540, rows_within=lambda _: 60
     )
     monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: slow)
+    monkeypatch.setattr("evenhand.cli.study.MANY_ROWS", 100)
     monkeypatch.setattr("evenhand.cli.terminal.console.Terminal.is_interactive", True)
     done = call("audit", file, *WHOLE, input=answer)
 
-    assert "about 2 h with 2 workers" in " ".join(done.stderr.split())
-    assert "--rows 60 would take about 9 min" in done.stderr
+    assert "All rows take about 1.5 to 3 h; --rows 60 would take about 6 to 12 min" in " ".join(
+        done.stderr.split()
+    )
     assert fake[0]["plan"].data.rows == (60 if answer == "y\n" else None)
 
 
@@ -318,6 +323,7 @@ def test_without_anybody_to_ask_a_long_study_goes_on_with_a_notice(call, file, f
         workers=2, seconds=lambda rows=None: 7_200 if rows is None else 540, rows_within=lambda _: 60
     )
     monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: slow)
+    monkeypatch.setattr("evenhand.cli.study.MANY_ROWS", 100)
     done = call("audit", file, *WHOLE, "--yes")
 
     assert "going on with all rows" in " ".join(done.stderr.split())

@@ -390,7 +390,7 @@ def test_a_budget_may_have_marks_between_thousands(call, towns, budget, tmp_path
 
 def test_a_folder_with_a_study_is_met_with_how_to_go_on(call, towns, tmp_path):
     (tmp_path / "study").mkdir()
-    (tmp_path / "study" / "study.db").write_text("")
+    (tmp_path / "study" / "study.db").write_text("a store that cannot be read")
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 2

@@ -55,7 +55,12 @@ def test_what_a_killed_run_left_is_removed_by_the_next(call, file, tmp_path):
 
 @pytest.mark.parametrize("command", ["audit", "advise"])
 def test_a_study_that_is_ended_by_the_system_says_how_to_go_on(call, file, fake, monkeypatch, command):
-    monkeypatch.setattr("evenhand.cli.study.run_cells", _ended)
+    def ended_with_results(plan, out, **_):
+        out.mkdir()
+        (out / "study.db").touch()
+        _ended()
+
+    monkeypatch.setattr("evenhand.cli.study.run_cells", ended_with_results)
     done = call(command, file, *ROLES, "--sensitive", "sex", "--out", "s", "--workers", 1, "--json")
 
     told = json.loads(done.stdout)

@@ -1,12 +1,15 @@
 """Progress: a bar in a terminal, a few lines in a log, nothing when quiet."""
 
 import io
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from evenhand.cli.terminal.console import Terminal
-from evenhand.cli.terminal.progress import follow_study, spell_seconds
+from evenhand.cli.terminal.progress import follow_study, round_range, spell_range, spell_seconds
 from evenhand.study.run.events import Started
 
 
@@ -69,3 +72,14 @@ def test_a_terminal_has_a_bar_with_done_rate_left_and_failed(monkeypatch, clock)
     assert "20/40" in shown
     assert "2 failed" in shown
     assert "left" in shown
+
+
+@given(st.floats(2.0, 1e6))
+def test_a_range_of_times_is_honest_and_at_most_twofold(seconds):
+    """A range from a second to an hour is always right and says nothing."""
+    low, high = round_range(seconds)
+    first, last = (float(word) for word in re.findall(r"[0-9.]+", spell_range(low, high)))
+
+    assert low < seconds < high <= 2 * low
+    assert last <= 2 * first * (1 + 1e-3)
+    assert min(seconds / low, high / seconds) > 1.1

@@ -6,6 +6,7 @@ import threading
 import warnings
 from importlib import import_module
 from multiprocessing import Pipe
+from typing import ClassVar
 
 import pytest
 
@@ -185,6 +186,8 @@ def test_without_such_signals_processes_are_ended_the_other_way(monkeypatch):
 
 def test_ctrl_c_stores_what_the_workers_had_finished(tmp_path, monkeypatch):
     class Interrupted:
+        seconds: ClassVar = {}
+
         def __init__(self, *_args, **_more):
             self.closed = False
 

@@ -1,0 +1,115 @@
+"""How long the runs of a study that are left will take, from the times of those that are finished."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evenhand.study.plan.cells import Cell, Setting
+
+_WATCHED_SECONDS = 3.0
+"""How long runs are watched once every worker is at work."""
+
+_FEWEST_RUNS = 6
+"""How many runs are watched, as long as that does not take too long."""
+
+_LONGEST_SECONDS = 25.0
+"""After this long, two runs beyond the first of each worker are enough."""
+
+_EARLY_SHARE = 0.25
+"""Where a quarter of the runs took less, it is told from those."""
+
+_SHORT_SECONDS = 1.0
+"""Of less than this nobody needs to be told."""
+
+
+class Pace:
+    """The times of finished runs by setting, and what follows for those that are left.
+
+    The first run of each worker loads libraries and compiles, so its time is used for nothing else.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        In the order in which they are handed out.
+    workers : int
+    clock : callable
+        Says the time.
+    """
+
+    def __init__(
+        self, cells: Sequence[Cell], *, workers: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._first = {cell.id for cell in cells[:workers]}
+        self._left = Counter(cell.setting for cell in cells)
+        self._total, self._workers, self._clock = len(cells), max(workers, 1), clock
+        self._seconds: dict[Setting, float] = {}
+        self._counted = 0
+        self._start = clock()
+        self._ready: float | None = None
+        self._is_told = False
+
+    def add(self, cell: Cell, seconds: float) -> float | None:
+        """Note how long a run took; return the seconds that the others will take, once, when they are known.
+
+        >>> from evenhand.study import CollectTask, Plan
+        >>> cells = Plan(task=CollectTask("grr", [1]), repeats=2).cells()
+        >>> pace = Pace(cells, workers=1)
+        >>> [pace.add(cell, seconds) for cell, seconds in zip(cells, (9.0, 2.0, 3.0, 3.0))]
+        [None, 4.0, None, None]
+        """
+        self._left[cell.setting] -= 1
+        if cell.id in self._first:
+            self._first.remove(cell.id)
+            if not self._first:
+                self._ready = self._clock()
+        else:
+            self._counted += 1
+            self._seconds[cell.setting] = seconds  # the latest: the first of a setting may have compiled
+        if self._is_told or not self._is_known():
+            return None
+        self._is_told = True
+        left = self._seconds_left()
+        return left if left >= _SHORT_SECONDS else None
+
+    def _is_known(self) -> bool:
+        if self._ready is None or not self._counted:
+            return False
+        now = self._clock()
+        is_late = now - self._start >= _LONGEST_SECONDS
+        enough = 2 if is_late else max(2 * self._workers, _FEWEST_RUNS)
+        watched = now - self._ready >= _WATCHED_SECONDS and self._counted >= enough
+        return watched or self._counted >= _EARLY_SHARE * self._total
+
+    def _seconds_left(self) -> float:
+        by_mechanism: dict[object, list[float]] = defaultdict(list)
+        for setting, seconds in self._seconds.items():
+            by_mechanism[setting.mechanism].append(seconds)
+        usual = fmean(self._seconds.values())
+        alike = {mechanism: fmean(times) for mechanism, times in by_mechanism.items()}
+        work = sum(
+            count * self._seconds.get(setting, alike.get(setting.mechanism, usual))
+            for setting, count in self._left.items()
+        )
+        return work / self._workers
+
+
+def spread_first_repeat(cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells with the settings of the first repeat mixed, so that the first few stand for all.
+
+    >>> from evenhand.study import CollectTask, Plan
+    >>> cells = spread_first_repeat(Plan(task=CollectTask("grr", [1, 2, 3, 4]), repeats=2).cells())
+    >>> [(cell.repeat, float(cell.setting.epsilon or 0)) for cell in cells[:6]]
+    [(0, 0.0), (0, 4.0), (0, 2.0), (0, 1.0), (0, 3.0), (1, 0.0)]
+    """
+    if not cells:
+        return []
+    head = [cell for cell in cells if cell.repeat == cells[0].repeat]
+    digits = max((len(head) - 1).bit_length(), 1)
+    mixed = sorted(range(len(head)), key=lambda place: f"{place:0{digits}b}"[::-1])
+    return [*(head[place] for place in mixed), *(cell for cell in cells if cell.repeat != cells[0].repeat)]

@@ -1,0 +1,191 @@
+"""Words of charts have room: none is printed over another, and no line is without a name."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.report.charts import (
+    changes_chart,
+    frontier_chart,
+    levels_chart,
+    measures_chart,
+    sizes_chart,
+    spots_chart,
+    tradeoff_chart,
+)
+from evenhand.report.language import LANGUAGES, written_in
+from evenhand.report.marks import (
+    Axis,
+    Change,
+    Estimate,
+    Level,
+    Line,
+    Panel,
+    Point,
+    Sized,
+    SizePanel,
+    Spot,
+    Traded,
+)
+from evenhand.report.words import width_of, wrapped
+from unit.report._parsing import WordBox, word_boxes
+
+WORDS = {"name": "n", "alt": "a", "caption": "c"}
+LONG = "selection gap between people of the first and of the second group"
+PERCENT, AMOUNT = Axis("accuracy", "%", 100.0), Axis(f"{LONG}, in dollars", "dollars")
+EPSILONS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 100.0)
+
+
+def about(value):
+    return Estimate(value, value * 0.9, value * 1.1)
+
+
+def overprinted(chart):
+    """Return the pairs of words that touch and the words that leave their panel, at both widths."""
+    faults = []
+    for svg in (chart.narrow, chart.wide):
+        for boxes, (width, height) in word_boxes(svg):
+            faults += [
+                (one.text, other.text)
+                for place, one in enumerate(boxes)
+                for other in boxes[place + 1 :]
+                if one.touches(other)
+            ]
+            faults += [
+                box.text for box in boxes
+                if box.left < -1 or box.right > width + 1 or box.top < -1 or box.bottom > height + 1
+            ]  # fmt: skip
+    return faults
+
+
+def test_words_that_touch_are_found_out():
+    """The twin: a measure of boxes that sees nothing would pass everything below."""
+    svg = (
+        '<svg width="100" height="50"><g transform="translate(5,20)"><text>one word</text>'
+        '<text transform="translate(20,4)">another</text></g></svg>'
+    )
+    ((boxes, size),) = word_boxes(svg)
+
+    assert size == (100.0, 50.0)
+    assert boxes[0].touches(boxes[1])
+    assert not boxes[0].touches(WordBox("x", boxes[0].right + 1, 99, 0, 50))
+
+
+def levels(names, epsilons=EPSILONS):
+    return [
+        Level(name, epsilons, [about(10.0 ** (place % 3) / epsilon) for epsilon in epsilons], place % 2 == 0)
+        for place, name in enumerate(names)
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_levels_on_a_phone_keep_their_axis_words_apart(language):
+    names = ["Laplace noise (count by count, with a post-processing step)", "Suppression below a threshold"]
+    with written_in(language):
+        chart = levels_chart(Axis("α", "people"), levels(names), chosen_epsilon=1.0, **WORDS)
+
+    assert overprinted(chart) == []
+
+
+LABELS = st.lists(
+    st.text("abcdefghij MWi漢", min_size=1, max_size=60).filter(str.strip),
+    min_size=1,
+    max_size=24,
+    unique=True,
+)
+
+
+@given(LABELS, st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_every_line_is_named_at_its_end_whole_and_apart(labels, one_value):
+    """A cut name may be that of two lines, and names over each other are no names."""
+    drawn = levels(labels, epsilons=(1.0, 4.0))
+    if one_value:
+        drawn = [Level(level.label, (), level.estimates[:1], level.strong) for level in drawn]
+    chart = levels_chart(Axis("α", "people"), drawn, chosen_epsilon=1.0, **WORDS)
+
+    assert overprinted(chart) == []
+    for svg in (chart.wide, chart.narrow):
+        ((boxes, _),) = word_boxes(svg)
+        written = re.sub(r"\s", "", "".join(box.text for box in boxes))
+        assert all(re.sub(r"\s", "", label) in written for label in labels)
+        assert "…" not in written
+
+
+@given(st.text("ab cMWi漢", max_size=80), st.floats(20, 200))
+def test_wrapping_loses_no_letter_and_fits(text, width):
+    lines = wrapped(text, width)
+
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(width_of(line) <= width for line in lines if len(line) > 1)
+
+
+def panel(count, *, times=1.0):
+    lines = [
+        Line(f"protocol {place}", EPSILONS, [about(times * (place + e)) for e in EPSILONS], place == 0)
+        for place in range(count)
+    ]
+    return Panel("", Axis("typical error", "people"), lines, about(times))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("times", [1e-3, 1.0, 1e6])
+def test_measures_keep_their_words_apart(language, times):
+    with written_in(language):
+        chart = measures_chart([panel(3, times=times)] * 1, chosen_epsilon=1.0, **WORDS)
+
+    assert overprinted(chart) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8])
+def test_every_line_of_measures_can_be_matched_or_is_named_as_context(count):
+    keys = measures_chart([panel(count)], chosen_epsilon=1.0, **WORDS).legend
+    grey = [key for key in keys if key.colour == "grey"]
+
+    if count <= 4:
+        assert [key.label for key in grey] == [f"protocol {place}" for place in range(1, count)]
+        assert len({key.mark for key in grey}) == len(grey)
+        assert "dashed" not in {key.mark for key in grey}  # which is the unprotected value
+    else:
+        assert len(grey) == 1
+        assert "for context" in grey[0].label
+        assert all(f"protocol {place}" in grey[0].label for place in range(1, count))
+
+
+def test_dashes_of_the_legend_are_those_of_the_lines():
+    chart = measures_chart([panel(4)], chosen_epsilon=1.0, **WORDS)
+
+    for pattern in ("1.5,3.5", "8,3,1.5,3"):
+        assert re.search(f'stroke-dasharray="{pattern.replace(",", "[, ]+")}"', chart.narrow)
+
+
+POINTS = [
+    Point(f"p{n}", 2.0**n, "uniform", about(0.5 + n / 20), about(1e6 * (n + 1)), n < 3) for n in range(6)
+]
+TRADED = [Traded(f"way {n}", 2.0**n, about(0.5 + n / 20), about(3.0 * n)) for n in range(6)]
+SPOTS = [Spot(f"e{n}", 10.0**n, 10.0**n) for n in range(8)]
+OTHERS = {
+    "frontier": lambda: frontier_chart(
+        POINTS, baseline=None, chosen=None, x=PERCENT, y=AMOUNT, **WORDS
+    ),
+    "tradeoff": lambda: tradeoff_chart(
+        TRADED, baseline=None, chosen=None, floor=None, x=Axis(LONG, "%", 100.0), y=AMOUNT, **WORDS
+    ),
+    "changes": lambda: changes_chart(
+        [(Axis("change", "people"), [Change(f"m{n}", "", about(3e6 * (n - 2))) for n in range(5)])], **WORDS
+    ),
+    "sizes": lambda: sizes_chart(
+        [SizePanel("a", "t", "ok", [Sized("s", 10.0**n, about(10.0**n), about(1.0), 3) for n in range(8)])],
+        **WORDS,
+    ),
+    "spots": lambda: spots_chart(
+        Axis(LONG), Axis("misallocation", "dollars"), SPOTS, **WORDS
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_charts_keep_their_words_apart(name):
+    assert overprinted(OTHERS[name]()) == []
