@@ -223,7 +223,7 @@ class ReleaseTask(Task):
             return []
         declared = ["--infer-schema"] if schema.inferred else ["--schema", "schema.toml"]
         words = [data.dataset] if data.dataset else [_shortened(str(data.path)), *declared]
-        words += ["--columns", ",".join(self.columns)]
+        words += [*data.format_options, "--columns", ",".join(self.columns)]
         quasi = ",".join(schema.quasi_identifiers)
         return [*words, "--quasi", quasi] if quasi else words
 
