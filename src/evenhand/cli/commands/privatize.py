@@ -138,7 +138,7 @@ def privatize(  # noqa: PLR0913 - one option each
     chosen = split_list(columns) or None
     refuse_overwritten({"--schema": schema, "--outcomes": outcomes}, (out, *side_files(out)), other="OUT")
     file_format = _file_format(terminal, source, asked)
-    declared = _schema(source, schema, chosen, file_format, infer=infer_schema)
+    declared = _schema(source, schema, chosen, infer=infer_schema, file_format=file_format)
     public = read_outcomes(outcomes, weights, rates, protocol)
     with follow_rows(terminal, "Drawing") as progress:
         privatized = privatize_file(
@@ -181,9 +181,9 @@ def _schema(
     source: Path,
     path: Path | None,
     columns: tuple[str, ...] | None,
-    file_format: FileFormat,
     *,
     infer: bool,
+    file_format: FileFormat | None = None,
 ) -> Schema:
     """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
     refuse_missing_schema(path, infer=infer)

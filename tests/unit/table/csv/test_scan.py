@@ -11,7 +11,6 @@ from evenhand.errors import EvenhandError
 from evenhand.table import Limits, read_csv
 from evenhand.table.csv.scan import Scanner
 
-
 RAGGED = "Hint: separate the fields of every line by commas, or say what separates them (--delimiter)."
 ENCODING = "Hint: say which encoding the file has, such as windows-1252 (--encoding)."
 
