@@ -23,6 +23,7 @@ DATA, ROLES, PROTECTION, DESIGN, OUTPUT = PANELS = ("Data", "Roles", "Protection
 REGISTRIES = {
     "datasets": "evenhand.datasets:DATASETS",
     "designs": "evenhand.papers:DESIGNS",
+    "endings": "evenhand.table.read:ENDINGS",
     "encoders": "evenhand.study.tasks.collect.task:ENCODERS",
     "kinds": "evenhand.study.tasks.registry:KINDS",
     "languages": "evenhand.report.language:LANGUAGES",
@@ -74,7 +75,7 @@ def complete_data(incomplete: str) -> list[str]:
             f"{path}/" if path.is_dir() else str(path)
             for path in folder.iterdir()
             if path.name.startswith(start)
-            and (path.is_dir() or path.suffix in {".csv", ".gz", ".parquet", ".pq"})
+            and (path.is_dir() or path.name.lower().endswith(tuple(names_in("endings"))))
         )
     except OSError:
         files = []
@@ -136,8 +137,20 @@ data_option, role_option, protection_option, design_option, output_option = (
 # --- data and roles -------------------------------------------------------------------------------
 
 Data = Annotated[
-    str | None, argument(DATA, "DATA", "A CSV or Parquet file, or a data set: {datasets}.", complete_data)
+    str | None,
+    argument(DATA, "DATA", "A CSV, Excel or Parquet file, or a data set: {datasets}.", complete_data),
 ]
+Delimiter = Annotated[
+    str | None, data_option("MARK", "What separates fields: comma, semicolon, tab, pipe. [found out]")
+]
+Encoding = Annotated[str | None, data_option("NAME", "Of the text, such as windows-1252. [found out]")]
+Decimal = Annotated[str | None, data_option("MARK", "Before decimals: point or comma. [found out]")]
+Sheet = Annotated[str | None, data_option("NAME", "Of an Excel file: a sheet or its place. [the only one]")]
+FORMAT_OPTIONS: Mapping[str, Any] = {
+    "delimiter": Delimiter, "encoding": Encoding, "decimal": Decimal, "sheet": Sheet,
+}  # fmt: skip
+"""How a file is written."""
+
 SchemaFile = Annotated[Path | None, data_option("FILE", "Declared domains and roles (TOML).", "--schema")]
 InferSchema = Annotated[
     bool, data_option("", "Read the domains of --columns from the rows, which leaks.", "--infer-schema")
@@ -221,7 +234,8 @@ Language = Annotated[
 ]
 Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
 RUN_OPTIONS: Mapping[str, Any] = {
-    "data": Data, "plan": PlanFile, "seed": Seed, "workers": Workers, "resume": Resume, "yes": Yes,
+    "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "workers": Workers,
+    "resume": Resume, "yes": Yes,
     "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,
     "as_json": AsJson, "quiet": Quiet,
 }  # fmt: skip

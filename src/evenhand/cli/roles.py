@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.asking import AMOUNT, ask_roles
+from evenhand.cli.files import report_format, typed_format
 from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
-from evenhand.cli.terminal.refusals import refuse_other_separators
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
 from evenhand.study.intake.guess import guess, read_rows
@@ -77,7 +77,7 @@ def beside_options(typed: Mapping[str, Any]) -> dict[str, Any]:
 def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
     """Return the rows of the data that was named, with the schema that was declared for them."""
     declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
-    opened = open_data(typed["data"], schema=declared)
+    opened = open_data(typed["data"], schema=declared, file_format=typed_format(typed))
     report_reading(terminal, opened)
     return opened
 
@@ -92,6 +92,7 @@ def with_roles_beside(schema: Schema, typed: Mapping[str, Any]) -> Schema:
 def report_reading(terminal: Terminal, opened: Opened) -> None:
     """Say what was read."""
     label = opened.source.label
+    report_format(terminal, label, opened.assumed)
     with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
     missing = "none missing" if not with_nulls else f"missing values in {with_nulls}"
     columns = f"{len(opened.names)} column{'' if len(opened.names) == 1 else 's'}"
@@ -120,7 +121,8 @@ def assign_roles(
         words = ask_roles(terminal, opened, words, missing)
         missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
-        typed_command = f"{command} {shlex.quote(typed['data'])}"
+        asked = typed_format(typed)
+        typed_command = f"{command} {shlex.join([typed['data'], *(asked.options if asked else ())])}"
         wrong_use(
             _ask_for(opened, words, missing, command=typed_command, guessed=typed["guess"], needed=needed)
         )
@@ -152,11 +154,10 @@ def report_inferred(terminal: Terminal, setup: Setup) -> None:
 
 
 def refuse_empty_table(opened: Opened) -> None:
-    """Refuse data without rows, and a file whose fields are separated by something else than commas."""
+    """Refuse data without rows."""
     name = opened.source.label
     if not opened.rows:
         wrong_use(f"{name} has column names and no rows. Hint: name a file with people in it.")
-    refuse_other_separators(name, opened.names)
 
 
 def _guess_roles(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
 from evenhand._validate import integer
+from evenhand.cli.files import typed_format
 from evenhand.cli.options import is_typed
 from evenhand.cli.roles import report_reading
 from evenhand.cli.terminal.console import Terminal, wrong_use
@@ -138,7 +139,11 @@ def load_plan(
     if typed["data"] is None and source is None:
         wrong_use(f"{path.name} names no data. Hint: name a file before the options.")
     name = typed["data"] or (source and (source.dataset or source.path)) or ""
-    opened = open_data(name, schema=plan.schema, options=source.options if source else None)
+    asked = typed_format(typed)
+    if typed["data"] is None and source is not None and source.file_format is not None:
+        asked = source.file_format if asked is None else asked.fill_in(source.file_format)
+    options = source.options if source else None
+    opened = open_data(name, schema=plan.schema, options=options, file_format=asked)
     report_reading(terminal, opened)
     rows = typed.get("rows")
     if rows is None and source is not None:

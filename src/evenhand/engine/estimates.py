@@ -40,6 +40,7 @@ from evenhand.privacy.guarantees.units import ROW_ORDER
 from evenhand.schema import Schema
 from evenhand.table.csv.cells import converter
 from evenhand.table.encode import Table
+from evenhand.table.file_format import PLAIN
 from evenhand.table.limits import STREAM_LIMITS, Limits
 from evenhand.table.read import BATCH_ROWS, file_form, open_batches
 from evenhand.table.side_files import record_path, schema_path
@@ -196,7 +197,10 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     ]
     needed = [part for counter in counters for part in counter.parts.values()]
     needed += [] if outcome is None else [outcome.written]
-    reading = open_batches(path, columns=needed, batch_rows=batch_rows, limits=limits, owner=_OWNER)
+    written = PLAIN if record.form == "csv" else None
+    reading = open_batches(
+        path, columns=needed, batch_rows=batch_rows, limits=limits, file_format=written, owner=_OWNER
+    )
     with reading as batches:
         _check_metadata(path, record, digest)
         rows = 0

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.randomness import Source
     from evenhand.schema import Schema
+    from evenhand.table import FileFormat
     from evenhand.table.limits import Limits
 
     Progress = Callable[[int, float], None]
@@ -110,6 +111,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     overwrite: bool = False,
     batch_rows: int = BATCH_ROWS,
     limits: Limits = STREAM_LIMITS,
+    file_format: FileFormat | None = None,
     progress: Progress | None = None,
     solving: Solving | None = None,
 ) -> Privatized:
@@ -127,7 +129,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     Parameters
     ----------
     path, out : str or path
-        The two files, each ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``.
+        The two files: what is read ends as for :func:`evenhand.table.read`, and what is written with
+        ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``. CSV is written in UTF-8 with commas, whatever was
+        read; what is passed on stands as it stood.
     schema : Schema
         The domains of the columns that are reported, declared before anybody looks at the rows. Where a
         domain was read from the rows instead (:meth:`evenhand.schema.Schema.infer`), the guarantee and the
@@ -151,6 +155,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         Most rows of a batch; memory is in proportion to it.
     limits : Limits
         How large the input may be.
+    file_format : FileFormat, optional
+        What is known of how the input is written; the rest is found out from its beginning.
     progress : callable, optional
         Called after each batch with the rows read so far and the share of the file read so far.
     solving : callable, optional
@@ -182,7 +188,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
-    names = file_columns(path, limits=limits, owner=_OWNER)
+    names = file_columns(path, limits=limits, file_format=file_format, owner=_OWNER)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked, keep_declared=keep_declared)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
@@ -199,6 +205,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         columns=choice.in_order,
         batch_rows=batch_rows,
         limits=limits,
+        file_format=file_format,
         owner=_OWNER,
     )
     output_kind = CsvOutput if form == "csv" else ParquetOutput

@@ -85,6 +85,11 @@ class FileFormat:
         typed = {name: words.get(value, value) for name, value in self.parts.items()}
         return [word for name, value in typed.items() for word in (f"--{name}", value)]
 
+    def assumed_beside(self, asked: FileFormat | None) -> FileFormat | None:
+        """Return this format if it holds something that was not asked for and is not plain, else None."""
+        open_parts = self.delimiter is None or self in (PLAIN, asked)
+        return None if open_parts else self
+
     @property
     def shown_encoding(self) -> str:
         """The encoding as a sentence has it."""

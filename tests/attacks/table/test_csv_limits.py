@@ -1,14 +1,16 @@
 """Limits hold before reading: a CSV file is refused after the limit, not after the memory."""
 
+import bz2
 import gzip
 import io
 import subprocess
 import sys
+import zipfile
 import zlib
 
 import pytest
 
-from evenhand.errors import LimitExceededError
+from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.table import Limits, read_csv
 
 pytestmark = pytest.mark.figures
@@ -69,6 +71,47 @@ def test_a_compressed_bomb_is_refused_at_the_limit(monkeypatch):
 
     assert len(data) < 100_000
     assert sum(unpacked) < 6 * MEGABYTE
+    assert caught.value.limit == "bytes"
+
+
+def test_a_bzip2_bomb_is_refused_at_the_limit(monkeypatch):
+    """It packs a gigabyte into a kilobyte."""
+    packer = bz2.BZ2Compressor(9)
+    parts = [packer.compress((b"0" * 1_000 + b"\n") * 1_000) for _ in range(60)]
+    data = b"".join([*parts, packer.flush()])
+    unpacked = []
+
+    class Watching(bz2.BZ2File):
+        def read(self, size=-1):
+            block = super().read(size)
+            unpacked.append(len(block))
+            return block
+
+    monkeypatch.setattr("evenhand.table.source.bz2.BZ2File", Watching)
+    with pytest.raises(LimitExceededError, match="more than 5,000,000 bytes"):
+        read_csv(io.BytesIO(data), limits=Limits(bytes=5 * MEGABYTE))
+
+    assert len(data) < 10_000
+    assert sum(unpacked) < 6 * MEGABYTE
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "gb18030"])
+def test_a_file_without_an_end_in_another_encoding_is_refused_soon_after_the_limit(encoding):
+    file = Endless("ab;1,5\n".encode(encoding))
+    with pytest.raises((LimitExceededError, UnreadableFileError)):
+        read_csv(file, encoding=encoding, delimiter=";", limits=Limits(bytes=3 * MEGABYTE))
+
+    assert file.taken <= 3 * MEGABYTE + MEGABYTE
+
+
+def test_a_workbook_of_much_xml_is_refused_for_the_size_that_it_declares():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"<a>" + b"<b/>" * (15 * MEGABYTE) + b"</a>")
+    with pytest.raises(LimitExceededError, match="unpacked it holds more than 50,000,000 bytes") as caught:
+        read_csv(io.BytesIO(file.getvalue()), limits=Limits(bytes=50 * MEGABYTE))
+
+    assert len(file.getvalue()) < MEGABYTE
     assert caught.value.limit == "bytes"
 
 

@@ -28,6 +28,8 @@ BASES = [
     + f'"{SENTINEL}\nx",,1e-3,,ü\n',
     f"name,age,rate,here,note\r\n{SENTINEL},0,0,TRUE,\r\n",
     "note;name\n1;2\n",
+    f"name;age;rate;here;note\n{SENTINEL};41;1,5;true;ü\n" * 2,
+    f"name\tage\trate|here\n{SENTINEL}\t41\t1.5|1,5\n",
     "name,age,rate,here,note\n",
     ROW,
     "",

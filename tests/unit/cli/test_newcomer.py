@@ -10,6 +10,7 @@ import pytest
 from evenhand.cli.help import name_option
 from evenhand.cli.terminal.console import fit
 from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.table.file_format import SEPARATORS
 from unit.cli.conftest import ROLES, people
 
 WHOLE = [*ROLES, "--sensitive", "sex,age", "--workers", 1]
@@ -39,13 +40,13 @@ def test_the_command_that_is_shown_names_the_file_as_it_was_typed(call, tmp_path
     assert "evenhand audit 'my data/people.csv' \\" in call("audit", "my data/people.csv").stderr
 
 
-@pytest.mark.parametrize("name", ["people", "people.xlsx"])
+@pytest.mark.parametrize("name", ["people", "people.ods"])
 def test_a_file_with_another_ending_is_refused_without_names_of_functions(call, tmp_path, name):
     people(tmp_path / name)
     done = call("audit", name, *WHOLE)
 
     assert done.exit_code == 2
-    assert f"{name} was not read: its name must end with .csv, .csv.gz, .parquet, .pq." in _said(done)
+    assert f"{name} was not read: its name must end with .csv, .tsv, .txt (also packed" in _said(done)
     assert "read_csv" not in _said(done)
 
 
@@ -56,14 +57,43 @@ def test_a_folder_is_called_one(call, tmp_path):
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
-def test_a_file_with_other_marks_between_fields_is_told_what_is_wrong(call, tmp_path, mark):
-    """Spreadsheets in half of Europe write semicolons; one column named a;b helps nobody."""
+def test_a_file_with_other_marks_between_fields_is_read_and_that_is_said(call, tmp_path, mark):
+    """Spreadsheets in half of Europe write semicolons; what was assumed must be seen."""
     (tmp_path / "semi.csv").write_text(f"sex{mark}hired\nf{mark}1\nm{mark}0\n")
-    done = call("audit", "semi.csv", "--guess")
+    said = _said(call("audit", "semi.csv"))
+
+    assert (
+        f"semi.csv as {SEPARATORS[mark]}-separated UTF-8; --delimiter, --encoding, --decimal change it"
+        in said
+    )
+    assert "2 rows, 2 columns, none missing" in said
+
+
+def test_nothing_is_said_of_plain_commas_and_of_what_was_typed(call, tmp_path):
+    """A line that is always there is not read."""
+    (tmp_path / "plain.csv").write_text("sex,hired\nf,1\nm,0\n")
+    (tmp_path / "tab.csv").write_text("sex\thired\nf\t1\nm\t0\n")
+    typed = ["--delimiter", "tab", "--encoding", "utf-8", "--decimal", "point"]
+
+    assert "change it" not in _said(call("audit", "plain.csv"))
+    assert "change it" not in _said(call("audit", "tab.csv", *typed))
+    assert "1 column," in _said(call("audit", "tab.csv", "--delimiter", "semicolon"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--delimiter", "space bar", "--delimiter must be one printable ASCII character or a tab"),
+        ("--encoding", "rot13", "--encoding must be an encoding of text, such as utf-8"),
+        ("--decimal", ";", "--decimal must be one of '.', ','"),
+        ("--sheet", "1", "it is no Excel file, so it has no sheets"),
+    ],
+)
+def test_a_format_that_cannot_be_is_refused(call, file, option, value, said):
+    done = call("audit", file, *WHOLE, option, value)
 
     assert done.exit_code == 2
-    assert "semi.csv has one column" in _said(done)
-    assert "commas between the fields" in _said(done)
+    assert said in _said(done)
 
 
 def test_one_column_is_not_one_columns(call, tmp_path):

@@ -37,8 +37,9 @@ def test_files_folders_and_data_sets_are_offered(tmp_path, monkeypatch):
     (tmp_path / "adults" / "x.parquet").touch()
     (tmp_path / "ad.csv").touch()
     (tmp_path / "ad.txt").touch()
+    (tmp_path / "ad.pdf").touch()
 
-    assert complete_data("ad") == ["ad.csv", "adults/", "adult"]
+    assert complete_data("ad") == ["ad.csv", "ad.txt", "adults/", "adult"]
     assert complete_data("adults/") == ["adults/x.parquet"]
     assert complete_data("nowhere/x") == []
 

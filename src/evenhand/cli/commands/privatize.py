@@ -9,6 +9,7 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.files import report_format, typed_format
 from evenhand.cli.options import (
     DATA,
     OUTPUT,
@@ -26,7 +27,6 @@ from evenhand.cli.terminal.refusals import (
     refuse_bands,
     refuse_empty,
     refuse_missing_schema,
-    refuse_other_separators,
     refuse_overwritten,
 )
 from evenhand.collect import GroupOutcomes
@@ -36,11 +36,13 @@ from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
 from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
 from evenhand.table.limits import STREAM_LIMITS
-from evenhand.table.read import file_columns, file_form, read
+from evenhand.table.read import detect_file_format, file_form, read
 from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from evenhand.table import FileFormat
 
 EXAMPLE = """\
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
@@ -63,11 +65,15 @@ _NEEDED = (
 
 
 def privatize(  # noqa: PLR0913 - one option each
-    source: Annotated[Path, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
+    source: Annotated[Path, argument(DATA, "IN", "A CSV, Excel or Parquet file, one row per person.")],
     out: Annotated[Path, argument(OUTPUT, "OUT", "The file to write, by its name CSV or Parquet.")],
     *,
     epsilon: Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")],
     schema: shared.SchemaFile = None,
+    delimiter: shared.Delimiter = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = None,
+    sheet: shared.Sheet = None,
     protocol: Annotated[
         str,
         protection_option(
@@ -124,6 +130,7 @@ def privatize(  # noqa: PLR0913 - one option each
     them.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
+    asked = typed_format(locals())
     if only_reports and keep:
         wrong_use("--only-reports and --keep contradict each other.")
     if declared_only and (only_reports or keep):
@@ -133,7 +140,9 @@ def privatize(  # noqa: PLR0913 - one option each
     _refuse_early(source, out, epsilon, overwrite=overwrite)
     chosen = split_list(columns) or None
     refuse_overwritten({"--schema": schema, "--outcomes": outcomes}, (out, *side_files(out)), other="OUT")
-    declared = _schema(source, schema, chosen, infer=infer_schema, bands=read_bands(band))
+    file_format = _file_format(terminal, source, asked)
+    bands = read_bands(band)
+    declared = _schema(source, schema, chosen, infer=infer_schema, bands=bands, file_format=file_format)
     public = read_outcomes(outcomes, weights, rates, protocol)
     with follow_rows(terminal, "Drawing") as progress:
         privatized = privatize_file(
@@ -148,6 +157,7 @@ def privatize(  # noqa: PLR0913 - one option each
             keep=() if only_reports or declared_only else split_list(keep) or None,
             keep_declared=declared_only,
             simulate=simulate,
+            file_format=file_format,
             keep_order=keep_order,
             overwrite=overwrite,
             batch_rows=batch_rows,
@@ -161,8 +171,14 @@ def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> 
     """Refuse what can be refused before the rows are read, which may take long."""
     file_form(out, owner="privatize_file", parameter="out")
     exact(epsilon, name="epsilon", owner="privatize_file", above=0, most=1_000_000)
-    refuse_other_separators(source.name, file_columns(source, limits=STREAM_LIMITS))
     Places.of(out, taken_by=source, overwrite=overwrite)
+
+
+def _file_format(terminal: Terminal, source: Path, asked: FileFormat | None) -> FileFormat:
+    """Return how the rows are written, and say what was assumed."""
+    file_format = detect_file_format(source, asked, limits=STREAM_LIMITS)
+    report_format(terminal, source.name, file_format.assumed_beside(asked))
+    return file_format
 
 
 def _schema(
@@ -172,6 +188,7 @@ def _schema(
     *,
     infer: bool,
     bands: Mapping[str, str] | None = None,
+    file_format: FileFormat | None = None,
 ) -> Schema:
     """Return the schema that was declared or, if that was asked for, one that is read from the rows."""
     refuse_missing_schema(path, infer=infer)
@@ -180,7 +197,7 @@ def _schema(
         return Schema.load(path)
     if columns is None:
         wrong_use("--infer-schema needs --columns: what to randomise is for you to say.")
-    rows = read(source, columns=columns)
+    rows = read(source, columns=columns, file_format=file_format)
     if not len(rows):
         wrong_use(f"{source.name} has column names and no rows. Hint: name a file with people in it.")
     return Schema.infer(rows, sensitive=columns, bands=bands)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.files import report_format, typed_format
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
 from evenhand.cli.roles import beside_options, read_bands, with_roles_beside
@@ -17,7 +18,6 @@ from evenhand.cli.terminal.refusals import (
     refuse_bands,
     refuse_empty,
     refuse_missing_schema,
-    refuse_other_separators,
     refuse_overwritten,
 )
 from evenhand.privacy.rational import exact
@@ -64,7 +64,7 @@ _INSTEAD = {
 
 
 def release(  # noqa: PLR0913 - one option each
-    source: Annotated[str, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
+    source: Annotated[str, argument(DATA, "IN", "A CSV, Excel or Parquet file, one row per person.")],
     *,
     mechanism: Annotated[
         str, protection_option("NAME", "Of {mechanisms}.", "--mechanism", choices="mechanisms")
@@ -75,6 +75,10 @@ def release(  # noqa: PLR0913 - one option each
         str | None, protection_option("NUMBER", "Of the whole table, such as 1 or 1/2.")
     ] = None,
     schema: shared.SchemaFile = None,
+    delimiter: shared.Delimiter = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = None,
+    sheet: shared.Sheet = None,
     unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
     threshold: shared.Threshold = None,
     fill: shared.Fill = None,
@@ -166,8 +170,8 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
         if declared.weight is not None:
             wrong_use(_WEIGHT.replace("--weight", "The role weight"))
         declared = declared.select(split_list(typed["columns"], declared.names))
-    opened = open_data(typed["source"], schema=declared)
-    refuse_other_separators(opened.source.label, opened.names)
+    opened = open_data(typed["source"], schema=declared, file_format=typed_format(typed))
+    report_format(terminal, opened.source.label, opened.assumed)
     terminal.say("Reading", f"{opened.source.label}, {quote_names(opened.names)}")
     schema = opened.schema if declared is None and not infer else declared
     names = split_list(typed["columns"], opened.names)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
+from evenhand.cli.files import typed_format
 from evenhand.cli.options import (
     DATA,
     argument,
@@ -145,7 +146,7 @@ class DecideCommand(TaskCommand):
         _refuse_contradictions(typed)
         rule = None if typed["rule"] is None else parse(typed["rule"]).inputs  # before any row is read
         budget = _read_money("--budget", typed["budget"])
-        opened = open_data(typed["data"])
+        opened = open_data(typed["data"], file_format=typed_format(typed))
         report_reading(terminal, opened)
         refuse_empty_table(opened)
         if rule is not None:

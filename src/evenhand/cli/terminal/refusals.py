@@ -1,4 +1,4 @@
-"""What is refused before any work: empty lists, files without commas, files to write over."""
+"""What is refused before any work: empty lists, missing schemas, files to write over."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import wrong_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-_OTHER_SEPARATORS = ";\t|"
 
 
 def refuse_empty(lists: Mapping[str, Any], *, hint: str = "leave it out, or say what.") -> None:
@@ -37,13 +35,6 @@ def refuse_missing_schema(path: Path | None, *, infer: bool) -> None:
             "'schema.toml') and replace what it read by what is public; --infer-schema takes the values of "
             "these rows, which leaks."
         )
-
-
-def refuse_other_separators(label: str, names: Sequence[str]) -> None:
-    """Refuse a file that seems to have one column because its fields are separated by something else."""
-    if len(names) == 1 and any(separator in names[0] for separator in _OTHER_SEPARATORS):
-        message = f"{label} has one column, and its name looks like several with other marks between them."
-        wrong_use(f"{message} Hint: save the file with commas between the fields, and points in numbers.")
 
 
 def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path], *, other: str) -> None:

@@ -1,4 +1,4 @@
-"""Open what a person names: a CSV or Parquet file of theirs, or a data set by name."""
+"""Open what a person names: a CSV, Excel or Parquet file of theirs, or a data set by name."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from evenhand.errors import UnknownNameError
 from evenhand.study.plan.source import DataSource
 from evenhand.table import read
 from evenhand.table.limits import own_file_limits
-from evenhand.table.read import file_columns
+from evenhand.table.read import ENDINGS, ENDINGS_TEXT, detect_file_format, file_columns
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.schema import Schema
+    from evenhand.table import FileFormat
     from evenhand.table.limits import Limits
-
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -40,6 +39,8 @@ class Opened:
     unread : tuple of str
         The columns of a file that its schema does not declare, and that were not read. A message names none
         of them that nobody asked for: they may be private where a file has no header.
+    assumed : FileFormat, optional
+        How a file was found to be written, where nobody said so and it is not plain CSV.
     """
 
     source: DataSource
@@ -47,6 +48,7 @@ class Opened:
     schema: Schema | None = None
     note: str = ""
     unread: tuple[str, ...] = ()
+    assumed: FileFormat | None = None
 
     @property
     def rows(self) -> int:
@@ -75,6 +77,7 @@ def open_data(
     schema: Schema | None = None,
     options: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
+    file_format: FileFormat | None = None,
 ) -> Opened:
     """Open a file by its path, or a data set by its name.
 
@@ -89,6 +92,8 @@ def open_data(
         Of a data set.
     limits : Limits, optional
         How large a file may be; by default :func:`own_file_limits`, for it is a file of one's own.
+    file_format : FileFormat, optional
+        What is known of how a file is written; the rest is found out.
 
     Raises
     ------
@@ -105,22 +110,27 @@ def open_data(
     """
     name = os.fspath(data)
     if name in datasets.DATASETS and not Path(name).is_file():
-        source = DataSource(dataset=name, options=dict(options or {}))
+        source = DataSource(dataset=name, options=dict(options or {}), file_format=file_format)
         dataset = datasets.load(name, backend="pyarrow", **source.options)
         return Opened(source, dataset.frame, schema or dataset.schema, dataset.note)
-    if not name.lower().endswith(_ENDINGS) and not Path(name).exists():
-        place = f"a data set, nor a file (whose name would end with {', '.join(_ENDINGS)})"
+    if not name.lower().endswith(tuple(ENDINGS)) and not Path(name).exists():
+        place = f"a data set, nor a file (whose name would end with {ENDINGS_TEXT})"
         raise UnknownNameError("Data", name, datasets.DATASETS, place=place)
     _refuse_what_is_no_file(name)
-    frame = read(name, schema=schema, limits=limits or own_file_limits())
-    there = () if schema is None else file_columns(name, limits=limits or own_file_limits())
+    limits = limits or own_file_limits()
+    written = detect_file_format(name, file_format, limits=limits)
+    assumed = written.assumed_beside(file_format)
+    frame = read(name, schema=schema, limits=limits, file_format=written)
+    there = () if schema is None else file_columns(name, limits=limits, file_format=written)
     unread = tuple(column for column in there if column not in frame.column_names)
-    return Opened(DataSource(path=str(Path(name).absolute())), frame, schema, unread=unread)
+    kept = written if file_format is not None or assumed is not None else None
+    source = DataSource(path=str(Path(name).absolute()), file_format=kept)
+    return Opened(source, frame, schema, unread=unread, assumed=assumed)
 
 
 def _refuse_what_is_no_file(name: str) -> None:
     path = Path(name)
     if path.is_dir():
         refuse(path.name or name, "it is a folder.")
-    if not name.lower().endswith(_ENDINGS):
-        refuse(path.name, f"its name must end with {', '.join(_ENDINGS)}. Hint: export it as CSV.")
+    if not name.lower().endswith(tuple(ENDINGS)):
+        refuse(path.name, f"its name must end with {ENDINGS_TEXT}. Hint: export it as CSV.")

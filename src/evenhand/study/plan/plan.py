@@ -6,7 +6,7 @@ A plan file is TOML that a person can read, write and check. Every fault names i
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.registry import DEFAULT_KIND, task_of_kind
 from evenhand.study.tasks.registry import KINDS as TASK_KINDS
+from evenhand.table.file_format import FileFormat
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _OWNER = "Plan"
 _FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "notes")
 _TABLES = ("data", "task", "schema")
-_DATA = ("path", "dataset", "options", "rows")
+_DATA = ("path", "dataset", "options", "rows", "file_format")
 _SHOWN = 20
 _OLD_KIND = "classify"
 
@@ -158,8 +159,9 @@ class Plan:
         document |= {"seed": self.seed, "repeats": self.repeats, "measures": list(self.measures)}
         document |= {"notes": [Note.of(note).plain for note in self.notes]} if self.notes else {}
         if self.data is not None:
-            given = vars(self.data).items()
-            document["data"] = {key: value for key, value in given if value not in (None, {})}
+            written = self.data.file_format
+            given = {**vars(self.data), "file_format": None if written is None else written.parts}
+            document["data"] = {key: value for key, value in given.items() if value not in (None, {})}
         document["task"] = self.task.to_toml()
         if self.schema is not None:
             document["schema"] = tomllib.loads(self.schema.to_toml())
@@ -241,6 +243,13 @@ def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
     path = table.get("path")
     if folder is not None and isinstance(path, str):
         table = {**table, "path": str(folder / path)}
+    if "file_format" in table:
+        parts = table["file_format"]
+        if not isinstance(parts, dict):
+            refuse_field("data.file_format", "must be a [data.file_format] table.")
+        known = [part.name for part in fields(FileFormat)]
+        _refuse_unknown_fields(parts, known, prefix="data.file_format.")
+        table = {**table, "file_format": _build_part("data.file_format", FileFormat, parts)}
     source: DataSource = _build_part("data", DataSource, table)
     return source
 

@@ -7,9 +7,10 @@ from os import PathLike, fspath
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from evenhand._validate import integer
+from evenhand._validate import integer, kind_of
 from evenhand.errors import InvalidParameterError
 from evenhand.schema.values import plain_mapping
+from evenhand.table.file_format import FileFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,24 +25,27 @@ class DataSource:
     Parameters
     ----------
     path : str or path, optional
-        A CSV or Parquet file.
+        A CSV, Excel or Parquet file.
     dataset : str, optional
         The name of a data set of :mod:`evenhand.datasets`; exactly one of the two is given.
     options : mapping, default {}
         Options of the data set.
     rows : int, optional
         Use so many rows, drawn at random with the study's seed; by default all.
+    file_format : FileFormat, optional
+        How the file is written; by default that is found out from its beginning.
 
     Examples
     --------
     >>> DataSource(dataset="causal", options={"n": 2000})
-    DataSource(path=None, dataset='causal', options={'n': 2000}, rows=None)
+    DataSource(path=None, dataset='causal', options={'n': 2000}, rows=None, file_format=None)
     """
 
     path: str | None = None
     dataset: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     rows: int | None = None
+    file_format: FileFormat | None = None
 
     def __post_init__(self) -> None:
         given: object = self.path
@@ -61,6 +65,15 @@ class DataSource:
                 raise InvalidParameterError("options", owner=_OWNER, must_be=must_be, got=self.options)
         if self.rows is not None:
             object.__setattr__(self, "rows", integer("rows", self.rows, owner=_OWNER, low=1))
+        written: object = self.file_format
+        if written is not None and (self.path is None or not isinstance(written, FileFormat)):
+            must_be = "a FileFormat, and only of a file"
+            raise InvalidParameterError("file_format", owner=_OWNER, must_be=must_be, got=kind_of(written))
+
+    @property
+    def format_options(self) -> list[str]:
+        """How the file is written, as that is typed on the command line."""
+        return [] if self.file_format is None else self.file_format.options
 
     @property
     def label(self) -> str:
@@ -68,4 +81,4 @@ class DataSource:
         return str(self.dataset) if self.path is None else PurePath(self.path).name
 
     def __hash__(self) -> int:
-        return hash((self.path, self.dataset, self.rows))
+        return hash((self.path, self.dataset, self.rows, self.file_format))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
@@ -297,7 +298,9 @@ class Results(ResultData):
         setting = choose(asked=chosen is not None) if choose else None
         if data is None or setting is None:
             return ""
-        return self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)
+        command = self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)
+        options = [] if self.plan.data is None else self.plan.data.format_options
+        return shlex.join([*shlex.split(command), *options]) if command and options else command
 
     def command(self, folder: str | PathLike[str]) -> str:
         """Return the command that runs the study again; an empty text if its plan is not in the folder."""

@@ -70,7 +70,7 @@ def _detect_encoding(start: bytes, name: str, *, is_whole: bool) -> str:
         if start.startswith(mark):
             return encoding
     even, odd = start[::2].count(0), start[1::2].count(0)
-    if max(even, odd) * 4 >= len(start) > 0 and min(even, odd) * 10 < max(even, odd):
+    if 20 * max(even, odd) >= 7 * len(start) > 0 and min(even, odd) * 10 < max(even, odd):
         return "utf-16-le" if odd > even else "utf-16-be"
     try:
         _decode(start, "utf-8", is_whole=is_whole, errors="strict")

@@ -246,7 +246,17 @@ def test_a_values_list_is_short(call, tmp_path):
         ("binary.csv", b"\x00\x01\x02\xff", "was not read"),
         ("twice.csv", b"a,a\n1,2\n", "the same name"),
         ("bad.parquet", b"PAR1 not at all", "was not read"),
-        ("notes.txt", b"a,b\n1,2\n", ".csv"),
+        ("notes.ods", b"a,b\n1,2\n", ".csv"),
+        ("mixed.csv", b"a;b;c\n1;2;3\n1,2,3\n", "by semicolons, or say what separates them (--delimiter)"),
+        (
+            "both.csv",
+            b"a;b\n1,5;2.5\n3,5;1.5\n",
+            "say which are numbers (--decimal comma or --decimal point)",
+        ),
+        ("late.csv", b"a,b\n" + b"1,2\n" * 40_000 + b"1,\xe9\n", "line 40,002 is not UTF-8 text"),
+        ("cyrillic.csv", "имя,город\nАнна,Омск\n".encode("cp1251"), "say which encoding it has"),
+        ("odd.csv", "a,b\n1,2\n".encode("utf-16") + b"x", "is not UTF-16 text"),
+        ("book.xlsx", b"PK\x03\x04 not at all", "save it as CSV"),
     ],
 )
 def test_a_broken_file_is_refused_in_a_sentence(call, tmp_path, name, content, said):

@@ -65,13 +65,26 @@ def test_the_rows_are_not_read_for_an_output_or_epsilon_that_cannot_be(call, fil
     assert _said(done).removesuffix(".") == f"Error {said}".removesuffix(".")
 
 
-def test_a_file_with_semicolons_is_told_as_one_by_privatize_too(call, file):
-    """'No column is called sex' sends a person looking at the column names, which are right."""
+def test_a_file_with_semicolons_is_read_by_privatize_too(call, file):
+    """What is written stands in UTF-8 with commas, whatever was read."""
     file.write_text(file.read_text().replace(",", ";"))
     done = call("privatize", file, "r.csv", *INFER)
 
+    assert done.exit_code == 0
+    assert "people.csv as semicolon-separated UTF-8" in _said(done)
+    assert Path("r.csv").read_text().splitlines()[0].count(",") == file.read_text().splitlines()[0].count(";")
+
+
+def test_a_file_that_turns_out_to_be_of_another_encoding_leaves_nothing_written(call, file):
+    """The guess from the beginning is wrong from a later line on."""
+    text = file.read_text()
+    file.write_bytes(text.encode() + (text.splitlines()[1] + "\n").encode() * 10_000 + b"\xe9\n")
+    there = sorted(path.name for path in Path().iterdir())
+    done = call("privatize", file, "r.csv", *INFER)
+
     assert done.exit_code == 2
-    assert "its name looks like several with other marks between them" in _said(done)
+    assert sorted(path.name for path in Path().iterdir()) == there
+    assert "(--" in _said(done)
 
 
 def test_a_file_without_rows_has_no_domains_to_read(call, file):

@@ -55,7 +55,7 @@ def audit_command(
     default = type(task)(count="count")
     usual = {"mechanism": "laplace", "smallest": f"{default.smallest:g}"}
     usual |= TableMechanism("discrete-gaussian").parameters
-    words = ["evenhand", "audit", "decide", str(rows)]
+    words = ["evenhand", "audit", "decide", str(rows), *(source.format_options if source else ())]
     for name, value in options.items():
         if value and value != usual.get(name, getattr(default, name, None)):
             words += [f"--{name}", str(value)]

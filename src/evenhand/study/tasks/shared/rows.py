@@ -74,7 +74,8 @@ def load_frame(
     if data.dataset is not None:
         dataset = datasets.load(data.dataset, backend="pyarrow", **data.options)
         return dataset.frame, dataset.schema, (dataset.note,) if dataset.note else ()
-    return read(str(data.path), schema=schema, limits=STUDY_LIMITS), None, ()
+    path, written = str(data.path), data.file_format
+    return read(path, schema=schema, limits=STUDY_LIMITS, file_format=written), None, ()
 
 
 def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:

@@ -1,0 +1,25 @@
+"""How a file is written: what was typed about it, and what was assumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evenhand.cli.options import FORMAT_OPTIONS
+from evenhand.table import FileFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.cli.terminal.console import Terminal
+
+
+def typed_format(typed: Mapping[str, Any]) -> FileFormat | None:
+    """Return what was typed about how the file is written; None if nothing was."""
+    parts = {name: typed[name] for name in FORMAT_OPTIONS if typed.get(name) is not None}
+    return FileFormat(**parts) if parts else None
+
+
+def report_format(terminal: Terminal, label: str, assumed: FileFormat | None) -> None:
+    """Say how a file was assumed to be written; nothing if nothing was assumed."""
+    if assumed is not None:
+        terminal.say("Reading", f"{label} as {assumed}; --delimiter, --encoding, --decimal change it")
