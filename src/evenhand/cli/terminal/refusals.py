@@ -31,9 +31,8 @@ def refuse_missing_schema(path: Path | None, *, infer: bool) -> None:
     if path is None and not infer:
         wrong_use(
             "--schema is missing: a file that declares the values each column may have, from a code list or "
-            "a questionnaire. Hint: write one, or in Python start from Schema.infer(frame).save("
-            "'schema.toml') and replace what it read by what is public; --infer-schema takes the values of "
-            "these rows, which leaks."
+            "a questionnaire. Hint: draft one with 'evenhand schema FILE' and replace what it read by what "
+            "is public; --infer-schema takes the values of these rows, which leaks."
         )
 
 

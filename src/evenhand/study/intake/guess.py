@@ -239,7 +239,10 @@ class Rows:
         return (tuple(personal), "named like what a person is rather than does") if personal else None
 
     def twins_of_target(self, known: RoleOptions) -> tuple[str, ...]:
-        """Return the columns of few values, each of which comes with one value of the target only."""
+        """Return the columns of which each value comes with one value of the target only.
+
+        There are none where little else would be left.
+        """
         target = self.domains.get(known.target or "")
         if target is None or target.size != 2:
             return ()
@@ -249,7 +252,8 @@ class Rows:
             for name, domain in self.domains.items()
             if domain.kind == "categorical" and domain.size <= FEW and name not in kept
         ]
-        return tuple(name for name in few if self._says_target(name, str(known.target)))
+        twins = tuple(name for name in few if self._says_target(name, str(known.target)))
+        return twins if len(self.domains) - len(twins) >= 2 else ()
 
     def _says_target(self, name: str, target: str) -> bool:
         pairs = self.frame.select([name, target]).drop_nulls()

@@ -21,7 +21,8 @@ TYPED = {
     "privileged": "female", "sensitive": "job", "drop": "job", "band": "age=10", "guess": None,
     "epsilons": "7",
     "protocols": "ss", "splits": "k-based", "strategies": "single", "model": "logistic", "encoder":
-    "one-hot", "missing_group": None, "repeats": "3", "columns": "sex", "quasi": "sex",
+    "one-hot", "missing_group": None, "labels": "sex=male:Men",
+    "repeats": "3", "columns": "sex", "quasi": "sex",
     "mechanisms": "suppression", "unit":
     None, "threshold": "0", "fill": "zero", "k": "0", "fraction": "0", "delta": "1e-7", "rho": "0.5",
     "bound": "0", "post": "integral", "compare_post": "shrink=2", "methods": "fermi", "gap": "0.5",

@@ -30,12 +30,13 @@ WORDS = {
         "release", "people.csv", "--infer-schema", "--columns", "sex", "--mechanism", "laplace",
         "--epsilon", "1", "--out", "table.csv", "--overwrite",
     ],
+    "schema": ["schema", "people.csv", "--out", "drafted.toml", "--force"],
     "datasets": ["datasets"],
     "reproduce": ["reproduce"],
 }  # fmt: skip
 """A command line of each command that takes a moment."""
 
-FINE = {"privatize", "release", "datasets", "reproduce"}
+FINE = {"privatize", "release", "schema", "datasets", "reproduce"}
 EACH = [[], ["--version"], ["--help"], *WORDS.values(), *([*words, "--json"] for words in WORDS.values())]
 STREAMS = {"in": 0, "out": 1, "err": 2}
 
