@@ -7,7 +7,7 @@ from typing import Annotated
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.options import output_option
-from evenhand.cli.study import check_folder, choose_folder, follow_run
+from evenhand.cli.study import check_folder, choose_folder, follow_run, grid_size
 from evenhand.cli.tasks.registry import load_task_command
 from evenhand.cli.terminal.console import Terminal
 from evenhand.study.plan.plan import Plan
@@ -53,10 +53,7 @@ def demo(
         name="The demo",
     )
     terminal.say("Demo", _STORY)
-    cells = len(plan.cells())
-    terminal.say(
-        "Plan", f"{len(plan.settings())} settings x {_REPEATS} repeats = {cells} runs, under a minute"
-    )
+    terminal.say("Plan", f"{grid_size(plan)}, under a minute")
     results = follow_run(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
     shown = open_page and terminal.is_interactive
     command.finish(terminal, results, command="demo", out=folder, open_page=shown, language=spoken)
