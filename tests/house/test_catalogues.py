@@ -12,7 +12,13 @@ from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.tasks.registry import KINDS, package_of_kind
 
 MOST_WORDS, MOST_NUMBERS = 25, 2
-OWNERS = ("report", "study/page", "study/tasks/shared", *(f"study/tasks/{kind}" for kind in KINDS))
+OWNERS = (
+    "report",
+    "study/page",
+    "study/intake",
+    "study/tasks/shared",
+    *(f"study/tasks/{kind}" for kind in KINDS),
+)
 ONE_NUMBER = {"points", "percent", "change", "count", "number", "epsilon", "of"}
 SEVERAL = {"interval", "limits", "range", "moved"}
 ENGLISH = {

@@ -153,7 +153,7 @@ def _nobody(
         largest = max(known, key=lambda group: abs(known[group].value))
         most = max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit)
         slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(most)}
-        return "nobody", slots | {"others": ""}
+        return ("nobody_judged" if reading.too_few else "nobody"), slots | {"others": ""}
     slots |= {"group": reading.named(furthest), "change": known[furthest]}
     return "open", slots | {"most": -(known[furthest].low or 0.0), "others": ""}
 
