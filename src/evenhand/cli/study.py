@@ -211,9 +211,11 @@ def spell_expected(seconds: float) -> str:
 
 
 def grid_size(plan: Plan) -> str:
-    """Return how many settings, repeats and cells a plan has, in words."""
-    settings, repeats = counted(len(plan.settings()), "setting"), counted(plan.repeats, "repeat")
-    return f"{settings} x {repeats} = {counted(len(plan.cells()), 'run')}"
+    """Return how many settings, repeats and runs a plan has, in words; settings are those that protect."""
+    protected = [setting for setting in plan.settings() if setting.is_protected]
+    settings, repeats = counted(len(protected), "setting"), counted(plan.repeats, "repeat")
+    baseline = " and the unprotected one" if len(protected) < len(plan.settings()) else ""
+    return f"{settings}{baseline}, {repeats} each: {counted(len(plan.cells()), 'run')}"
 
 
 def follow_run(

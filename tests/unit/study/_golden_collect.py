@@ -142,7 +142,7 @@ def situations(language="en"):
         "A smaller epsilon costs no more": epsilons({0.5: 0.82, 1: 0.82, 4: 0.82}),
         "Every epsilon costs": epsilons({0.5: 0.75, 1: 0.78, 4: 0.80}),
         "Columns in the clear give the secret away": costs(
-            0.76, 0.82, leaks=(Leak("sex", ("job", "region"), 1.0, 0.8), Leak("region", ("job",), 0.97, 0.5))
+            0.76, 0.82, leaks=(Leak("sex", ("job", "hours"), 1.0, 0.8), Leak("region", ("job",), 0.97, 0.5))
         ),
         "A column in the clear gives the secret away": costs(
             0.76, 0.82, collect=ONE, leaks=(Leak("sex", ("job",), 0.998, 0.52),)

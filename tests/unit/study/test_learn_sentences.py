@@ -28,7 +28,7 @@ def test_three_sentences_say_cost_gap_and_choice():
     assert cost.finding == "Accuracy falls by 2.0 points, and it is not clear for which group."
     assert "Fermi + parity at ε = 1, 3 repeats" in cost.evidence
     assert gap.finding == "The selection gap narrows from 20.0 to 1.2 points."
-    assert "(A change of −18.8 points, −19.1 to −18.5.)" in gap.evidence
+    assert "(By 18.5 to 19.1 points.)" in gap.evidence
     assert "cannot be told from the 1.0 points that equal rates would show by chance" in gap.evidence
     assert gap.endswith("Among people like these the mean gap is proved to be at most 2.0 points.")
     assert choice.finding == "Choose DP for accuracy, Fermi + parity for a small gap."

@@ -169,12 +169,15 @@ class TaskCommand:
         return one_of("language", typed.get("language") or known[0], known, owner=f"a study of {self.kind}")
 
     def run(self, typed: dict[str, Any]) -> None:
-        """Run the study that the options describe, from its plan to its report."""
+        """Run the study that the options describe, from its plan to its report, in the language asked for."""
+        with written_in(self.choose_language(typed)):
+            self._run(typed)
+
+    def _run(self, typed: dict[str, Any]) -> None:
         began = when_command_began()
         terminal = Terminal(as_json=typed["as_json"], quiet=typed["quiet"])
         lists = {name: kind for name, kind in self.options.items() if get_args(kind)[0] == list[str] | None}
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
-        self.choose_language(typed)
         self.check(typed)
         check_script(typed.get("save_script"))
         resume, plan_file = typed["resume"], typed.get("plan")

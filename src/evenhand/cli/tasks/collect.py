@@ -23,7 +23,7 @@ from evenhand.report.words import epsilon_of
 from evenhand.study.intake.setup import without_columns
 from evenhand.study.page.comparing import LEVEL
 from evenhand.study.results.estimates import group_change
-from evenhand.study.tasks.collect.prepare import without_twins
+from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
@@ -82,7 +82,7 @@ class CollectCommand(TaskCommand):
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
         own = {
-            "protocols": ",".join(CollectTask.audit_mechanisms),
+            "protocols": f"{','.join(CollectTask.audit_mechanisms)}; optimal where it fits",
             "epsilons": ",".join(CollectTask.audit_epsilons),
         }
         return {**defaults_of(CollectTask(), self.options), **own}
@@ -99,7 +99,7 @@ class CollectCommand(TaskCommand):
         bins_only = task.encoder == "one-hot" or task.model == "logistic"
         setup = assign_roles(terminal, opened, typed, command="audit", bins_only=bins_only)
         if not typed["protocols"]:
-            task = without_twins(task, setup.schema)
+            task = fit_protocols(task, setup.schema)
         return build_plan(opened, task, typed, setup), opened.frame
 
     def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
@@ -153,7 +153,8 @@ def choose_settings(results: Results) -> tuple[Setting, ...]:
 def choose_groups(terminal: Terminal, reading: CollectReading) -> dict[str, str]:
     """Return the groups that fit beside the numbers, each with the title of its column; empty if not all do.
 
-    A title names the column too where there is room, for a 0 alone tells nobody whose column it is.
+    A title names the column too, in two lines where there is no room for one: a 0 alone tells nobody what
+    it is. Labels that say it themselves may stand alone.
     """
     groups, results = reading.groups, reading.results
     room = min(terminal.results.width, WIDEST) - _NUMBERS
@@ -162,10 +163,15 @@ def choose_groups(terminal: Terminal, reading: CollectReading) -> dict[str, str]
     protected = str(results.facts.schema.protected).strip()
     narrowest = {group: len(_too_few(reading)) if group in reading.too_few else _GROUP for group in groups}
     labels = set(results.facts.schema[str(results.facts.schema.protected)].named_values.values())
-    whole = [label if label in labels else f"{protected} = {label}" for label in groups]
-    for titles in (whole, list(groups)):
-        longest = max(len(title) for title in titles)
-        widths = [max(len(title), narrowest[group]) + 2 for group, title in zip(groups, titles, strict=True)]
+    ways = [
+        [label if label in labels else f"{protected}{blank}= {label}" for label in groups]
+        for blank in (" ", "\n")
+    ]
+    ways += [list(groups)] if all(reading.named(label) == label for label in groups) else []
+    for titles in ways:
+        lengths = [max(map(len, title.split("\n"))) for title in titles]
+        longest = max(lengths)
+        widths = [max(length, narrowest[group]) + 2 for group, length in zip(groups, lengths, strict=True)]
         if longest <= _LONGEST and sum(widths) <= room:
             return dict(zip(groups, titles, strict=True))
     return {}

@@ -11,6 +11,7 @@ from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.study.advise.predictions import LARGE, SMALL
 from evenhand.study.plan.plan import Plan
+from evenhand.study.tasks.shared.optimal_setting import MOST_GROUPS, why_not_optimal
 from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _SPLITS = ("uniform", "optimal")
 _REPEATS = 8
 _ROWS = 20_000
 _MOST_EPSILONS = 4
-_MOST_GROUPS = 30  # from which on the linear programs of the optimal channel take seconds
 
 
 def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
@@ -68,7 +68,7 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     epsilons = _epsilons(task.epsilons)
     several = schema is not None and len(schema.sensitive) > 1
     strategies = ["independent"]
-    protocols = [*_PROTOCOLS, *([OPTIMAL] if _can_be_optimal(schema) else [])]
+    protocols = [*_PROTOCOLS, *([] if why_not_optimal(schema) else [OPTIMAL])]
     if several and schema is not None:
         strategies += ["single"] if schema.protected in schema.sensitive else []
         strategies += ["combined"] if _can_combine(schema, epsilons, protocols) else []
@@ -92,17 +92,10 @@ def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
     return [ordered[round(place * step)] for place in range(_MOST_EPSILONS)]
 
 
-def _can_be_optimal(schema: Schema | None) -> bool:
-    """Return whether the channel that keeps the gap small can report the protected column."""
-    if schema is None or schema.protected is None or schema.protected not in schema.sensitive:
-        return False
-    return schema[schema.protected].size <= _MOST_GROUPS
-
-
 def _can_combine(schema: Schema, epsilons: list[Fraction], protocols: list[str]) -> bool:
     """Return whether all combinations of the sensitive columns can be reported as one value."""
     sizes = {name: schema[name].size for name in schema.sensitive}
-    if OPTIMAL in protocols and math.prod(sizes.values()) > _MOST_GROUPS:
+    if OPTIMAL in protocols and math.prod(sizes.values()) > MOST_GROUPS:
         return False
     try:
         for epsilon in epsilons:

@@ -11,6 +11,7 @@ import narwhals as nw
 
 from evenhand.errors import EvenhandError
 from evenhand.schema.infer import FEW, MOST_TEXTS, Inference, has_missing, inferred, why_no_categories
+from evenhand.study.intake.wording import say
 
 if TYPE_CHECKING:
     from evenhand.schema import Column
@@ -105,17 +106,15 @@ def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: boo
     """Return the reason why a column is of no use; nothing if it may be."""
     named = part != "clear"
     if not distinct:
-        return "holds no value"
+        return say("why.no_value")
     if distinct == 1 and (named or not missing):
-        return "holds one value only"
+        return say("why.one_value")
     if not named and _is_identifier(present, distinct):
-        return "numbers the rows, as identifiers do"
+        return say("why.identifier")
     if present.dtype.is_integer() and max(-int(present.min()), int(present.max())) > _LARGEST:
-        return "holds whole numbers that are too large"
+        return say("why.too_large")
     if _is_text(present) and distinct > _most_texts(part, len(present)):
-        numbers = "holds numbers beside other texts, or numbers with decimal commas"
-        texts = "holds too many different texts, as names and free text do"
-        return numbers if _are_mostly_numbers(present) else texts
+        return say("why.numbers" if _are_mostly_numbers(present) else "why.texts")
     return ""
 
 

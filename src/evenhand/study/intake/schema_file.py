@@ -13,7 +13,7 @@ from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.guess import dummy_labels
 from evenhand.study.intake.setup import ROLES
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.intake.wording import say
 from evenhand.table.encode import Table
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 _COLUMN = "\n[[columns]]\n"
 _NUMBERS = (int, float)
-
-
-def say(key: str, **slots: Any) -> str:
-    """Return a sentence of drafts and checks."""
-    return catalogue("evenhand.study.intake").say(key, **slots)
 
 
 # --- drafts ---------------------------------------------------------------------------------------

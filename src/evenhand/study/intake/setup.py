@@ -10,9 +10,9 @@ from evenhand.errors import ColumnNotFoundError, SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.bands import rule_text
 from evenhand.schema.infer import open_frame, refuse_one_side
-from evenhand.schema.text import listed
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.typed_values import label_values, value_of
+from evenhand.study.intake.wording import say
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -35,11 +35,6 @@ ROLES = {
 _MOST_REASONS = 6
 _SAID_APART = ("target", "protected")
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
-_INFERRED = Note(
-    "privacy",
-    "The domains of the columns were read from the rows, and that is a leak: a rare value is listed because "
-    "somebody has it. Declare them in a schema file, from public code lists.",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +95,13 @@ class Setup:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What a reader of the study should know about the schema."""
-        sentences: list[str] = [_INFERRED] if self.inferred else []
+        sentences: list[str] = [Note("privacy", say("inferred"))] if self.inferred else []
         if self.left_out:
-            reasons = [f"'{name}' {why}" for name, why in list(self.left_out.items())[:_MOST_REASONS]]
+            shown = list(self.left_out.items())[:_MOST_REASONS]
+            reasons = [say("left_out_one", column=f"'{name}'", why=why) for name, why in shown]
             more = len(self.left_out) - _MOST_REASONS
-            sentences.append(
-                f"Columns left out: {'; '.join(reasons)}{f'; and {more} more' if more > 0 else ''}."
-            )
+            reasons += [say("left_out_more", count=more)] if more > 0 else []
+            sentences.append(say("left_out", columns="; ".join(reasons)))
         return (*sentences, *self.notes)
 
 
@@ -289,10 +284,10 @@ def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[s
     used = {name: draft for name, draft in drafts.items() if draft.column is not None}
     missing = [name for name, draft in used.items() if draft.missing and parts.get(name) not in _SAID_APART]
     if missing:
-        yield f"Missing values of {_few(missing)} count as a value of their own, 'other'."
+        yield say("missing_as_other", columns=_few(missing))
     unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
     if unknown:
-        yield f"People whose '{unknown[0]}' is missing are left out."
+        yield say("target_missing", column=f"'{unknown[0]}'")
     yield from _look_alikes({name: draft.column for name, draft in used.items() if name in parts})
     binned = [name for name, draft in used.items() if draft.binned and name in parts]
     if binned:
@@ -300,7 +295,7 @@ def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[s
 
 
 def _binned_note(names: Sequence[str]) -> str:
-    return f"Numbers of {_few(names)} are put into bins."
+    return say("binned", columns=_few(names))
 
 
 def _look_alikes(columns: Mapping[str, Column | None]) -> Iterable[str]:
@@ -316,20 +311,17 @@ def _look_alikes(columns: Mapping[str, Column | None]) -> Iterable[str]:
         if len({value.strip().casefold() for value in values}) < len(values)
     ]
     if alike:
-        yield f"Values of {_few(alike)} that differ by blanks or capitals only count as different."
+        yield say("look_alikes", columns=_few(alike))
     for name, values in texts.items():
         words = [value for value in values if value.strip().casefold() in _MISSING]
         if words:
-            count = "count as values" if len(words) > 1 else "counts as a value"
-            yield (
-                f"'{name}' holds {_few(words)}, which {count} like any other. "
-                "An empty cell is a missing value."
-            )
+            key = "missing_word" if len(words) == 1 else "missing_words"
+            yield say(key, column=f"'{name}'", words=_few(words))
 
 
-def _few(names: Sequence[str]) -> str:
+def _few(names: Sequence[str]) -> list[str]:
     shown = [f"'{name}'" for name in names[:5]]
-    return listed([*shown, f"{len(names) - 5} more"] if len(names) > 5 else shown)
+    return [*shown, say("more", count=len(names) - 5)] if len(names) > 5 else shown
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -362,7 +354,7 @@ def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
             message = f"The value given for '{role}' is not one of column '{column}'"
             raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
         if str(value) != text:
-            notes.append(f"'{text}' was taken as {value!r} of column '{column}'.")
+            notes.append(say("taken_as", text=f"'{text}'", value=repr(value), column=f"'{column}'"))
         changes = {role: value}
         schema = schema.with_roles(**changes)
     return replace(setup, schema=schema, notes=tuple(notes))

@@ -23,7 +23,15 @@ from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.page.catalogue import Catalogue, catalogue, languages
 from evenhand.study.page.comparing import ENOUGH_REPEATS, LEVEL, strict
-from evenhand.study.page.wording import change, group_name, listed, plain, points
+from evenhand.study.page.wording import (
+    change,
+    digits_shown,
+    digits_that_agree,
+    group_name,
+    listed,
+    plain,
+    points,
+)
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
 
@@ -466,11 +474,15 @@ class Reading:
     def changed_number(
         self, label: str, pair: tuple[Estimated, Estimated], moved: Estimated, group: int | None = None
     ) -> KeyNumber:
-        """Return a share with what it was in the baseline and how it changed."""
-        detail = change(moved)
-        if math.isfinite(moved.value) and not moved.has_interval:
+        """Return a share with what it was in the baseline and how it changed; the three agree as shown."""
+        before, after = pair[0].value, pair[1].value
+        digits = digits_that_agree(before, after, moved.value, fewest=digits_shown(moved))
+        detail = change(moved, digits=digits)
+        if digits is None:  # then the interval alone says it
+            detail = "" if moved.low is None else detail[detail.index("(") :]
+        elif math.isfinite(moved.value) and not moved.has_interval:
             detail = self.sentences.say("head.no_interval", change=detail)
-        return KeyNumber(label, points(pair[1].value), points(pair[0].value), detail, group)
+        return KeyNumber(label, points(after, digits or 1), points(before, digits or 1), detail, group)
 
 
 def mean_of(runs: Runs) -> float:

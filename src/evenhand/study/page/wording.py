@@ -7,6 +7,7 @@ page.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -89,16 +90,16 @@ def percent(value: float, digits: int = 1) -> str:
     return fixed_word("form.percent", number=number(100 * value, digits))
 
 
-def points(value: float) -> str:
+def points(value: float, digits: int = 1) -> str:
     """Return a difference of shares in points, without the word.
 
     >>> points(0.3649), points(-0.012)
     ('36.5', '−1.2')
     """
-    return number(100 * value) if math.isfinite(value) else fixed_word("form.undefined")
+    return number(100 * value, digits) if math.isfinite(value) else fixed_word("form.undefined")
 
 
-def change(found: Estimated, *, unit: str = "") -> str:
+def change(found: Estimated, *, unit: str = "", digits: int | None = None) -> str:
     """Return a change in points with its sign and its interval, and the unit between the two if asked.
 
     >>> from evenhand.study.results.estimates import Estimated
@@ -107,7 +108,7 @@ def change(found: Estimated, *, unit: str = "") -> str:
     """
     if not math.isfinite(found.value):
         return fixed_word("form.undefined")
-    digits = digits_shown(found)
+    digits = digits or digits_shown(found)
     shown = f"{number(100 * found.value, digits, sign=True)}{unit}"
     if found.low is None or found.high is None:
         return shown
@@ -134,8 +135,10 @@ def amount(found: Estimated, *, unit: str = " points") -> str:
     return f"{shown} {interval_of(100 * low, 100 * high, digits)}"
 
 
-def digits_shown(found: Estimated | float) -> int:
+def digits_shown(found: Estimated | Rounded | float) -> int:
     """Return how many digits are shown: one, or as many as keep a clear change from looking like none."""
+    if isinstance(found, Rounded):
+        return found.digits
     if not isinstance(found, Estimated):
         return 1
     sizes = [abs(each) for each in (found.value, found.low, found.high) if each]
@@ -143,6 +146,48 @@ def digits_shown(found: Estimated | float) -> int:
         return 1
     seen = min(sizes) if found.is_clear else max(sizes)
     return next((each for each in range(1, _MOST_DIGITS) if round(100 * seen, each)), _MOST_DIGITS)
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A share with how many digits it is shown with, so that numbers of one sentence fit each other."""
+
+    value: float
+    digits: int
+
+
+def told_apart(before: Estimated, after: Estimated, moved: Estimated) -> tuple[Rounded, Rounded]:
+    """Return two shares with so many digits that a clear change between them can be seen.
+
+    >>> before, after = told_apart(Estimated(0.3004), Estimated(0.2996), Estimated(-0.0008, -0.001, -0.0006))
+    >>> before.digits, points(before.value, before.digits), points(after.value, after.digits)
+    (2, '30.04', '29.96')
+    """
+    digits = 1
+    if moved.is_clear:
+        shown = range(1, _MOST_DIGITS)
+        digits = next((n for n in shown if points(before.value, n) != points(after.value, n)), _MOST_DIGITS)
+    return Rounded(before.value, digits), Rounded(after.value, digits)
+
+
+def digits_that_agree(
+    before: float, after: float, change: float, *, fewest: int = 1, times: float = 100.0
+) -> int | None:
+    """Return with how many digits two numbers and their difference are shown so that the sum is right.
+
+    None if there is no such number of digits that people would want to read.
+
+    >>> digits_that_agree(0.3004, 0.2996, -0.0008), digits_that_agree(0.30, 0.31, 0.01)
+    (2, 1)
+    """
+    numbers = [Decimal(repr(float(times * value))) for value in (before, after, change)]
+    if not all(number.is_finite() for number in numbers):
+        return fewest
+    for digits in range(fewest, _MOST_DIGITS):
+        first, second, moved = (Decimal(f"{float(number):.{digits}f}") for number in numbers)
+        if second - first == moved:
+            return digits
+    return None
 
 
 def delta_text(delta: float) -> str:

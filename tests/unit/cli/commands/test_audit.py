@@ -43,7 +43,7 @@ def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, 
     assert "Reading  people.csv, 120 rows, 5 columns, none missing" in notices
     assert "Warning  domains were learnt from the rows, and that is a leak" in notices
     assert "Left out id (numbers the rows, as identifiers do)" in notices
-    assert "13 settings x 10 repeats = 130 runs, on 120 rows and 4 columns" in notices
+    assert "16 settings and the unprotected one, 10 repeats each: 170 runs, on 120 rows" in notices
     assert "Everyone pays: a point." in result
     assert "Report   study/report.html" in result
     assert "Protocol" in result

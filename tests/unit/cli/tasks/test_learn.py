@@ -62,7 +62,9 @@ def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, 
     assert done.exit_code == 0, said(done)
     assert "target hired = yes; protected sex, privileged m" in said(done)
     assert "sensitive" not in said(done)
-    assert "4 settings x 2 repeats = 8 runs, on 400 rows and 4 columns" in said(done)
+    assert "3 settings and the unprotected one, 2 repeats each: 8 runs, on 400 rows and 4 columns" in said(
+        done
+    )
     assert "not private (ε = 3)" in said(done)
     assert "evenhand audit learn --plan study/plan.toml --epsilon 3,10" in said(done)
     assert "Not private, not for publication" in page

@@ -356,7 +356,7 @@ def test_numbers_in_sentences_are_those_of_the_cells():
     )
     assert "({:.1f} to {:.1f} and {:.1f} to {:.1f}; GRR".format(*lost[0][1:], *lost[1][1:]) in first.evidence
     assert f"from {100 * gaps[0].mean():.1f} to {100 * gaps[1].mean():.1f} points" in second.finding
-    shown = "(A change of {:.1f} points, {:.1f} to {:.1f}.)".format(*moved).replace("-", "−")
+    shown = "(By {:.1f} to {:.1f} points.)".format(*sorted(abs(limit) for limit in moved[1:]))
     assert shown in second.evidence
 
 

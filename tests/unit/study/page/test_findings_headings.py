@@ -13,7 +13,13 @@ from evenhand.study.tasks.collect.page.frontier import (
     trend_words,
     trends,
 )
-from evenhand.study.tasks.collect.page.groups import data_heading, gap_sources, moved_heading, paid_apart
+from evenhand.study.tasks.collect.page.groups import (
+    data_heading,
+    data_section,
+    gap_sources,
+    moved_heading,
+    paid_apart,
+)
 from evenhand.study.tasks.collect.page.settings import protocols_heading, widest_rival
 from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.collect.task import CollectTask
@@ -384,20 +390,20 @@ def test_protocols_of_one_repeat_cannot_be_told_apart():
 # --- where the gap comes from ---------------------------------------------------------------------
 
 SOURCES = [
-    (0.2, BEFORE, two(0.33, 0.57), "The model widens the gap of the labels; protection narrows it"),
-    (0.4, BEFORE, two(0.27, 0.63), "The model narrows the gap of the labels; protection widens it"),
+    (0.2, BEFORE, two(0.33, 0.57), "the model widens the gap of the labels; protection narrows it"),
+    (0.4, BEFORE, two(0.27, 0.63), "the model narrows the gap of the labels; protection widens it"),
     (
         0.301,
         BEFORE,
         two(0.3002, 0.6),
         (
-            "The model's gap does not differ clearly from that of the labels; "
+            "the model's gap does not differ clearly from that of the labels; "
             "protection does not clearly change it"
         ),
     ),
-    (-0.1, BEFORE, two(0.6, 0.3), "The model turns the gap of the labels round; protection turns it round"),
-    (0.2, two(0.45, 0.4501), two(0.40, 0.50), "The model narrows the gap of the labels; protection moves it"),
-    (-0.2, two(0.6, 0.3), two(0.57, 0.33), "The model widens the gap of the labels; protection narrows it"),
+    (-0.1, BEFORE, two(0.6, 0.3), "the model turns the gap of the labels round; protection turns it round"),
+    (0.2, two(0.45, 0.4501), two(0.40, 0.50), "the model narrows the gap of the labels; protection moves it"),
+    (-0.2, two(0.6, 0.3), two(0.57, 0.33), "the model widens the gap of the labels; protection narrows it"),
 ]
 
 
@@ -405,7 +411,7 @@ SOURCES = [
 def test_where_the_gap_comes_from_rests_on_pairs(truth, before, after, words):
     results = made(against(before, after), truth=truth)
 
-    assert data_heading(CollectReading.of(results)) == words
+    assert data_heading(CollectReading.of(results)) == f"Between men and women: {words}"
 
 
 def test_the_gap_of_the_labels_has_the_same_words_whoever_is_privileged():
@@ -414,7 +420,18 @@ def test_the_gap_of_the_labels_has_the_same_words_whoever_is_privileged():
     turned_after = {WOMEN: after[MEN], MEN: after[WOMEN]}
     mirrored = made(against(turned, turned_after), schema=schema_of(privileged=WOMEN), truth=0.2)
 
-    assert data_heading(CollectReading.of(mirrored)) == SOURCES[0][3]
+    assert data_heading(CollectReading.of(mirrored)) == f"Between women and men: {SOURCES[0][3]}"
+
+
+def test_the_section_says_that_its_gap_is_another_than_that_of_the_answers():
+    """Two gaps under one name, such as 12 and 9 points, make a reader doubt both."""
+    regions = ("north", "south", "west")
+    rates = {group: (share, 0.5, 0.8) for group, share in zip(regions, (0.3, 0.5, 0.4), strict=True)}
+    section = data_section(CollectReading.of(made(lambda _: rates, groups=regions)))
+
+    assert "privileged" not in section.heading
+    assert section.heading.startswith("Between west and everybody else: ")
+    assert "another gap than the selection gap of the answers" in section.lead
 
 
 def test_without_intervals_or_labels_nothing_is_said_of_where_the_gap_comes_from():

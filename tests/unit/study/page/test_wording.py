@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.report.html import sentence
 from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import amount, change, plain, points
+from evenhand.study.page.wording import amount, change, digits_that_agree, plain, points, told_apart
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.collect.wording import protocol_name, setting_name, way_name
 from unit.study._page_studies import NOTHING, setting
@@ -37,6 +37,26 @@ def test_an_interval_that_leaves_out_no_difference_is_never_shown_with_nought(lo
 
     assert found.is_clear
     assert float(shown) > 0 or low < 5e-7
+
+
+@given(before=st.floats(0, 1), moved=st.floats(-0.01, 0.01))
+def test_numbers_shown_side_by_side_add_up(before, moved):
+    """ "30.0 become 30.0, a change of −0.1" makes a reader doubt every other number."""
+    after = before + moved
+    digits = digits_that_agree(before, after, moved)
+    if digits is None:
+        return
+    shown = [round(float(f"{100 * value:.{digits}f}"), digits) for value in (before, after, moved)]
+
+    assert round(shown[1] - shown[0], digits) == shown[2]
+
+
+@given(before=st.floats(0.01, 0.99), moved=st.floats(1e-5, 0.01))
+def test_a_clear_change_is_never_from_a_number_to_the_same(before, moved):
+    found = Estimated(moved, moved / 2, 2 * moved)
+    first, second = told_apart(Estimated(before), Estimated(before + moved), found)
+
+    assert points(first.value, first.digits) != points(second.value, second.digits)
 
 
 @given(st.text(max_size=80))

@@ -16,6 +16,7 @@ from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero, listed, plain
 from evenhand.study.tasks.collect.wording import protocol_name, the_way, way_name
 from evenhand.study.tasks.shared.classifier import AUC, LITTLE
+from evenhand.study.tasks.shared.optimal_setting import NAME
 from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def choice_answer(reading: CollectReading) -> Answer:
     """Return what to do: the setting to use, or what would let one choose."""
     key, slots, setting = _choice(reading)
     said = reading.sentences.answer(f"choice.{key}", **slots)
-    evidence = f"{said.evidence}{_protects_fewer(reading)}".strip()
+    public = setting is not None and setting.mechanism == NAME
+    needs = reading.sentences.say("choice.parts.public") if public else ""
+    evidence = f"{said.evidence}{needs}{_protects_fewer(reading)}".strip()
     return Answer(said.finding, evidence, "" if setting is None else reading.next_command(setting))
 
 

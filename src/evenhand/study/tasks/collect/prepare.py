@@ -15,7 +15,7 @@ from evenhand.study.tasks.collect.leakage import leaks, note_on
 from evenhand.study.tasks.collect.wording import auto_name, say_now, setting_name
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
-from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal
+from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 
@@ -98,8 +98,12 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
     check_optimal(schema, task)
 
 
-def without_twins(task: CollectTask, schema: Schema) -> CollectTask:
-    """Return the task without protocols by which ``"auto"`` reports every column at every epsilon already."""
+def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:
+    """Return the task with the protocols to compare by default for a schema.
+
+    Those by which ``"auto"`` reports every column at every epsilon already are left out, and ``"optimal"``,
+    which keeps the gap small, is one of them where it can report the protected column in a short time.
+    """
     asked = {
         mechanism.name: {
             setting.epsilon: {
@@ -111,7 +115,8 @@ def without_twins(task: CollectTask, schema: Schema) -> CollectTask:
         if mechanism.name == AUTO or not mechanism.parameters
     }
     twins = [name for name, ways in asked.items() if name != AUTO and ways == asked.get(AUTO)]
-    return task.with_(protocols=[kept for kept in task.protocols if kept.name not in twins])
+    kept = [mechanism for mechanism in task.protocols if mechanism.name not in twins]
+    return task.with_(protocols=[*kept, *([] if why_not_optimal(schema) else [NAME])])
 
 
 def check_task(task: CollectTask) -> None:

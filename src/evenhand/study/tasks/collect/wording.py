@@ -71,7 +71,7 @@ def auto_name(settings: Iterable[Setting], schema: Schema) -> str:
     >>> from evenhand.study.tasks.shared.report_settings import report_setting
     >>> schema = eh.datasets.load("causal", n=10).schema
     >>> auto_name([report_setting("auto", Fraction(1), "optimal", "independent")], schema)
-    'auto (here GRR)'
+    'AUTO (here GRR)'
     """
     chosen = {
         protocol.name.upper()

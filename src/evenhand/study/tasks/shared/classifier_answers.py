@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
-from evenhand.study.page.wording import is_exactly_zero
+from evenhand.study.page.wording import Rounded, is_exactly_zero, points, told_apart
 from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, LITTLE
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _nobody(
         largest = max(known, key=lambda group: abs(known[group].value))
         most = max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit)
         slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(most)}
-        return "nobody", slots | {"others": ""}
+        return ("nobody_judged" if reading.too_few else "nobody"), slots | {"others": ""}
     slots |= {"group": reading.named(furthest), "change": known[furthest]}
     return "open", slots | {"most": -(known[furthest].low or 0.0), "others": ""}
 
@@ -208,7 +208,9 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "too_few", {"groups": small, "fewest": FEWEST_PEOPLE}
     (before, after), moved = reading.pair(GAP), reading.change(GAP)
     high, low = reading.named(reading.high), reading.named(reading.low)
-    slots: dict[str, Any] = {"before": before, "after": after, "change": moved, **reading.places}
+    first, second = told_apart(before, after, moved)
+    slots: dict[str, Any] = {"before": first, "after": second, "change": moved, **reading.places}
+    slots |= {"level": _level(reading, first, second)}
     slots |= {"high": high, "low": low, "moves": "", "left": "", "pair": "", "why": ""}
     if not math.isfinite(moved.value):
         return "unknown", slots
@@ -221,6 +223,12 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
     if len(reading.judged) > 2:
         return _wide_gap(reading, moved, slots)
     return _two_groups(reading, moved, slots | {"moves": _moves(reading)})
+
+
+def _level(reading: ClassifierReading, before: Rounded, after: Rounded) -> str:
+    """Return what the gap is before and after, or that it stays where it is as far as digits show."""
+    same = points(before.value, before.digits) == points(after.value, after.digits)
+    return reading.sentences.say(f"gap.parts.{'stays' if same else 'becomes'}", before=before, after=after)
 
 
 def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str, dict[str, Any]]:

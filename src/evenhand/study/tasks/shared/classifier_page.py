@@ -11,7 +11,7 @@ from evenhand.report.words import change_of, number
 from evenhand.study.page.comparing import clearly, strict
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import digits_that_agree, mark, plain
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.shared.classifier import AUC, BALANCED, LITTLE
 
@@ -35,10 +35,12 @@ def classifier_numbers(reading: ClassifierReading) -> list[KeyNumber]:
         for measure in (ACCURACY, apart, GAP)
     )
     if apart == AUC:
-        values = [number(estimate.value, 2) for estimate in reading.pair(AUC)]
-        moved = reading.change(AUC)
-        detail = change_of(mark(moved), 2)
+        (before, after), moved = reading.pair(AUC), reading.change(AUC)
+        digits = digits_that_agree(before.value, after.value, moved.value, fewest=2, times=1)
+        values = [number(estimate.value, digits or 2) for estimate in (before, after)]
+        detail = change_of(mark(moved), digits or 2)
         detail = detail if moved.has_interval else say("head.no_interval", change=detail)
+        detail = detail if digits else detail[max(detail.find("("), 0) :]  # else the interval alone
         ranking = replace(ranking, before=values[0], value=values[1], detail=detail)
     numbers = [accuracy, ranking, gap]
     for group in concerned_groups(reading, 2):

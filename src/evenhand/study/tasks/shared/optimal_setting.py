@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes, checked_budget
 from evenhand.collect.fairest.optimum import error_range
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 NAME = "optimal"
 """The name of the mechanism."""
+
+MOST_GROUPS = 30
+"""From more on, the linear programs of the optimal channel take seconds."""
 
 _WORDS = ("pilot", "noisy", "exact")
 _FIELDS = ("outcomes", "pilot", "budget", "error", "kind", "as_printed", "target")
@@ -174,6 +177,13 @@ def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse(name: str, must_be: str, got: object) -> NoReturn:
     raise InvalidParameterError(f"protocols.optimal.{name}", owner="CollectTask", must_be=must_be, got=got)
+
+
+def why_not_optimal(schema: Schema | None) -> Literal["", "not_reported", "too_many"]:
+    """Return what keeps a study from trying "optimal" unless asked; an empty text if nothing does."""
+    if schema is None or schema.protected is None or schema.protected not in schema.sensitive:
+        return "not_reported"
+    return "" if schema[schema.protected].size <= MOST_GROUPS else "too_many"
 
 
 class OptimalGrid(Protocol):

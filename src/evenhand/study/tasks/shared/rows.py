@@ -13,8 +13,10 @@ from evenhand import datasets
 from evenhand._notes import Note
 from evenhand.privacy.contributions import bound_rows
 from evenhand.privacy.randomness import SeededSource
+from evenhand.report.language import language_now
 from evenhand.schema.levels import unused_label
 from evenhand.schema.text import brief
+from evenhand.study.page.catalogue import catalogue
 from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.table import Table, read
@@ -145,7 +147,7 @@ def _sample(
         return dict(table.codes), table.weights, ()
     draws = SeededSource(plan.seed).for_cell("rows").words(len(table))
     chosen = np.sort(np.argpartition(draws, rows - 1)[:rows])
-    note = f"The study uses {rows:,} of the rows, drawn at random with its seed."
+    note = catalogue("", language_now()).say("method.sample", rows=rows)
     weights = None if table.weights is None else table.weights[chosen]
     return {name: codes[chosen] for name, codes in table.codes.items()}, weights, (note,)
 
@@ -176,8 +178,9 @@ def _not_stated(schema: Schema, sizes: NDArray[Any]) -> tuple[str, ...]:
     people = 0 if schema.not_stated is None else int(sizes[schema.not_stated])
     if not people:
         return ()
-    said = "person does" if people == 1 else "people do"
-    return (f"{people:,} {said} not state '{brief(str(schema.protected))}': listed apart, and in no gap.",)
+    key = f"method.unstated_{'one' if people == 1 else 'many'}"
+    column = f"'{brief(str(schema.protected))}'"
+    return (catalogue("", language_now()).say(key, people=people, column=column),)
 
 
 def label_of(plan: StudyPlan) -> str:

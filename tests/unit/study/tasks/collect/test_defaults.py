@@ -11,16 +11,18 @@ from evenhand.collect.protocols.registry import auto_name
 from evenhand.engine import privatize_file
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import CollectTask
-from evenhand.study.tasks.collect.prepare import without_twins
+from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.shared.protection import strategy_of
 
 SIZES = {"sex": 2, "age": 40}
 
 
-def schema_of(sizes):
+def schema_of(sizes, sensitive=None):
     columns = [Column(name, Domain.integers(0, k - 1)) for name, k in sizes.items()]
     target = Column("hired", Domain.integers(0, 1))
-    return Schema([*columns, target], sensitive=list(sizes), protected="sex", privileged=1, target="hired")
+    return Schema(
+        [*columns, target], sensitive=sensitive or list(sizes), protected="sex", privileged=1, target="hired"
+    )
 
 
 @pytest.mark.parametrize("made", [strategy_for, LocalPrivatizer, privatize_file])
@@ -58,10 +60,18 @@ def test_the_audit_tries_what_privatize_would_choose():
 
 def test_a_protocol_that_auto_stands_for_is_not_tried_twice():
     task = CollectTask(CollectTask.audit_mechanisms, [1, 4])
-    few, many = (without_twins(task, schema_of(sizes)) for sizes in ({"sex": 2}, SIZES))
+    few, many = (fit_protocols(task, schema_of(sizes)) for sizes in ({"sex": 2}, SIZES))
 
-    assert [mechanism.name for mechanism in few.protocols] == ["auto", "oue"]
-    assert [mechanism.name for mechanism in many.protocols] == ["auto", "grr", "oue"]
+    assert [mechanism.name for mechanism in few.protocols] == ["auto", "oue", "optimal"]
+    assert [mechanism.name for mechanism in many.protocols] == ["auto", "grr", "oue", "optimal"]
+
+
+@pytest.mark.parametrize("sizes", [{"age": 40}, {"sex": 31}])
+def test_optimal_is_left_out_where_it_does_not_fit(sizes):
+    """It reports the protected column alone, and many groups take long."""
+    task = fit_protocols(CollectTask("auto", 1), schema_of({"sex": 2} | sizes, sensitive=list(sizes)))
+
+    assert [mechanism.name for mechanism in task.protocols] == ["auto"]
 
 
 @pytest.mark.parametrize(("protocols", "expected"), [("auto", ["grr"]), (["auto", "grr"], ["grr"])])

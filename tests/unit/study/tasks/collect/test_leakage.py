@@ -119,6 +119,15 @@ def test_what_is_fully_given_away_stands_first_in_the_answers(plan, frame, tmp_p
     assert "Bis dahin" in answers(results, language="de")[2].evidence
 
 
+def test_advice_says_it_before_its_reasons(plan, frame):
+    advice = run(plan, frame=frame, workers=1).advise()
+
+    assert advice.reasons[0] == (
+        "No setting protects white as it is: black and hispan in the clear tell it for 100.0% of people. "
+        "Leave them out (--drop), or randomise them too (--sensitive)."
+    )
+
+
 @pytest.mark.parametrize(
     ("guessed", "base", "is_full"),
     [(1.0, 0.8, True), (0.96, 0.5, True), (0.94, 0.5, False), (0.97, 0.9, False), (0.99, 0.97, False)],

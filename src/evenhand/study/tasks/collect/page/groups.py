@@ -135,7 +135,17 @@ def data_heading(reading: CollectReading) -> str:
         return say("no_intervals")
     model = _model_key(found) if reading.is_useful(BASELINE) else "model_useless"
     protection = _protection_key(found) if reading.is_useful() else "protection_useless"
-    return say("heading", model=say(model), protection=say(protection))
+    return say("heading", model=say(model), protection=say(protection), **_two_sides(reading))
+
+
+def _two_sides(reading: CollectReading) -> dict[str, str]:
+    """Return the names of the privileged group and of whom it is compared with."""
+    place = reading.results.facts.privileged
+    names = {
+        "privileged": reading.named(reading.groups[place]),
+        "others": reading.sentences.say("data.others"),
+    }
+    return names | ({"others": reading.named(reading.groups[1 - place])} if len(reading.groups) == 2 else {})
 
 
 def _model_key(found: Sources) -> str:
@@ -161,13 +171,8 @@ def _protection_key(found: Sources) -> str:
 def data_section(reading: CollectReading) -> Section:
     """Return the four bars with their heading."""
     facts, say = reading.results.facts, reading.sentences.under("data")
-    names = {
-        "privileged": reading.named(reading.groups[facts.privileged]),
-        "others": say("others"),
-        "outcome": outcome_name(facts.schema),
-    }
-    if len(reading.groups) == 2:
-        names["others"] = reading.named(reading.groups[1 - facts.privileged])
+    names = {**_two_sides(reading), "outcome": outcome_name(facts.schema)}
+    this_gap = say(f"this_gap_{'two' if len(reading.groups) == 2 else 'many'}")
     truth, reported = (
         reading.tested(reading.data_runs(reading.chosen, name), within=CHANGE)
         for name in ("tested", "reported")
@@ -190,7 +195,9 @@ def data_section(reading: CollectReading) -> Section:
     by_design = (Note("plain", say("by_design")),) if reading.chosen.mechanism == NAME else ()
     return Section(
         heading=heading,
-        lead=say("lead", truth=points(truth.value), reported=points(reported.value), **names),
+        lead=say(
+            "lead", truth=points(truth.value), reported=points(reported.value), this_gap=this_gap, **names
+        ),
         charts=(chart,),
         notes=(*by_design, Note("plain", say("not_fairer", **names))),
         anchor="data",

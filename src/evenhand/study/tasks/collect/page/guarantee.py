@@ -10,7 +10,7 @@ from evenhand.collect.protocols.grr import Naming
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
-from evenhand.report.language import in_language
+from evenhand.report.language import LANGUAGES, in_language
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_of, epsilon_words, number
 from evenhand.study.page.wording import percent, plain
@@ -96,6 +96,8 @@ def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) ->
     }
     if clear:
         facts["may_reveal"] = say("may_reveal")
+    if reading.language != LANGUAGES[0]:
+        facts["in_english"] = say("in_english")
     return [Fact(reading.sentences.say(f"guarantee.term.{term}"), text) for term, text in facts.items()]
 
 

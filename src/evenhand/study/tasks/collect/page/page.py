@@ -16,7 +16,7 @@ from evenhand.study.tasks.collect.page.settings import protocols_section, table_
 from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.shared.classifier_answers import gap_answer
 from evenhand.study.tasks.shared.classifier_page import baselines_section, classifier_numbers, fairer_section
-from evenhand.study.tasks.shared.optimal_setting import NAME
+from evenhand.study.tasks.shared.optimal_setting import NAME, why_not_optimal
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer, KeyNumber, Section
@@ -63,7 +63,14 @@ class CollectPage(CollectReading):
         """Return that a protocol exists which keeps the gap small, if it was not among those tested."""
         if any(setting.mechanism == NAME for setting in self.protected):
             return ""
-        return self.sentences.say("choice.parts.optimal").strip()
+        schema = self.results.facts.schema
+        protocols = ",".join(dict.fromkeys([each.name for each in self.task.protocols] + [NAME]))
+        return self.sentences.say(
+            f"untried.{why_not_optimal(schema) or 'not_asked'}",
+            protected=plain(schema.protected),
+            groups=len(self.groups),
+            command=f"evenhand audit collect --plan plan.toml --protocol {protocols}",
+        )
 
     def large_epsilon_words(self, epsilon: float) -> str:
         """Return what the largest epsilon allows."""
