@@ -165,7 +165,8 @@ def set_up(
     roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
     for name in (*roles, *named.sensitive):
         if name in drop:
-            message = f"Column '{name}' has a role and another use too, or is to be left out."
+            other = "holds weights or persons" if name in beside else "is to be left out"
+            message = f"Column '{name}' has a role and {other} too."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
     if opened.schema is not None:
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))

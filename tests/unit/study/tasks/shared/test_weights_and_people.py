@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.errors import OutsideDomainError, PlanError
+from evenhand.errors import OutsideDomainError, PlanError, SchemaError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study import CollectTask, LearnTask, Plan, ReleaseTask
+from evenhand.study import CollectTask, DecideTask, LearnTask, Plan, ReleaseTask
+from evenhand.study.intake.opening import open_data
+from evenhand.study.intake.setup import RoleOptions, set_up
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.leakage import leaks
 from evenhand.study.tasks.shared.parts import parts
@@ -139,6 +141,13 @@ def test_the_table_of_a_study_has_noise_for_all_rows_of_a_person():
     assert errors[3] == pytest.approx(3 * errors[1], rel=0.05)
 
 
+def test_a_column_has_one_use(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("sex,job\nf,1\nm,2\n")
+    with pytest.raises(SchemaError, match="Column 'sex' has a role and holds weights or persons too"):
+        set_up(open_data(path), RoleOptions(protected="sex", weight="sex"))
+
+
 @pytest.mark.parametrize(
     ("schema", "task", "field"),
     [
@@ -149,6 +158,8 @@ def test_the_table_of_a_study_has_noise_for_all_rows_of_a_person():
             ReleaseTask(["sex", "job"], ["suppression"], [1], classify=False),
             "schema.roles.rows_per_person",
         ),
+        (WEIGHTED, DecideTask(rule="sex > 3"), "schema.roles.weight"),
+        (BY_PERSON, DecideTask(rule="sex > 3"), "schema.roles.person"),
         (WEIGHTED, ReleaseTask(["sex", "job"], ["laplace"], [1], classify=False), "schema.roles.weight"),
     ],
 )
