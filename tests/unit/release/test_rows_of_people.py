@@ -61,6 +61,28 @@ def test_everything_about_one_person_costs_the_epsilon_that_was_asked_for(kind, 
         assert _worst_loss(mechanism.law, most, unit) == pytest.approx(most, rel=1e-6)
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_epsilon_holds_for_the_law_that_drawing_rows_makes(most):
+    """Which rows count is drawn too, so what is published follows a mixture; it must not tell more."""
+    held = ["fffm", "ffmm", "mmm", "f", ""]  # what two people may have in the file, more than counts
+    outputs = np.arange(-40, 41)
+
+    def chances(rows, law):
+        chosen = list(itertools.combinations(rows, min(most, len(rows))))
+        laws = [[law.pmf(outputs - kept.count(sex)) for sex in "fm"] for kept in map("".join, chosen)]
+        return sum(np.outer(*pair) for pair in laws) / len(laws)
+
+    mechanism = Laplace(epsilon=1, unit="replace one")
+    losses = {}
+    for name, law in (("scaled", mechanism.for_table(_table(most)).law), ("row", mechanism.law)):
+        tables = [chances(rows, law) for rows in held]
+        pairs = itertools.permutations(tables, 2)
+        losses[name] = max(float(np.log(first / second).max()) for first, second in pairs)
+
+    assert losses["scaled"] <= 1 + 1e-9
+    assert most == 1 or losses["row"] > 1.5  # so that the test can see
+
+
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("most", [2, 3])
 def test_the_rho_of_gaussian_noise_covers_every_change_of_one_person(most, unit):
