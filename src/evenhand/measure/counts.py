@@ -118,10 +118,8 @@ class CountTable:
                 "another kind of table",
                 hint="declare the groups of every part with groups=...",
             )
-        squares, rows = (
-            None if mine is None or theirs is None else mine + theirs
-            for mine, theirs in ((self.squares, other.squares), (self.rows, other.rows))
-        )
+        pairs = (self.squares, other.squares), (self.rows, other.rows)
+        squares, rows = (None if a is None or b is None else a + b for a, b in pairs)
         return CountTable(self.groups, self.counts + other.counts, squares, self.labelled, rows)
 
 
@@ -147,8 +145,6 @@ def count_table(
     weights : array, list or series, optional
         One weight per row, at least 0.
 
-    Examples
-    --------
     >>> table = count_table([1, 0, 1, 0], [1, 0, 0, 0], ["a", "a", "b", "b"])
     >>> table.groups, table.counts[0].tolist()
     (('a', 'b'), [[1, 0], [0, 1]])

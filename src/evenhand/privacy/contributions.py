@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.errors import ColumnNotFoundError, OutsideDomainError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.guarantees.units import ONE_ROW, Unit
 from evenhand.schema.infer import has_missing
 from evenhand.table.frames import eager_frame
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.randomness import Source
     from evenhand.schema import Schema
-
-ONE_ROW = "each person has one row"
-"""What a guarantee about people assumes where nothing says which rows are of one person."""
 
 
 def rows_to_keep(people: NDArray[Any], most: int, *, source: Source) -> NDArray[np.intp]:

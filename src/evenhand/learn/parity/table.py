@@ -13,9 +13,8 @@ from evenhand.learn.parity.bounds import Bounds, Released, gap_bounds
 from evenhand.learn.parity.closest import closest_odds, closest_rates
 from evenhand.learn.parity.inputs import OWNER
 from evenhand.measure.text_tables import aligned, html_table, number_text
-from evenhand.privacy.contributions import ONE_ROW
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.guarantees.units import ONE_ROW, Unit
 from evenhand.privacy.sampling import discrete_laplace
 from evenhand.privacy.scales import laplace_noise
 from evenhand.schema.text import visible

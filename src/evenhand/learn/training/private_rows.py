@@ -17,7 +17,6 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from evenhand._validate import refuse
 from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import read_column
-from evenhand.privacy.contributions import ONE_ROW
 from evenhand.privacy.rational import exact
 from evenhand.table.frames import eager_frame
 
@@ -167,7 +166,7 @@ def assumptions_about(
             refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
     counted = ("the number of rows that train the model is public",) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
-    return (ONE_ROW, *sentences, *counted, *listed, "no setting was chosen by looking at the private rows")
+    return (*sentences, *counted, *listed, "no setting was chosen by looking at the private rows")
 
 
 def positive(name: str, value: Any, *, owner: str, least: float, most: float) -> Fraction:

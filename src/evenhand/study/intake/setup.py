@@ -165,7 +165,7 @@ def set_up(
     beside = [name for name in (named.weight, named.person) if name is not None]
     drop = {*named.drop, *beside}
     roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
-    _refuse_roles_among(drop, (*roles, *named.sensitive))
+    _refuse_roles_among(drop, (*roles, *named.sensitive), beside=beside)
     if opened.schema is not None:
         for name in named.bands:
             message = f"Column '{name}' is declared in the schema, bands and all."
@@ -185,10 +185,13 @@ def set_up(
     return setup
 
 
-def _refuse_roles_among(drop: Collection[str], names: Iterable[str | None]) -> None:
+def _refuse_roles_among(
+    drop: Collection[str], names: Iterable[str | None], *, beside: Collection[str] = ()
+) -> None:
     for name in names:
         if name in drop:
-            message = f"Column '{name}' has a role and another use too, or is to be left out."
+            other = "holds weights or persons" if name in beside else "is to be left out"
+            message = f"Column '{name}' has a role and {other} too."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
 
 

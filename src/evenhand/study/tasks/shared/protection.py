@@ -15,9 +15,9 @@ from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.contributions import ONE_ROW
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
+from evenhand.privacy.guarantees.units import ONE_ROW
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
