@@ -66,7 +66,7 @@ class Scatter(Generic[Mark]):
         self.marks, self.baseline, self.chosen = marks, baseline, chosen
         self.x, self.y, self.tones, self.narrow = x, y, tones, narrow
         self.size = (340.0, self.phone_height) if narrow else (1024.0, 480.0)
-        left, top, right, bottom = (42, 34, 18, 50) if narrow else (52, 34, 20, 52)
+        left, top, right, bottom = (42.0, 34, 18, 50) if narrow else (52.0, 34, 20, 52)
         gaps = Linear.over(self._values("y"), pixels=1.0, most_ticks=7, within=y.limits)
         left = room_left(tick_labels(gaps), least=left)
         whole = self.size[0]
