@@ -49,8 +49,9 @@ def round_range(seconds: float) -> tuple[float, float]:
     >>> round_range(11), round_range(150), round_range(9_000)
     ((8, 16), (120, 210.0), (7200, 12600.0))
     """
-    if not _ROUND_SECONDS[1] <= seconds <= _ROUND_SECONDS[-1] / 2:
-        return max(seconds / 2**0.5, 1.0), max(seconds * 2**0.5, 2.0)
+    if seconds > _ROUND_SECONDS[-1] / 2:
+        hours = round(seconds / 3600 / 2**0.5)
+        return 3600 * hours, 7200 * hours
     pairs = [(low, high) for low in _ROUND_SECONDS for high in _ROUND_SECONDS if low < high <= 2 * low]
     return min(pairs, key=lambda pair: max(pair[0] / seconds, seconds / pair[1]))
 
