@@ -117,7 +117,7 @@ def test_reports_that_are_rarely_true_are_warned_of(call, tmp_path):
         "--protocol", "grr",
     )  # fmt: skip
 
-    assert "Less than 5 % of the reports of 'town' are true" in " ".join(audited.stderr.split())
+    assert "less than 5% of the reports of 'town' are true: " in " ".join(audited.stderr.split())
     assert "Less than 5% of the reports are true" in unescape(page).replace("\N{NO-BREAK SPACE}", " ")
     assert "Less than 5 % of the reports are true: town 3 %" in " ".join(made.stderr.split())
 

@@ -196,17 +196,15 @@ class ClassifierReading(Reading):
         return self.answer_named(positive=mean_of(self.base_rate_runs) >= 1 / 2)
 
     def answer_named(self, *, positive: bool) -> str:
-        """Return the label of the outcome, or of its absence, as the data have it."""
+        """Return the label of the outcome, or of its absence; a code comes with the name of its column."""
         schema = self.results.facts.schema
-        if positive:
-            return plain(schema.positive_label)
         labels = schema.column(str(schema.target)).display_labels
         others = [label for label in labels if label != schema.positive_label]
-        return (
-            plain(others[0])
-            if len(others) == 1
-            else self.sentences.say("people.not_value", value=plain(schema.positive_label))
-        )
+        if not positive and len(others) != 1:
+            return self.sentences.say("people.not_value", value=plain(schema.positive_label))
+        label = plain(schema.positive_label if positive else others[0])
+        is_code = not any(letter.isalpha() for letter in label)
+        return f"{plain(schema.target)} = {label}" if is_code else label
 
     def selected(self, setting: Setting | None = None) -> float:
         """Return the share of all people who are predicted to have the outcome."""

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evenhand.cli.tasks.collect import CollectCommand
+from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import CollectTask, Plan, run
 from evenhand.study.page.page import answers
@@ -117,6 +119,17 @@ def test_what_is_fully_given_away_stands_first_in_the_answers(plan, frame, tmp_p
     assert choice.finding.startswith("First leave out black and hispan (--drop), or randomise them too")
     assert choice.action == "evenhand audit collect --plan plan.toml --drop black,hispan"
     assert "Bis dahin" in answers(results, language="de")[2].evidence
+
+
+def test_the_command_of_the_action_leaves_the_columns_out_of_the_plan(plan):
+    """A command that the program refuses helps nobody."""
+    typed = dict.fromkeys(("protocols", "epsilons", "splits", "strategies", "model", "encoder"))
+    changed = CollectCommand().change_plan(plan, typed | {"drop": ["black,hispan"]})
+
+    assert "drop" in CollectCommand.applied
+    assert changed.schema.names == ("white", "hired")
+    with pytest.raises(SchemaError, match="'white' has a role"):
+        CollectCommand().change_plan(plan, typed | {"drop": ["white"]})
 
 
 def test_advice_says_it_before_its_reasons(plan, frame):
