@@ -100,6 +100,11 @@ class CountTable:
         """Rows of each group; with weights, the sum of their weights."""
         return np.asarray(self.counts.sum(axis=(1, 2)))
 
+    @property
+    def people(self) -> NDArray[Any]:
+        """Rows of each group, whatever their weights; where these were not counted, :attr:`sizes`."""
+        return self.sizes if self.rows is None else np.asarray(self.rows.sum(axis=(1, 2)))
+
     def __add__(self, other: CountTable) -> CountTable:
         """Return the table of both parts; they must have the same groups."""
         if not isinstance(other, CountTable):
@@ -113,10 +118,8 @@ class CountTable:
                 "another kind of table",
                 hint="declare the groups of every part with groups=...",
             )
-        squares, rows = (
-            None if mine is None or theirs is None else mine + theirs
-            for mine, theirs in ((self.squares, other.squares), (self.rows, other.rows))
-        )
+        pairs = (self.squares, other.squares), (self.rows, other.rows)
+        squares, rows = (None if a is None or b is None else a + b for a, b in pairs)
         return CountTable(self.groups, self.counts + other.counts, squares, self.labelled, rows)
 
 
@@ -142,8 +145,6 @@ def count_table(
     weights : array, list or series, optional
         One weight per row, at least 0.
 
-    Examples
-    --------
     >>> table = count_table([1, 0, 1, 0], [1, 0, 0, 0], ["a", "a", "b", "b"])
     >>> table.groups, table.counts[0].tolist()
     (('a', 'b'), [[1, 0], [0, 1]])

@@ -26,7 +26,7 @@ from evenhand.measure.gaps import (
     group_rates,
     measure_reason,
 )
-from evenhand.measure.intervals import Interval, check_level, clopper_pearson
+from evenhand.measure.intervals import Interval, check_level, clopper_pearson, normal_quantile
 from evenhand.measure.ranking import Ranking, rank_scores
 from evenhand.measure.text_tables import aligned, html_table, number_text
 
@@ -173,6 +173,21 @@ class GroupReport:
         successes, trials = self._tables.groups.of(rate)
         low, high = clopper_pearson(successes[place], trials[place], level)
         return self._interval(float(low), float(high), level, "Clopper-Pearson", exact=True)
+
+    def size_interval(self, group: Any, level: float = 0.95) -> Interval:
+        """Return the interval of the weighted size of a group, from the linearised variance of a total."""
+        level = check_level(level, owner="GroupReport.size_interval")
+        self.rate_interval("selection", group, level)  # refuses what is no group
+        place, table = self.table.groups.index(group), self.table
+        rows = 0 if table.rows is None else int(table.rows.sum())
+        if table.squares is None or rows < 2:
+            reason = "Without weights of two rows or more, a size is a number of rows and no estimate."
+            return Interval(math.nan, math.nan, level, "none", exact=False, reason=reason)
+        total, squares = float(table.sizes[place]), float(table.squares[place].sum())
+        reach = math.sqrt(max(squares - total * total / rows, 0.0) * rows / (rows - 1))
+        reach *= normal_quantile(1 - level)
+        method = "normal, linearised variance"
+        return Interval(max(total - reach, 0.0), total + reach, level, method, exact=False)
 
     def worst_pair(self, gap: str) -> tuple[Any, Any] | None:
         """Return the two groups behind a worst-pair gap, in group order; ``None`` if it is undefined."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
+from evenhand.errors import InvalidParameterError
 from evenhand.measure import RATES, CountTable, count_table, group_report
 from evenhand.measure.counts import PLACE, Tables
 from evenhand.measure.ranking import rank_scores
@@ -47,6 +50,27 @@ def test_rates_and_their_linearised_variance_equal_those_of_samplics(rate, group
 
     assert getattr(report.rates[group], rate) == pytest.approx(value, rel=1e-12)
     assert N / (N - 1) * value * (1 - value) / effective == pytest.approx(variance, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("group", "total", "error"), [("a", 78.25, 13.735200047286646), ("b", 100.75, 14.199359916344758)]
+)
+def test_weighted_sizes_and_their_errors_equal_those_of_samplics(group, total, error):
+    """By ``TaylorEstimator(PopParam.total).estimate(y=GROUP == group, samp_weight=WEIGHTS)``."""
+    low, high = _weighted().size_interval(group, level=0.9)
+
+    assert (low + high) / 2 == pytest.approx(total, rel=1e-12)
+    assert (high - low) / 2 == pytest.approx(1.6448536269514722 * error, rel=1e-10)
+
+
+def test_a_size_without_weights_is_no_estimate():
+    interval = _weighted(weights=None).size_interval("a")
+
+    assert math.isnan(interval.low)
+    assert "a number of rows and no estimate" in interval.reason
+    assert group_report([1, 0], [1, 0], ["a", "b"], weights=[1, 1]).size_interval("a").low == 0
+    with pytest.raises(InvalidParameterError, match="'group' parameter"):
+        _weighted().size_interval("c")
 
 
 def test_linearised_scores_of_two_groups_have_no_covariance():
