@@ -65,8 +65,8 @@ def choose_columns(
 
     Reported are the columns asked for, else those that the schema calls sensitive; with the strategy
     ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
-    the sensitive ones: those are in the clear only by name. With `keep_declared` those of the schema that are
-    not reported are kept too, and no others.
+    the sensitive ones and the person: those are in the clear only by name. With `keep_declared` those of the
+    schema that are not reported are kept too, and no others.
     """
     raw: object = schema
     if not isinstance(raw, Schema):
@@ -78,7 +78,7 @@ def choose_columns(
         declared = (name for name in names if name in schema and name not in reported)
         keep = tuple(dict.fromkeys((*(keep or ()), *declared)))
     if keep is None:
-        hidden = {*reported, *schema.sensitive}
+        hidden = {*reported, *schema.sensitive, schema.person}  # whose row it is stays with whoever asked
         in_clear = tuple(name for name in names if name not in hidden)
     else:
         asked = _check_names("keep", keep, names, schema)

@@ -32,7 +32,16 @@ def schema_text(columns: Sequence[Column], roles: Roles) -> str:
     lines = [
         f"  {name:<{widths[0]}}  {domain:<{widths[1]}}  {notes}".rstrip() for name, domain, notes in rows
     ]
-    return "\n".join([title(columns), *lines, *(f"  {words}" for words in rest(columns))])
+    return "\n".join([title(columns), *lines, *(f"  {words}" for words in (*rest(columns), *beside(roles)))])
+
+
+def beside(roles: Roles) -> list[str]:
+    """Return words for the columns that stand beside those of the schema."""
+    words = [] if roles.weight is None else [f"weights: {visible(roles.weight)}"]
+    if roles.person is not None:
+        rows = f"{roles.rows_per_person:,} row{'' if roles.rows_per_person == 1 else 's'}"
+        words.append(f"person: {visible(roles.person)}, of whom at most {rows} count")
+    return words
 
 
 def rest(columns: Sequence[Column]) -> list[str]:
@@ -84,7 +93,8 @@ def schema_html(columns: Sequence[Column], roles: Roles) -> str:
     head = "".join(f'<th scope="col" style="{_CELL}">{escape(text)}</th>' for text in heads)
     body = "".join(f"<tr>{_row(cells)}</tr>" for cells in rows)
     body += "".join(
-        f'<tr><td colspan="{len(heads)}" style="{_CELL}">{words}</td></tr>' for words in rest(columns)
+        f'<tr><td colspan="{len(heads)}" style="{_CELL}">{escape(words)}</td></tr>'
+        for words in (*rest(columns), *beside(roles))
     )
     caption = f'<caption style="{_CAPTION}">{escape(title(columns))}</caption>'
     return f'<table style="{_TABLE}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

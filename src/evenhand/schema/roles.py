@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from evenhand._validate import kind_of, refuse
+from evenhand._validate import integer, kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.text import brief
 from evenhand.schema.values import described, shown, truth
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from evenhand.schema.values import Value
 
 _MOST_GUESSED = 1_000
+
+MOST_ROWS_PER_PERSON = 1_000_000
+"""So many rows of one person may count; the noise grows with their number."""
 
 Names = Any
 """One name, or names in any order; said as Any so that lists, tuples, sets and indexes may be given."""
@@ -42,6 +45,12 @@ class Roles:
         Columns that others may know too, in the order of the schema.
     missing_group : bool
         Whether people whose `protected` value is missing are compared as a group.
+    weight : str or None
+        The column of survey weights. It has no domain and is no column of the schema.
+    person : str or None
+        The column that says which rows are of one person. It has no domain either.
+    rows_per_person : int or None
+        How many rows of one person count at most; more are left out at random.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -51,6 +60,9 @@ class Roles:
     positive: Value | None = None
     quasi_identifiers: tuple[str, ...] = ()
     missing_group: bool = False
+    weight: str | None = None
+    person: str | None = None
+    rows_per_person: int | None = None
 
     def of(self, column: str) -> tuple[str, ...]:
         """Return the roles of a column in words, such as ``("sensitive", "target")``."""
@@ -76,7 +88,34 @@ def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
         positive=_value("positive", given.positive, "target", target, columns),
         quasi_identifiers=_names("quasi_identifiers", given.quasi_identifiers, columns),
         missing_group=truth("missing_group", given.missing_group, owner="Schema"),
+        weight=_name_beside("weight", given.weight, columns),
+        person=_name_beside("person", given.person, columns, other=given.weight),
+        rows_per_person=_rows_per_person(given),
     )
+
+
+def _name_beside(
+    role: str, given: object, columns: Mapping[str, Column], *, other: object = None
+) -> str | None:
+    """Return the name of a column that stands beside those of the schema, or refuse it."""
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given:
+        refuse(role, "Schema", "the name of a column", kind_of(given))
+    if given in columns or given == other:
+        hint = "take it out of the columns: as weights or as a number of the person it needs no domain."
+        refuse(role, "Schema", "a column without another use", f"'{brief(given)}', which has one", hint=hint)
+    return str.__str__(given)
+
+
+def _rows_per_person(given: Roles) -> int | None:
+    if given.person is None:
+        if given.rows_per_person is not None:
+            message = "Role 'rows_per_person' bounds the rows of each 'person', but there is no such role."
+            raise SchemaError(f"{message} Hint: give 'person' too.", field="roles.rows_per_person")
+        return None
+    most = 1 if given.rows_per_person is None else given.rows_per_person
+    return integer("rows_per_person", most, owner="Schema", low=1, high=MOST_ROWS_PER_PERSON)
 
 
 def _names(role: str, given: Iterable[object], columns: Mapping[str, Column]) -> tuple[str, ...]:

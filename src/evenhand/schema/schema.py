@@ -51,6 +51,14 @@ class Schema:
     missing_group : bool, default False
         Whether people whose `protected` value is missing are a group that is compared. By default they are
         *not stated*: listed apart, and in no gap.
+    weight : str, optional
+        The column of survey weights, numbers of at least 0. It is no column of the schema: it has no domain
+        and is no feature. It is in the clear.
+    person : str, optional
+        The column that says which rows are of one person. It is no column of the schema, and is never
+        written or shown.
+    rows_per_person : int, optional
+        How many rows of one person count at most, by default 1; which of more do is drawn at random.
 
     Raises
     ------
@@ -94,8 +102,11 @@ class Schema:
     positive: Value | None
     quasi_identifiers: tuple[str, ...]
     missing_group: bool
+    weight: str | None
+    person: str | None
+    rows_per_person: int | None
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword for each role
         self,
         columns: Iterable[Column],
         *,
@@ -106,6 +117,9 @@ class Schema:
         positive: Value | None = None,
         quasi_identifiers: Names = (),
         missing_group: bool = False,
+        weight: str | None = None,
+        person: str | None = None,
+        rows_per_person: int | None = None,
     ) -> None:
         kept = tuple(
             instance("columns", column, Column, owner="Schema")
@@ -115,7 +129,8 @@ class Schema:
             refuse("columns", "Schema", "a list of at least one Column", "an empty list")
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
         object.__setattr__(self, "columns", kept)
-        given = Roles(sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group)
+        first = sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group
+        given = Roles(*first, weight, person, rows_per_person)
         for role, value in vars(checked_roles(self._by_name, given)).items():
             object.__setattr__(self, role, value)
 
@@ -147,9 +162,15 @@ class Schema:
 
     @property
     def in_clear(self) -> tuple[str, ...]:
-        """The names of the columns that are not sensitive: no mechanism protects them."""
+        """The names of the columns that are not sensitive, weights last: no mechanism protects them."""
         sensitive = set(self.sensitive)
-        return tuple(name for name in self.names if name not in sensitive)
+        weight = () if self.weight is None else (self.weight,)
+        return (*(name for name in self.names if name not in sensitive), *weight)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of the columns that are read beside those of the schema: weights, and the person."""
+        return tuple(name for name in (self.weight, self.person) if name is not None)
 
     @property
     def may_drop(self) -> tuple[str, ...]:
@@ -212,6 +233,9 @@ class Schema:
             positive=self.positive if target else None,
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in kept),
             missing_group=self.missing_group and protected,
+            weight=self.weight,
+            person=self.person,
+            rows_per_person=self.rows_per_person,
         )
 
     def with_columns(self, *columns: Column) -> Schema:
@@ -231,11 +255,14 @@ class Schema:
         positive: Value | None = _KEEP,
         quasi_identifiers: Names = _KEEP,
         missing_group: bool = _KEEP,
+        weight: str | None = _KEEP,
+        person: str | None = _KEEP,
+        rows_per_person: int | None = _KEEP,
     ) -> Schema:
         """Return the schema with these roles; a role that is not named stays, None takes it away.
 
-        A new `protected` column takes the old `privileged` value away unless one is given, and so
-        does a new `target` with `positive`.
+        A new `protected` column takes the old `privileged` value away unless one is given, so
+        does a new `target` with `positive`, and a new `person` with `rows_per_person`.
         """
         given = {
             "sensitive": sensitive,
@@ -245,9 +272,16 @@ class Schema:
             "positive": positive,
             "quasi_identifiers": quasi_identifiers,
             "missing_group": missing_group,
+            "weight": weight,
+            "person": person,
+            "rows_per_person": rows_per_person,
         }
         changed = {role: value for role, value in given.items() if value is not _KEEP}
-        for owner, value in (("protected", "privileged"), ("target", "positive")):
+        for owner, value in (
+            ("protected", "privileged"),
+            ("target", "positive"),
+            ("person", "rows_per_person"),
+        ):
             if changed.get(owner, getattr(self, owner)) != getattr(self, owner):
                 changed.setdefault(value, None)
         for role in ("sensitive", "quasi_identifiers"):
@@ -314,6 +348,9 @@ class Schema:
         target: str | None = None,
         positive: Value | None = None,
         quasi_identifiers: Names = (),
+        weight: str | None = None,
+        person: str | None = None,
+        rows_per_person: int | None = None,
         columns: Iterable[str] | None = None,
         max_categories: int = _KEEP,
         bins: int = 10,
@@ -335,7 +372,7 @@ class Schema:
         ----------
         frame : pandas, Polars or Arrow frame
             Only eager frames.
-        sensitive, protected, privileged, target, positive, quasi_identifiers
+        sensitive, protected, privileged, target, positive, quasi_identifiers, weight, person, rows_per_person
             The roles, as in :class:`Schema`. They are given, never read.
         columns : list of str, optional
             The columns to take. By default all.
@@ -383,7 +420,10 @@ class Schema:
             texts = MOST_TEXTS["sensitive" if name in with_role else "clear"] if most is None else most
             return Inference(texts, bins, outside, nulls, ranges=name not in with_role)
 
-        columns_read, read = inferred(open_frame(frame), columns, how)
+        opened = open_frame(frame)
+        if columns is None:
+            columns = [name for name in opened.columns if name not in (weight, person)]
+        columns_read, read = inferred(opened, columns, how)
         if nulls is None and target is not None:
             columns_read = tuple(
                 replace(column, nulls="drop") if column.name == target and column.nulls == "other" else column
@@ -398,6 +438,9 @@ class Schema:
             target=target,
             positive=positive,
             quasi_identifiers=quasi_identifiers,
+            weight=weight,
+            person=person,
+            rows_per_person=rows_per_person,
         )
         if read:
             warnings.warn(leak_warning(read), DomainInferredWarning, stacklevel=2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -19,7 +20,6 @@ from evenhand.table.frames import Origin, eager_frame, native_frame
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import narwhals as nw
     from numpy.typing import NDArray
 
     from evenhand.schema import Column
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
 _PIECE_ROWS = 1 << 18
+_LARGEST_WEIGHT = 1e100
 _TYPE_WORDS = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers"}
 
 
@@ -47,6 +48,8 @@ class Table:
         Which rows of the frame are in the table, where a rule left some out.
     origin : Origin, optional
         The library of the frame and the types of its columns, for the way back.
+    weights : array of float, optional
+        The weight of each row, where the schema has the role.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Table:
     codes: Mapping[str, NDArray[np.unsignedinteger]]
     kept: NDArray[np.int64] | None = field(default=None, kw_only=True)
     origin: Origin | None = field(default=None, kw_only=True)
+    weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if set(self.codes) != set(self.schema.names):
@@ -88,6 +92,8 @@ class Table:
         object.__setattr__(self, "codes", TableCodes(checked, self.schema))
         if self.kept is not None:
             object.__setattr__(self, "kept", _read_only(np.asarray(self.kept, np.int64)))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _read_only(np.asarray(self.weights, np.float64)))
 
     @classmethod
     def encode(cls, frame: Any, schema: Schema, *, columns: Sequence[str] | None = None) -> Table:
@@ -112,7 +118,8 @@ class Table:
         ColumnNotFoundError
             If the frame lacks a column.
         OutsideDomainError
-            If a value is outside its domain, or missing, and the rule says ``"error"``.
+            If a value is outside its domain, or missing, and the rule says ``"error"``; or if a weight is
+            missing or negative.
 
         Notes
         -----
@@ -131,6 +138,7 @@ class Table:
             if name not in eager.columns:
                 known = [name for name in eager.columns if isinstance(name, str)]
                 raise ColumnNotFoundError(name, known, place="in the frame")
+        weights = None if chosen.weight is None else _read_weights(eager, chosen.weight)
         codes: dict[str, NDArray[np.unsignedinteger]] = {}
         kept = stays = None
         for column in chosen:
@@ -139,7 +147,8 @@ class Table:
             kept = np.flatnonzero(stays)
             for name in chosen.names:  # one column at a time, so that only one is there twice
                 codes[name] = codes[name][stays]
-        return cls(chosen, codes, kept=kept, origin=Origin.of(eager, chosen.names))
+            weights = None if weights is None else weights[stays]
+        return cls(chosen, codes, kept=kept, origin=Origin.of(eager, chosen.names), weights=weights)
 
     def __len__(self) -> int:
         return len(self.codes[self.schema.names[0]])
@@ -151,7 +160,7 @@ class Table:
         return f"Table of {', '.join(self.schema.names)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rebuild = partial(Table, kept=self.kept, origin=self.origin)
+        rebuild = partial(Table, kept=self.kept, origin=self.origin, weights=self.weights)
         return rebuild, (self.schema, dict(self.codes))
 
     def decode(self, name: str) -> pa.Array:
@@ -210,6 +219,20 @@ def _encode_column(
                 stays[start : start + len(rows)] &= ~rows
         start += len(out)
     return codes, stays
+
+
+def _read_weights(frame: nw.DataFrame[Any], name: str) -> NDArray[np.float64]:
+    """Return survey weights as they stand in a column; refuse those that are no weights, without a value."""
+    if name not in frame.columns:
+        raise ColumnNotFoundError(name, [str(known) for known in frame.columns], place="in the frame")
+    series = frame.get_column(name)
+    if series.dtype.is_numeric() and not series.null_count():
+        weights: NDArray[np.float64] = series.cast(nw.Float64).to_numpy()
+        if ((weights >= 0) & (weights <= _LARGEST_WEIGHT)).all() and (weights.any() or not len(weights)):
+            return weights
+    hint = "give every row a number of at least 0, and 0 to a row that is not to count."
+    what = "weights, of which one is negative, missing or no number, or all are 0"
+    raise OutsideDomainError(name, what=what, hint=hint)
 
 
 def _rule_error(column: Column, misfits: Misfits) -> OutsideDomainError:

@@ -51,7 +51,11 @@ def wanted_names(
     if columns is not None and not listed:
         refuse_parameter("columns", owner, "a list of column names", kind_of(columns))
     if schema is not None:
-        wanted = [schema[name].name for name in columns] if columns is not None else list(schema.names)
+        wanted = (
+            [schema[name].name for name in columns]
+            if columns is not None
+            else [*schema.names, *schema.beside]
+        )
     else:
         wanted = list(columns) if columns is not None else list(names)
     present = set(names)

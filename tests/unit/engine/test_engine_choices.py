@@ -25,6 +25,14 @@ def test_sensitive_columns_are_reported_and_the_others_kept():
     assert found.in_order == NAMES
 
 
+def test_whose_row_it_is_is_in_the_clear_only_by_name():
+    given = {"columns": None, "keep": None, "strategy": "independent"}
+    schema = SCHEMA.with_roles(person="id")
+
+    assert choose_columns(NAMES, schema, **given).left_out == ("id",)
+    assert choose_columns(NAMES, schema, **given | {"keep": ["id"]}).in_clear == ("id",)
+
+
 def test_a_sensitive_column_is_in_the_clear_only_by_name():
     """A column somebody called sensitive must not slip through because another one was asked for."""
     found = _choose(columns=["age"])

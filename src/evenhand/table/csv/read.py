@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from evenhand._validate import refuse as refuse_parameter
-from evenhand.table.csv.cells import TypeGuess, converter
+from evenhand.schema import Domain
+from evenhand.table.csv.cells import TypeGuess, converter, take_as_missing
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.source import (
@@ -39,6 +40,7 @@ _FOREIGN = {
     b"ARROW1": "it is an Arrow file. Hint: save it as Parquet.",
 }
 _GROUP_BYTES = 2 << 20
+_NUMBERS = Domain.binned((0.0, 1.0))
 _ARRAY_BYTES = 512  # what an Arrow array takes beside its data
 _BOM = b"\xef\xbb\xbf"
 _MARKS = ["\t", *map(chr, range(0x20, 0x7F))]
@@ -108,7 +110,10 @@ def read_csv(
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [_converter_of(schema[name]) for name in wanted]
+            convert = [
+                _converter_of(schema[name]) if name in schema else _converter_beside(schema, name)
+                for name in wanted
+            ]
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess() for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
@@ -118,6 +123,11 @@ def read_csv(
 def _converter_of(column: Column) -> Callable[[Any], Any]:
     """Return what converts the cells of a column; one that was inferred has words for missing."""
     return converter(column.domain, words=column.inferred and column.nulls != "error")
+
+
+def _converter_beside(schema: Schema, name: str) -> Callable[[Any], Any]:
+    """Return what converts weights, which are numbers, and the person, who is a text as it stands."""
+    return converter(_NUMBERS) if name == schema.weight else lambda text: take_as_missing(text, ())
 
 
 class _Group(NamedTuple):
