@@ -52,7 +52,7 @@ from evenhand.privacy.accounting import (
     noise_for,
 )
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import Trust, Unit
+from evenhand.privacy.guarantees.units import ONE_ROW, Trust, Unit
 from evenhand.privacy.rational import Number, exact, exp_bounds, round_down, round_up
 from evenhand.privacy.sampling import discrete_gaussian
 from evenhand.privacy.scales import LARGEST
@@ -249,7 +249,7 @@ class TrainingGuarantee:
     def assumptions(self) -> tuple[str, ...]:
         """What the proof assumes of the training."""
         return (
-            "each person is one row",
+            ONE_ROW,
             f"every row joins each of {self.steps:,} steps with the same public probability, independently",
         )
 

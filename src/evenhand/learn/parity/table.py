@@ -14,7 +14,7 @@ from evenhand.learn.parity.closest import closest_odds, closest_rates
 from evenhand.learn.parity.inputs import OWNER
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.guarantees.units import ONE_ROW, Unit
 from evenhand.privacy.sampling import discrete_laplace
 from evenhand.privacy.scales import laplace_noise
 from evenhand.schema.text import visible
@@ -129,7 +129,7 @@ def noisy_table(
         in_clear=("people scored later",),
         tight=True,
         proof="the Laplace mechanism on one table of predictions",
-        assumptions=(_ONE_CELL, *assumptions),
+        assumptions=(ONE_ROW, _ONE_CELL, *assumptions),
     )
     noisy = counts + discrete_laplace(noise.scale, size=counts.shape, source=source)
     return PredictionTable(noisy, noise.scale, counts.size, guarantee)
@@ -156,7 +156,7 @@ def printed_table(
         in_clear=("group", "people scored later"),
         tight=True,
         proof=PRINTED,
-        assumptions=(_GROUPS_FIXED, *assumptions),
+        assumptions=(ONE_ROW, _GROUPS_FIXED, *assumptions),
     )
     sizes = counts.sum(axis=1)
     positive = counts[:, 1] + discrete_laplace(noise.scale, size=len(counts), source=source)

@@ -7,6 +7,9 @@ from enum import StrEnum
 ROW_ORDER = "row order"
 """What a guarantee lists as in the clear where reports stand in the order of the people behind them."""
 
+ONE_ROW = "each person is one row"
+"""What a guarantee about people assumes where nothing says which rows are of one person."""
+
 
 class Unit(StrEnum):
     """What may change between the two worlds that an observer cannot tell apart.

@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import SeededSource, Source, source_from
@@ -143,6 +144,25 @@ class ReleaseMechanism(ABC):
         """The law of the noise on one count, where there is one."""
         return None
 
+    def for_table(self, histogram: Histogram) -> Self:
+        """Return the mechanism as it publishes this table: with noise for all rows that one person may have.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a person may have several rows in the table, and what the mechanism does to several is unknown.
+        """
+        if (histogram.schema.rows_per_person or 1) > 1:
+            raise InvalidParameterError(
+                "rows_per_person",
+                owner=type(self).__name__,
+                must_be="1, for it takes every row for another person",
+                got=histogram.schema.rows_per_person,
+                hint="count one row of each person, or add noise: laplace, thresholded-laplace and "
+                "discrete-gaussian take several.",
+            )
+        return self
+
     # --- publishing -----------------------------------------------------------------------------
 
     def release(self, histogram: Histogram, *, rng: Any = None, post: Sequence[Any] = ()) -> Release:
@@ -159,9 +179,13 @@ class ReleaseMechanism(ABC):
             Post-processing, in order; see :mod:`evenhand.release.postprocess`.
         """
         self._check(histogram)
+        mechanism = self.for_table(histogram)
+        if mechanism is not self:
+            return mechanism.release(histogram, rng=rng, post=post)
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
+        guarantee = promise_to_people(guarantee, histogram.schema)
         return self._draw_release(self._published_table(histogram), steps, guarantee, source_from(rng))
 
     def _draw_release(
@@ -193,6 +217,9 @@ class ReleaseMechanism(ABC):
             What the draws come from; seed 0 unless told. Never a release.
         """
         owner = f"{type(self).__name__}.bias"
+        mechanism = self.for_table(histogram)
+        if mechanism is not self:
+            return mechanism.bias(histogram, post=post, draws=draws, rng=rng)
         table = self._published_table(histogram)
         self._check(table, dense=True)
         steps = _checked_steps(post, table, owner=owner)
@@ -208,6 +235,9 @@ class ReleaseMechanism(ABC):
         The standard error of a sampled one is that of a normal count.
         """
         owner = f"{type(self).__name__}.variance"
+        mechanism = self.for_table(histogram)
+        if mechanism is not self:
+            return mechanism.variance(histogram, draws=draws, rng=rng)
         table = self._published_table(histogram)
         self._check(table, dense=True)
         exact_variance = self._variance(table)
@@ -231,6 +261,9 @@ class ReleaseMechanism(ABC):
         """
         self._check(histogram, dense=True)
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.exact_absolute_error")
+        mechanism = self.for_table(histogram)
+        if mechanism is not self:
+            return mechanism.exact_absolute_error(histogram, post=post)
         return self._absolute_error(histogram, steps)
 
     def alpha(
@@ -286,8 +319,13 @@ class ReleaseMechanism(ABC):
             got = f"a value of type {type(histogram).__name__}"
             raise InvalidParameterError("histogram", owner=owner, must_be="a Histogram", got=got)
         if histogram.stored.dtype.kind != "i":
-            must_be, got = "a table of whole counts", "a table of fractions"
-            raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got=got)
+            must_be, got, hint = "a table of whole counts", "a table of fractions", ""
+            if histogram.schema.weight is not None:
+                got, hint = (
+                    "a table of weighted ones",
+                    "a weight would let one person move a count by more than 1.",
+                )
+            raise InvalidParameterError("histogram", owner=owner, must_be=must_be, got=got, hint=hint)
         if histogram.is_sparse and (dense or not self.takes_sparse):
             raise LimitExceededError(
                 f"{owner} needs one number for each of {histogram.size:,} cells, more than {MOST_CELLS:,}. "
@@ -300,9 +338,10 @@ class ReleaseMechanism(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file; :func:`evenhand.release.mechanism_from` reads them back."""
-        return {"mechanism": self.name} | {
-            name: _plain_value(getattr(self, name)) for name in self.parameter_names()
-        }
+        values = {name: _plain_value(getattr(self, name)) for name in self.parameter_names()}
+        if values.get("rows_per_person") == 1:  # as every mechanism takes it
+            del values["rows_per_person"]
+        return {"mechanism": self.name} | values
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy import laws
+from evenhand.privacy.contributions import assumed_rows
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import Number, exact
 from evenhand.privacy.scales import GaussianNoise, LaplaceNoise, gaussian_noise, laplace_noise
+from evenhand.privacy.zcdp import delta_from_zcdp
 from evenhand.release.delta.noise import calibrated_variance, exact_delta, laplace_delta, printed_delta
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.postprocess.steps import absolute_error_after, bias_after
+from evenhand.schema.roles import MOST_ROWS_PER_PERSON
 from evenhand.schema.text import listed
 
 if TYPE_CHECKING:
@@ -33,11 +37,13 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.float64]
 
 _ONE_CELL = "each person is counted in one cell"
+_ONE_CELL_EACH = "each row is counted in one cell"
 _VALUES_PUBLIC = "the columns and the values they may have are public"
 
 LARGEST_COUNT = 1 << 62
 """Counts beyond this are held at it: with noise, which stays below 2**58, nothing wraps around in 64 bits."""
 
+_HALVINGS = 40
 _PRINTED = "zhu2023, as printed: L2 sensitivity 2, which is more than a table has, and the simple bound"
 
 
@@ -54,17 +60,18 @@ def assumptions_of(histogram: Histogram, *, public: str = _VALUES_PUBLIC) -> tup
     public : str
         What is said of its cells where they were declared.
     """
-    one_cell = _ONE_CELL
+    one_cell = _ONE_CELL if (histogram.schema.rows_per_person or 1) == 1 else _ONE_CELL_EACH
     if histogram.may_drop:
         one_cell += f", or in none where a rule of {listed(histogram.may_drop)} leaves the row out"
     read = histogram.schema.inferred
-    return one_cell, leak_of_domains(read) if read else public
+    return assumed_rows(histogram.schema), one_cell, leak_of_domains(read) if read else public
 
 
 def central_terms(histogram: Histogram, unit: Unit | str, *, public: str = _VALUES_PUBLIC) -> dict[str, Any]:
     """Return what a guarantee for all columns of a table says besides its amount and its proof."""
+    people = histogram.schema.person is not None and unit == Unit.REPLACE_ONE
     return {
-        "unit": unit,
+        "unit": Unit.ONE_PERSON if people else unit,
         "trust": "central",
         "protects": histogram.columns,
         "assumptions": assumptions_of(histogram, public=public),
@@ -78,6 +85,28 @@ def cells_moved(unit: Unit) -> int:
     (2, 1)
     """
     return 2 if unit is Unit.REPLACE_ONE else 1
+
+
+def checked_rows(rows: int, *, owner: str) -> int:
+    """Return how many rows of one person noise is to cover."""
+    return integer("rows_per_person", rows, owner=owner, low=1, high=MOST_ROWS_PER_PERSON)
+
+
+def _rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return a rho, hardly smaller than the largest, that implies this epsilon and delta.
+
+    >>> rho = _rho_within(Fraction(1), Fraction(1, 10**6))
+    >>> float(delta_from_zcdp(rho, 1)) <= 1e-6 < float(delta_from_zcdp(rho * (1 + Fraction(1, 10**9)), 1))
+    True
+    """
+    low, high = Fraction(0), epsilon
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_from_zcdp(middle, epsilon) <= delta else (low, middle)
+    if not low:
+        must_be = "large enough beside 'delta' for a noise that can be drawn"
+        raise InvalidParameterError("epsilon", owner="DiscreteGaussian", must_be=must_be, got=float(epsilon))
+    return low
 
 
 def clip_counts(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -109,24 +138,43 @@ class _Noisy(ReleaseMechanism):
         return absolute_error_after(histogram.require_dense(owner=type(self).__name__), self.law, post)
 
 
-class LaplaceMechanism(ReleaseMechanism):
+class NoiseForPeople(ReleaseMechanism):
+    """A mechanism whose noise covers several rows of one person.
+
+    Of a person who is replaced, up to m rows leave the table and up to m others come: the counts change by at
+    most 2 m in all, and their squares by at most 2 m², where all rows stand in one cell. Of one who is added
+    or removed, it is m and m².
+    """
+
+    rows_per_person: int
+
+    def for_table(self, histogram: Histogram) -> Self:
+        """Return the mechanism with noise for as many rows as one person may have in this table."""
+        most = histogram.schema.rows_per_person or 1
+        if most <= self.rows_per_person:
+            return self
+        return replace(self, rows_per_person=most)  # type: ignore[call-arg]
+
+
+class LaplaceMechanism(NoiseForPeople):
     """A mechanism that adds discrete Laplace noise, of a scale that follows from epsilon and the unit."""
 
     epsilon: Fraction
     unit: Unit
 
-    def _set_noise(self, epsilon: Number, unit: Unit | str) -> None:
+    def _set_noise(self, epsilon: Number, unit: Unit | str, rows_per_person: int) -> None:
         owner = type(self).__name__
         self._set(
             epsilon=exact(epsilon, name="epsilon", owner=owner, above=0, most=1_000_000),
             unit=checked_unit(unit, owner=owner),
+            rows_per_person=checked_rows(rows_per_person, owner=owner),
         )
         _ = self.noise  # refuses an epsilon whose noise cannot be drawn
 
     @cached_property
     def noise(self) -> LaplaceNoise:
         """The scale of the noise as it is drawn, and the epsilon of that."""
-        return laplace_noise(self.epsilon, sensitivity=cells_moved(self.unit))
+        return laplace_noise(self.epsilon, sensitivity=cells_moved(self.unit) * self.rows_per_person)
 
     @cached_property
     def law(self) -> laws.DiscreteLaplace:
@@ -141,8 +189,11 @@ class LaplaceMechanism(ReleaseMechanism):
         as_printed: bool = False,  # noqa: ARG002 - what is printed is right
     ) -> Guarantee:
         """Return what a release of this table promises; with `epsilon`, the delta at that smaller epsilon."""
+        mechanism = self.for_table(histogram)
+        if mechanism is not self:
+            return mechanism.guarantee_for(histogram, epsilon=epsilon)
         claimed, delta = self.noise.epsilon, Fraction(0)
-        if epsilon is not None:
+        if epsilon is not None and self.rows_per_person == 1:  # of several rows only the whole is known
             owner = f"{type(self).__name__}.guarantee_for"
             claimed = min(claimed, exact(epsilon, name="epsilon", owner=owner, least=0))
             delta = laplace_delta(self.noise.scale, claimed, cells=cells_moved(self.unit))
@@ -181,6 +232,9 @@ class Laplace(LaplaceMechanism, _Noisy):
     unit : {"replace one", "add or remove one"}
         What may change between two tables that are to look alike. With ``"replace one"`` the number of people
         is public.
+    rows_per_person : int, default 1
+        How many rows one person may have in the table; the noise grows with it. A table that was counted by
+        a schema with the role `person` brings its own.
 
     Examples
     --------
@@ -203,13 +257,14 @@ class Laplace(LaplaceMechanism, _Noisy):
 
     epsilon: Fraction
     unit: Unit
+    rows_per_person: int = field(default=1, kw_only=True)
 
-    def __init__(self, epsilon: Number, *, unit: Unit | str) -> None:
-        self._set_noise(epsilon, unit)
+    def __init__(self, epsilon: Number, *, unit: Unit | str, rows_per_person: int = 1) -> None:
+        self._set_noise(epsilon, unit, rows_per_person)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteGaussian(_Noisy):
+class DiscreteGaussian(NoiseForPeople, _Noisy):
     r"""Add discrete Gaussian noise to every count.
 
     .. math:: \tilde x_i = x_i + \eta_i, \quad \Pr[\eta_i = j] \propto e^{-j^2 / 2\sigma^2}, \quad
@@ -233,6 +288,9 @@ class DiscreteGaussian(_Noisy):
         Privacy parameters: epsilon > 0, delta from 1e-100 to below 1.
     unit : {"replace one", "add or remove one"}
         What may change between two tables that are to look alike.
+    rows_per_person : int, default 1
+        How many rows one person may have in the table. With more than one, delta follows from rho by the
+        usual conversion, which is a bound.
 
     Notes
     -----
@@ -272,6 +330,7 @@ class DiscreteGaussian(_Noisy):
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     unit: Unit = field(kw_only=True)
+    rows_per_person: int = field(default=1, kw_only=True)
 
     def __init__(
         self,
@@ -280,6 +339,7 @@ class DiscreteGaussian(_Noisy):
         epsilon: Number | None = None,
         delta: Number | None = None,
         unit: Unit | str,
+        rows_per_person: int = 1,
     ) -> None:
         owner = "DiscreteGaussian"
         pair = (epsilon is not None) + (delta is not None)
@@ -291,15 +351,19 @@ class DiscreteGaussian(_Noisy):
             epsilon=None if epsilon is None else exact(epsilon, name="epsilon", owner=owner, above=0),
             delta=None if delta is None else exact(delta, name="delta", owner=owner, above=0, most=1),
             unit=checked_unit(unit, owner=owner),
+            rows_per_person=checked_rows(rows_per_person, owner=owner),
         )
         _ = self.noise  # refuses what cannot be drawn
 
     @cached_property
     def noise(self) -> GaussianNoise:
         """The variance parameter of the noise as it is drawn, and the rho of that."""
-        moved = cells_moved(self.unit)
+        moved, rows = cells_moved(self.unit), self.rows_per_person
         if self.rho is not None:
-            return gaussian_noise(self.rho, squared_sensitivity=moved)
+            return gaussian_noise(self.rho, squared_sensitivity=moved * rows**2)
+        if rows > 1:
+            spent = _rho_within(self.epsilon, self.delta)  # type: ignore[arg-type]
+            return gaussian_noise(spent, squared_sensitivity=moved * rows**2)
         variance = calibrated_variance(self.epsilon, self.delta, cells=moved)  # type: ignore[arg-type]
         return GaussianNoise(variance, moved / (2 * variance))
 
@@ -309,7 +373,12 @@ class DiscreteGaussian(_Noisy):
         return laws.DiscreteGaussian(self.noise.variance)
 
     def exact_delta(self, epsilon: Number) -> Fraction:
-        """Return the exact delta of a release at `epsilon`, rounded up in its 15th digit."""
+        """Return the exact delta of a release at `epsilon`, rounded up in its 15th digit.
+
+        Where one person may have several rows, it is a bound.
+        """
+        if self.rows_per_person > 1:
+            return delta_from_zcdp(self.noise.rho, epsilon)
         return exact_delta(self.noise.variance, epsilon, cells=cells_moved(self.unit))
 
     def guarantee_for(
@@ -326,6 +395,10 @@ class DiscreteGaussian(_Noisy):
         as_printed : bool
             State what the literature prints for this variance, see the notes of the class.
         """
+        mechanism = self.for_table(histogram)
+        if mechanism is not self:
+            return mechanism.guarantee_for(histogram, epsilon=epsilon, as_printed=as_printed)
+        several = self.rows_per_person > 1
         asked = self.epsilon if epsilon is None else exact(epsilon, name="epsilon", owner=type(self).__name__)
         if as_printed:
             rho = 2 / self.noise.variance
@@ -336,7 +409,7 @@ class DiscreteGaussian(_Noisy):
         stated: dict[str, Any] = {"rho": rho} if delta is None else {"epsilon": asked, "delta": delta}
         return Guarantee(
             **stated,
-            tight=histogram.size >= cells_moved(self.unit) and not as_printed,
+            tight=histogram.size >= cells_moved(self.unit) and not as_printed and not several,
             proof=_PRINTED if as_printed else self.title,
             **central_terms(histogram, self.unit),
         )

@@ -18,7 +18,7 @@ probability :math:`e^{-u/B}`, and :math:`g` geometric with ratio :math:`e^{-1/\b
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -80,6 +80,8 @@ class ThresholdedLaplace(LaplaceMechanism):
         The least noisy count that is published, at least 0. It must not be chosen by looking at the table.
     unit : {"replace one", "add or remove one"}, default "replace one"
         What may change between two tables that are to look alike.
+    rows_per_person : int, default 1
+        How many rows one person may have in the table.
 
     Notes
     -----
@@ -114,11 +116,19 @@ class ThresholdedLaplace(LaplaceMechanism):
     epsilon: Fraction
     threshold: int
     unit: Unit = Unit.REPLACE_ONE
+    rows_per_person: int = field(default=1, kw_only=True)
 
-    def __init__(self, epsilon: Number, threshold: int, *, unit: Unit | str = Unit.REPLACE_ONE) -> None:
+    def __init__(
+        self,
+        epsilon: Number,
+        threshold: int,
+        *,
+        unit: Unit | str = Unit.REPLACE_ONE,
+        rows_per_person: int = 1,
+    ) -> None:
         least = integer("threshold", threshold, owner="ThresholdedLaplace", low=0, high=_LARGEST_THRESHOLD)
         self._set(threshold=least)
-        self._set_noise(epsilon, unit)
+        self._set_noise(epsilon, unit, rows_per_person)
 
     def _is_tight(self, histogram: Histogram, delta: Fraction) -> bool:
         seen = histogram.bound is None or histogram.bound >= max(1, self.threshold)

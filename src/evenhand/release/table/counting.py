@@ -46,8 +46,13 @@ def cell_numbers(codes: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray
 
 
 def count_rows(table: Table, shape: Sequence[int], size: int) -> NDArray[np.int64] | Cells:
-    """Return how many rows are in each cell: all cells up to `MOST_CELLS`, else the filled ones."""
+    """Return how many rows are in each cell: all cells up to `MOST_CELLS`, else the filled ones.
+
+    Where rows have weights it is the sum of these, in the filled cells.
+    """
     codes = [table[name] for name in table.schema.names]
+    if table.weights is not None:
+        return sum_by_cell(cell_numbers(codes, shape), table.weights)
     if size > MOST_CELLS:
         cells, filled = np.unique(cell_numbers(codes, shape), return_counts=True)
         return Cells(cells, filled.astype(np.int64))

@@ -12,6 +12,8 @@ import numpy as np
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
 from evenhand.measure.text_tables import html_table
+from evenhand.privacy.contributions import bound_rows
+from evenhand.privacy.randomness import source_from
 from evenhand.release.table.counting import (
     MOST_CELLS,
     MOST_COUNT,
@@ -126,7 +128,13 @@ class Histogram:
 
     @classmethod
     def count(
-        cls, df: Any, schema: Schema, columns: Iterable[str] | None = None, *, bound: int | None = None
+        cls,
+        df: Any,
+        schema: Schema,
+        columns: Iterable[str] | None = None,
+        *,
+        bound: int | None = None,
+        rng: Any = None,
     ) -> Histogram:
         """Count the people in every declared cell, the empty ones too.
 
@@ -141,6 +149,15 @@ class Histogram:
             The columns to cross, in this order. By default all columns of the schema.
         bound : int, optional
             A public bound on every count; larger ones are lowered to it.
+        rng : None, int, Generator or Source
+            Where the schema has the role `person`, what says which rows of a person count: None for the
+            operating system's secure source, anything else for a simulation.
+
+        Notes
+        -----
+        With the role `weight` a count is the sum of weights, which no mechanism publishes. With the role
+        `person` at most `rows_per_person` rows of each person are counted, drawn at random before anything
+        else is looked at.
 
         Raises
         ------
@@ -155,11 +172,16 @@ class Histogram:
         chosen = _choose_columns(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
         size = checked_size(shape, owner="Histogram.count")
+        if isinstance(df, Table) and chosen.person is not None:
+            must_be = "a frame, whose rows of one person can be told apart"
+            raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="a Table")
         if isinstance(df, Table):
             _check_codes(df.schema, chosen)
-            table, dropping = Table(chosen, {name: df[name] for name in chosen.names}), df.schema.may_drop
+            codes = {name: df[name] for name in chosen.names}
+            table, dropping = Table(chosen, codes, weights=df.weights), df.schema.may_drop
         else:
-            table, dropping = Table.encode(df, chosen), chosen.may_drop
+            rows = bound_rows(df, chosen, source=source_from(rng), owner="Histogram.count")
+            table, dropping = Table.encode(rows, chosen), chosen.may_drop
         return cls.of_stored(count_rows(table, shape, size), chosen, bound=bound, may_drop=dropping)
 
     @classmethod

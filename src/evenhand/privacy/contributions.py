@@ -1,0 +1,106 @@
+"""Several rows of one person: at most so many count, and which ones is drawn at random.
+
+Which rows of a person stay depends on that person and on fresh randomness alone. So two data sets that differ
+by everything about one person can be drawn alike for everybody else, and then differ by the rows that were
+kept of that person: at most so many of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import ColumnNotFoundError, OutsideDomainError
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import ONE_ROW, Unit
+from evenhand.schema.infer import has_missing
+from evenhand.table.frames import eager_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.privacy.randomness import Source
+    from evenhand.schema import Schema
+
+
+def rows_to_keep(people: NDArray[Any], most: int, *, source: Source) -> NDArray[np.intp]:
+    """Return the places of the rows that stay, in their order: of each person at most `most`, at random.
+
+    Parameters
+    ----------
+    people : array
+        Whose row it is: equal for rows of one person.
+    most : int
+        At least 1.
+    source : Source
+        Where the randomness comes from.
+
+    Examples
+    --------
+    >>> from evenhand.privacy.randomness import SeededSource
+    >>> rows_to_keep(np.array([7, 7, 8, 7]), 2, source=SeededSource(1)).size
+    3
+    """
+    _, person = np.unique(people, return_inverse=True)
+    order = np.lexsort((source.words(len(person)), person))
+    owner = person[order]
+    first = np.searchsorted(owner, owner)  # where the rows of the same person begin
+    return np.sort(order[np.arange(len(order)) - first < most])
+
+
+def bound_rows(frame: Any, schema: Schema, *, source: Source, owner: str) -> Any:
+    """Return the frame with at most as many rows of each person as the schema says; all if it names none.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If the frame lacks the column of the person.
+    OutsideDomainError
+        If a row has no person.
+    """
+    if schema.person is None or schema.rows_per_person is None:
+        return frame
+    eager = eager_frame(frame, owner=owner, parameter="frame")
+    if schema.person not in eager.columns:
+        raise ColumnNotFoundError(schema.person, [str(name) for name in eager.columns], place="in the frame")
+    series = eager.get_column(schema.person)
+    if has_missing(series):
+        hint = "write whose row it is into each of them, or leave such rows out."
+        raise OutsideDomainError(schema.person, what="no person in some rows", hint=hint)
+    try:
+        kept = rows_to_keep(series.to_numpy(), schema.rows_per_person, source=source)
+    except TypeError:  # values that cannot be put in an order
+        kept = None
+    if kept is None:
+        hint = "write all of them as numbers, or all as text."
+        raise OutsideDomainError(schema.person, what="persons of several types", hint=hint)
+    return eager[kept.tolist(), :].to_native()
+
+
+def assumed_rows(schema: Schema) -> str:
+    """Return what a guarantee says of the rows of one person."""
+    if schema.person is None:
+        return ONE_ROW
+    most = schema.rows_per_person or 1
+    rows = "one row" if most == 1 else f"at most {most:,} rows"
+    return (
+        f"rows with the same '{schema.person}' are those of one person, of whom {rows} drawn at random count"
+    )
+
+
+def promise_to_people(
+    guarantee: Guarantee, schema: Schema, *, instead_of: Sequence[str] = (ONE_ROW,)
+) -> Guarantee:
+    """Return a guarantee about rows that were bounded for each person, as one about people.
+
+    Where a row was replaced, everything about one person is: the unit is then one person.
+    """
+    if schema.person is None or guarantee.trust.value == "none":
+        return guarantee
+    kept = [text for text in guarantee.assumptions if text not in instead_of]
+    unit = Unit.ONE_PERSON if guarantee.unit is Unit.REPLACE_ONE else guarantee.unit
+    stated = {"unit": str(unit), "assumptions": list(dict.fromkeys((assumed_rows(schema), *kept)))}
+    return Guarantee.from_dict(guarantee.to_dict() | stated)
