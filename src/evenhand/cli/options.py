@@ -154,12 +154,20 @@ MissingGroup = Annotated[
     bool, role_option("", "Compare people whose --protected is missing, as a group.", "--missing-group")
 ]
 GuessRoles = Annotated[bool, role_option("", "Guess the roles that are missing, with reasons.", "--guess")]
+Weight = Annotated[str | None, role_option("COLUMN", "Survey weights, which measures are weighted by.")]
+Person = Annotated[str | None, role_option("COLUMN", "Whose row it is, where a person has several.")]
+RowsPerPerson = Annotated[
+    int | None, role_option("N", "Rows of one --person that count, drawn at random. [1]", "--rows-per-person")
+]
 Quasi = Annotated[list[str] | None, role_option("COLUMNS", "What others may know. [the schema's]")]
 ROLE_OPTIONS: Mapping[str, Any] = {
     "target": Target, "positive": Positive, "protected": Protected, "privileged": Privileged,
     "sensitive": Sensitive, "drop": Drop, "missing_group": MissingGroup, "guess": GuessRoles,
+    "weight": Weight,
 }  # fmt: skip
 """The roles of a study of people."""
+PERSON_OPTIONS: Mapping[str, Any] = {"person": Person, "rows_per_person": RowsPerPerson}
+"""The roles of a study in which several rows may be of one person."""
 
 # --- protection -----------------------------------------------------------------------------------
 

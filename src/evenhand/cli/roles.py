@@ -41,15 +41,33 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
         sensitive=split_list(typed.get("sensitive"), opened.names),
         drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
         missing_group=bool(typed.get("missing_group")),
+        **beside_options(typed),
     )
+
+
+def beside_options(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles of columns that need no domain, as they were typed."""
+    beside = {name: typed.get(name) for name in ("weight", "person", "rows_per_person")}
+    if beside["rows_per_person"] is not None and beside["person"] is None:
+        wrong_use(
+            "--rows-per-person is typed without --person. Hint: name the column that says whose row it is."
+        )
+    return beside
 
 
 def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
     """Return the rows of the data that was named, with the schema that was declared for them."""
-    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
+    declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
     opened = open_data(typed["data"], schema=declared)
     report_reading(terminal, opened)
     return opened
+
+
+def with_roles_beside(schema: Schema, typed: Mapping[str, Any]) -> Schema:
+    """Return a declared schema with the weights and the person that were typed, without their domains."""
+    roles = {name: value for name, value in beside_options(typed).items() if value is not None}
+    names = [name for name in schema.names if name not in (roles.get("weight"), roles.get("person"))]
+    return schema.select(names).with_roles(**roles) if roles else schema
 
 
 def report_reading(terminal: Terminal, opened: Opened) -> None:

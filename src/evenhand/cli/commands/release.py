@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli import options as shared
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
+from evenhand.cli.roles import beside_options, with_roles_beside
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.refusals import (
     refuse_empty,
@@ -24,6 +25,7 @@ from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.intake.setup import column_named
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
@@ -42,11 +44,17 @@ _INFERRED = (
     "The values of the columns were read from the rows, not from a public list: that somebody has a value "
     "shows in the table, and the guarantee does not cover it."
 )
+_WEIGHT = (
+    "--weight does not go with release, which counts people: with a weight one person could move a count by "
+    "more than the promise covers. Hint: leave it out; audit and measure take weights."
+)
 _ENDINGS = (".csv", ".parquet")
 
 
 def release(  # noqa: PLR0913 - one option each
-    source: Annotated[str, argument(DATA, "IN", "A CSV or Parquet file, one row per person.")],
+    source: Annotated[
+        str, argument(DATA, "IN", "A CSV or Parquet file, one row per person without --person.")
+    ],
     *,
     mechanism: Annotated[
         str, protection_option("NAME", "Of {mechanisms}.", "--mechanism", choices="mechanisms")
@@ -67,6 +75,11 @@ def release(  # noqa: PLR0913 - one option each
     bound: shared.Bound = None,
     post: shared.Post = None,
     quasi: shared.Quasi = None,
+    weight: Annotated[
+        str | None, shared.role_option("COLUMN", "Refused with a reason.", "--weight", hidden=True)
+    ] = None,
+    person: shared.Person = None,
+    rows_per_person: shared.RowsPerPerson = None,
     infer_schema: shared.InferSchema = False,
     overwrite: Annotated[
         bool,
@@ -83,6 +96,8 @@ def release(  # noqa: PLR0913 - one option each
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
     refuse_empty({"--columns": columns, "--post": post, "--quasi": quasi})
+    if weight is not None:
+        wrong_use(_WEIGHT)
     chosen = _mechanism(typed)
     steps = steps_of([checked_step(step) for step in split_list(post)])
     taken = {COUNT: "of counts"} | ({SUPPRESSED: "of suppressed cells"} if chosen.suppresses else {})
@@ -133,8 +148,10 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
     path, infer = typed["schema"], typed["infer_schema"]
     if path is not None or infer or Path(typed["source"]).exists():  # a data set brings its own
         refuse_missing_schema(path, infer=infer)
-    declared = None if path is None else Schema.load(path)
+    declared = None if path is None else with_roles_beside(Schema.load(path), typed)
     if declared is not None:
+        if declared.weight is not None:
+            wrong_use(_WEIGHT.replace("--weight", "The role weight"))
         declared = declared.select(split_list(typed["columns"], declared.names))
     opened = open_data(typed["source"], schema=declared)
     refuse_other_separators(opened.source.label, opened.names)
@@ -146,7 +163,16 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
             wrong_use(f"{opened.source.label} has column names and no rows.")
         rows = open_frame(opened.frame).select(list(names)).to_native()
         schema = Schema.infer(rows, sensitive=names).with_roles(sensitive=None)
-    return opened, schema.select(names)
+    return opened, schema.select(names).with_roles(**_roles_of_people(opened, schema, typed))
+
+
+def _roles_of_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> dict[str, Any]:
+    """Return who the person of a row is, where that was typed and no declared schema has it already."""
+    beside = beside_options(typed)
+    if beside["person"] is None or schema.person is not None:
+        return {}
+    person = column_named(beside["person"], opened.names)
+    return {"person": person, "rows_per_person": beside["rows_per_person"]}
 
 
 def _count_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:

@@ -69,7 +69,8 @@ class LearnCommand(TaskCommand):
       --protected sex --privileged male --methods dp,dp+parity,fermi+parity --epsilon 1,3
 """
     options: ClassVar[Mapping[str, Any]] = {
-        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "methods": Methods,
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS,
+        **shared.PERSON_OPTIONS, "methods": Methods,
         "epsilons": shared.Epsilons, "delta": Delta, "unit": shared.Unit, "gap": AllowedGap,
         "strength": Strength, "group_as_input": GroupAsInput, "repeats": shared.Repeats,
     }  # fmt: skip

@@ -76,7 +76,8 @@ class ReleaseCommand(TaskCommand):
 """
     options: ClassVar[Mapping[str, Any]] = {
         "columns": Columns, "schema": shared.SchemaFile, "rows": shared.Rows,
-        **{role: shared.ROLE_OPTIONS[role] for role in _ROLES}, "quasi": shared.Quasi,
+        **{role: shared.ROLE_OPTIONS[role] for role in _ROLES}, **shared.PERSON_OPTIONS,
+        "quasi": shared.Quasi,
         "mechanisms": Mechanisms, "epsilons": shared.Epsilons, "unit": shared.Unit, **PARAMETER_OPTIONS,
         "fill": Fill,
         "bound": shared.Bound, "post": shared.Post, "compare_post": ComparePost, "repeats": shared.Repeats,

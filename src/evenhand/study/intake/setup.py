@@ -53,6 +53,9 @@ class RoleOptions:
         Columns to leave out.
     missing_group : bool, default False
         Whether people whose protected value is missing are compared as a group.
+    weight, person : str, optional
+        Columns that need no domain: survey weights, and whose row it is.
+    rows_per_person : int, optional
     """
 
     target: str | None = None
@@ -62,6 +65,9 @@ class RoleOptions:
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing_group: bool = False
+    weight: str | None = None
+    person: str | None = None
+    rows_per_person: int | None = None
 
 
 @dataclass(frozen=True)
@@ -154,11 +160,13 @@ def set_up(
     """
     known = opened.names if opened.schema is None else opened.schema.names
     named = name_columns(words, known, opened.undeclared)
-    drop = set(named.drop)
+    beside = [name for name in (named.weight, named.person) if name is not None]
+    drop = {*named.drop, *beside}
     roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
     for name in (*roles, *named.sensitive):
         if name in drop:
-            message = f"Column '{name}' has a role and is to be left out too."
+            other = "holds weights or persons" if name in beside else "is to be left out"
+            message = f"Column '{name}' has a role and {other} too."
             raise SchemaError(f"{message} Hint: take it out of one of the two.", field="roles")
     if opened.schema is not None:
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))
@@ -180,6 +188,8 @@ def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[
         protected=words.protected and column_named(words.protected, known, undeclared),
         sensitive=tuple(column_named(name, known, undeclared) for name in words.sensitive),
         drop=columns_to_drop(words.drop, known, undeclared),
+        weight=words.weight and column_named(words.weight, (*known, *undeclared)),
+        person=words.person and column_named(words.person, (*known, *undeclared)),
     )
 
 
@@ -286,7 +296,8 @@ def _few(names: Sequence[str]) -> str:
 def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
     """Return the setup with the roles that the words say, whose columns are named as the data has them."""
     schema, notes = setup.schema, list(setup.notes)
-    given = {role: getattr(words, role) for role in ("target", "protected", "sensitive")}
+    named = ("target", "protected", "sensitive", "weight", "person", "rows_per_person")
+    given = {role: getattr(words, role) for role in named}
     changes: dict[str, Any] = {role: columns for role, columns in given.items() if columns not in (None, ())}
     if words.missing_group:
         changes["missing_group"] = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
@@ -88,12 +88,19 @@ class Prepared:
         Whether each person has the positive outcome.
     group : array
         Each person's group, as a place in ``facts.groups``: the codes of the protected column.
+    survey_weights : array, optional
+        The survey weight of each row, where the schema has the role.
     """
 
     facts: Facts
     codes: Mapping[str, Codes]
     target: NDArray[np.uint8]
     group: Codes
+    survey_weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
+
+    def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Return the survey weights of some rows; None where there are none."""
+        return None if self.survey_weights is None else self.survey_weights[rows]
 
     def __repr__(self) -> str:
         return f"Prepared rows of {self.facts.label}: {', '.join(self.codes)}"

@@ -119,6 +119,7 @@ def _part(
             privileged=facts.privileged,
             groups=range(len(facts.groups)),
             scores=scores,
+            weights=prepared.weights_of(test),
         )
         data = label_disparities(
             target,
@@ -154,7 +155,7 @@ def _outcome(cell: Cell, prepared: Prepared, found: list[_Found], seconds: dict[
         for place, label in enumerate(prepared.facts.groups):
             rates = [part.report.rates[place] for part in found]
             groups[label] = {name: _mean(getattr(each, name) for each in rates) for name in RATES}
-            groups[label]["people"] = float(sum(each.size for each in rates))
+            groups[label]["people"] = float(sum(part.report.table.people[place] for part in found))
         data = {kind: _mean(part.data[kind] for part in found) for kind in found[0].data}
     return Outcome(cell, measures, groups, data, seconds)
 

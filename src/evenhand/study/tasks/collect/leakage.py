@@ -78,6 +78,8 @@ def leaks(prepared: Prepared) -> tuple[Leak, ...]:
     schema, codes = prepared.facts.schema, prepared.codes
     clear: dict[str, NDArray[Any]] = {name: codes[name] for name in codes if name not in schema.sensitive}
     clear[str(schema.target)] = prepared.target
+    if prepared.survey_weights is not None:
+        clear[str(schema.weight)] = prepared.survey_weights
     secrets = sorted(schema.sensitive, key=lambda name: name != schema.protected)[:_MOST_COLUMNS]
     found = [leak_of(name, codes[name], clear) for name in secrets]
     return tuple(leak for leak in found if leak is not None)

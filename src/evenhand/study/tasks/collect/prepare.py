@@ -72,6 +72,11 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
     if not schema.sensitive:
         why = "is missing: nothing would be protected. Hint: name the columns that people randomise."
         refuse_field("schema.roles.sensitive", why)
+    if schema.person is not None:
+        why = "does not go with a collection, where each report is promised by itself."
+        refuse_field(
+            "schema.roles.person", f"{why} Hint: take the role away, or keep one row of each person."
+        )
     target, protected = str(schema.target), str(schema.protected)
     if target == protected:
         refuse_field(

@@ -65,6 +65,10 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
     if data is not None and data.rows is not None:
         why = "does not go with the task 'decide': to leave entities out changes shares."
         refuse_field("data.rows", why)
+    if plan.schema is not None and plan.schema.beside:
+        role = "weight" if plan.schema.weight is not None else "person"
+        why = "does not go with the task 'decide', whose rows are entities. Hint: take the role away."
+        refuse_field(f"schema.roles.{role}", why)
     if frame is None and data is None:
         why = "is missing. Hint: name a file with one row for each entity, or give a frame."
         refuse_field("data", why)

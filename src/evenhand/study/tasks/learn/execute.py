@@ -15,6 +15,7 @@ from evenhand._notes import Note
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Trust
@@ -88,7 +89,7 @@ def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearnin
                 decided if not cell.setting.is_protected else _plain_labels(prepared, learn, test, own_seed)
             )
         with timed(seconds, "measure"):
-            outcome = _outcome(prepared, tested, learnt, (decided, before, plain))
+            outcome = _outcome(prepared, tested, learnt, (decided, before, plain), prepared.weights_of(test))
     return Outcome(cell, *outcome, seconds, notes=notes_of(_with_schema(learnt.guarantee, task, prepared)))
 
 
@@ -160,14 +161,20 @@ def _outcome(
     tested: Rows,
     learnt: Learnt,
     labels: tuple[Labels, Labels | None, Labels],
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[dict[str, float], dict[str, dict[str, float]], dict[str, float]]:
     """Return measures, numbers of groups, and nothing about the data."""
     decided, before, plain = labels
     facts = prepared.facts
     report = group_report(
-        tested.target, decided, tested.group, privileged=facts.privileged, groups=range(len(facts.groups))
+        tested.target,
+        decided,
+        tested.group,
+        privileged=facts.privileged,
+        groups=range(len(facts.groups)),
+        weights=weights,
     )
-    sizes = [report.rates[place].size for place in range(len(facts.groups))]
+    sizes = report.table.people
     measures = {name: float(report.value(name)) for name in MEASURES}
     measures |= {
         "fair_gap": fair_gap(sizes, float(decided.mean())),
@@ -194,7 +201,7 @@ def _groups(
     for place, label in enumerate(labels):
         rates = report.rates[place]
         found[label] = {name: float(getattr(rates, name)) for name in RATES}
-        found[label] |= {"people": float(rates.size), **shares[label]}
+        found[label] |= {"people": float(report.table.people[place]), **shares[label]}
     return found
 
 
@@ -212,6 +219,7 @@ def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearni
     schema = prepared.facts.schema
     read = [name for name in input_columns(task, schema) if schema[name].inferred]
     stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
+    stated = promise_to_people(stated, schema)
     leaving_out = [*schema.may_drop, *([str(schema.protected)] if schema.not_stated is not None else [])]
     if not leaving_out:
         return stated

@@ -68,6 +68,9 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
     if schema[str(schema.protected)].domain.size < 2:
         hint = "Hint: name another column, or declare all its values."
         refuse_field("schema.roles.protected", f"{_one_group(schema)} {hint}")
+    if (schema.rows_per_person or 1) > 1:
+        why = "must be 1: training takes every row for another person, and no proof for several is at hand."
+        refuse_field("schema.roles.rows_per_person", why)
     if not input_columns(task, schema):
         why = "leaves no column to learn from."
         refuse_field("schema", f"{why} Hint: declare more columns, or set group_as_input = true in the task.")
@@ -111,7 +114,8 @@ def add_features(task: LearnTask, prepared: Prepared) -> PreparedLearning:
         why = f"make {width:,} features, more than memory holds for so many rows."
         refuse_field("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
     features = features_of(task, schema, prepared.codes)
-    return PreparedLearning(facts, prepared.codes, prepared.target, prepared.group, features)
+    parts = (facts, prepared.codes, prepared.target, prepared.group, features)
+    return PreparedLearning(*parts, survey_weights=prepared.survey_weights)
 
 
 def _one_group(schema: Schema) -> str:

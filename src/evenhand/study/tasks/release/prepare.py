@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InvalidParameterError
+from evenhand.release.mechanisms.noise import NoiseForPeople
 from evenhand.release.mechanisms.quasi_response import QuasiResponse, refuse_varying_total
 from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_named
 from evenhand.schema.text import brief, listed
@@ -63,6 +64,10 @@ def check_release(task: ReleaseTask, schema: Schema, *, of: Schema) -> None:
     of : Schema
         Of the data, for what a message says is missing.
     """
+    if of.weight is not None:
+        why = "does not go with a table that is published, which counts people. Hint: take the role away."
+        refuse_field("schema.roles.weight", why)
+    _check_rows_of_people(task, schema)
     if of.protected is None:
         why = "is missing. Hint: name the column whose groups are compared."
         refuse_field("schema.roles.protected", why)
@@ -77,6 +82,18 @@ def check_release(task: ReleaseTask, schema: Schema, *, of: Schema) -> None:
         refuse_field("task.columns", f"{why} Hint: use fewer columns, or coarser ones.")
     _check_quasi_identifiers(task, schema)
     _check_dropping(task, schema)
+
+
+def _check_rows_of_people(task: ReleaseTask, schema: Schema) -> None:
+    """Refuse mechanisms that take every row for another person where a person may have several."""
+    if (schema.rows_per_person or 1) == 1:
+        return
+    others = [
+        each.name for each in task.mechanisms if not issubclass(mechanism_named(each.name), NoiseForPeople)
+    ]
+    if others:
+        why = f"must be 1 for {listed(others)}: every row counts as another person there."
+        refuse_field("schema.roles.rows_per_person", f"{why} Hint: leave them out, or keep one row each.")
 
 
 def _check_target(schema: Schema, of: Schema) -> None:

@@ -17,6 +17,7 @@ from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
+from evenhand.privacy.guarantees.units import ONE_ROW
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
@@ -127,6 +128,7 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     strategy = strategy_of(setting, schema)
     inferred = [name for name in strategy.columns if schema[name].inferred]
     report = state_inferred(strategy.guarantee, inferred, instead_of=VALUES_PUBLIC)
+    report = Guarantee.from_dict(report.to_dict() | {"assumptions": [*report.assumptions, ONE_ROW]})
     if setting.mechanism != NAME:
         return report
     way = OptimalWay.of(setting)

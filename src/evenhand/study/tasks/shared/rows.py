@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand import datasets
+from evenhand._notes import Note
+from evenhand.privacy.contributions import bound_rows
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.levels import unused_label
 from evenhand.schema.text import brief
@@ -92,9 +94,11 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     not count. Which ones depends on the seed and the number of rows alone.
     """
     schema = rows.schema
-    table = Table.encode(rows.frame, schema)
-    dropped = 0 if table.kept is None else len(rows.frame) - len(table.kept)
-    codes, sampled = _sample(plan, table)
+    own = SeededSource(plan.seed).for_cell("rows of one person")
+    frame = bound_rows(rows.frame, schema, source=own, owner="prepare")
+    table = Table.encode(frame, schema)
+    dropped = 0 if table.kept is None else len(frame) - len(table.kept)
+    codes, weights, sampled = _sample(plan, table)
     protected = schema[str(schema.protected)]
     group = codes[protected.name]
     sizes = np.bincount(group, minlength=protected.size)
@@ -108,23 +112,41 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         groups=groups,
         privileged=0 if schema.privileged is None else protected.domain.code(schema.privileged),
         sizes=tuple(int(size) for size in sizes[: len(groups)]),
-        fingerprint=_fingerprint(schema, codes),
+        fingerprint=_fingerprint(schema, codes, weights),
         versions=versions(plan.task.used_packages),
-        notes=(*plan.notes, *rows.notes, *sampled, *_not_stated(schema, sizes)),
+        notes=(*plan.notes, *rows.notes, *sampled, *_not_stated(schema, sizes), *_roles_beside(schema)),
     )
     kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
-    return Prepared(facts, kept, target, group)
+    return Prepared(facts, kept, target, group, survey_weights=weights)
 
 
-def _sample(plan: StudyPlan, table: Table) -> tuple[dict[str, Codes], tuple[str, ...]]:
-    """Return the codes of the rows that the plan asks for, in the order of the data."""
+def _roles_beside(schema: Schema) -> tuple[Note, ...]:
+    """Say what the weights are used for, and how many rows of one person count."""
+    notes = []
+    if schema.weight is not None:
+        name = brief(schema.weight)
+        notes.append(
+            Note("method", f"Rates and measures are weighted by '{name}'; models are trained without.")
+        )
+    if schema.person is not None:
+        most = schema.rows_per_person or 1
+        rows = "one row" if most == 1 else f"at most {most:,} rows"
+        notes.append(Note("method", f"Of each '{brief(schema.person)}' {rows} drawn at random count."))
+    return tuple(notes)
+
+
+def _sample(
+    plan: StudyPlan, table: Table
+) -> tuple[dict[str, Codes], NDArray[np.float64] | None, tuple[str, ...]]:
+    """Return the codes and weights of the rows that the plan asks for, in the order of the data."""
     rows = None if plan.data is None else plan.data.rows
     if rows is None or rows >= len(table):
-        return dict(table.codes), ()
+        return dict(table.codes), table.weights, ()
     draws = SeededSource(plan.seed).for_cell("rows").words(len(table))
     chosen = np.sort(np.argpartition(draws, rows - 1)[:rows])
     note = f"The study uses {rows:,} of the rows, drawn at random with its seed."
-    return {name: codes[chosen] for name, codes in table.codes.items()}, (note,)
+    weights = None if table.weights is None else table.weights[chosen]
+    return {name: codes[chosen] for name, codes in table.codes.items()}, weights, (note,)
 
 
 def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
@@ -162,13 +184,17 @@ def label_of(plan: StudyPlan) -> str:
     return plan.data.label if plan.data is not None else plan.name or _UNNAMED
 
 
-def _fingerprint(schema: Schema, codes: Mapping[str, Codes]) -> str:
-    """Return the SHA-256 of the schema and of every column's codes, low byte first."""
+def _fingerprint(
+    schema: Schema, codes: Mapping[str, Codes], weights: NDArray[np.float64] | None = None
+) -> str:
+    """Return the SHA-256 of the schema, of every column's codes and of weights, low byte first."""
     digest = hashlib.sha256(schema.fingerprint.encode())
     for name in schema.names:
         array = np.ascontiguousarray(codes[name])
         digest.update(f"\n{name!r} {array.size} x {array.itemsize}\n".encode())
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
+    if weights is not None:
+        digest.update(b"\nweights\n" + np.ascontiguousarray(weights, "<f8").tobytes())
     return digest.hexdigest()
 
 

@@ -75,7 +75,8 @@ def _counts(reading: CollectReading) -> bool:
 def _facts(reading: CollectReading, strategy: Strategy, guarantee: Guarantee) -> list[Fact]:
     results = reading.results
     schema, say = results.facts.schema, reading.sentences.under("guarantee.fact")
-    clear = [plain(name) for name in schema.names if name not in strategy.columns and name != schema.target]
+    hidden = {*strategy.columns, schema.target}
+    clear = [plain(name) for name in (*schema.names, schema.weight) if name and name not in hidden]
     exact = say("pure") if guarantee.delta == 0 else ""
     delta = exact or say("delta", delta=in_language(text_above(guarantee.delta, digits=2)))
     open_columns = [say("in_clear", count=len(clear), columns=clear)] if clear else []
