@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
-from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli import options as shared
 from evenhand.cli.files import report_format, typed_format
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
@@ -64,7 +64,9 @@ _INSTEAD = {
 
 
 def release(  # noqa: PLR0913 - one option each
-    source: Annotated[str, argument(DATA, "IN", "A CSV, Excel or Parquet file, one row per person.")],
+    source: Annotated[
+        str, argument(DATA, "IN", "A CSV, Excel or Parquet file, one row per person without --person.")
+    ],
     *,
     mechanism: Annotated[
         str, protection_option("NAME", "Of {mechanisms}.", "--mechanism", choices="mechanisms")
@@ -89,7 +91,9 @@ def release(  # noqa: PLR0913 - one option each
     bound: shared.Bound = None,
     post: shared.Post = None,
     quasi: shared.Quasi = None,
-    weight: shared.Weight = None,
+    weight: Annotated[
+        str | None, shared.role_option("COLUMN", "Refused with a reason.", "--weight", hidden=True)
+    ] = None,
     person: shared.Person = None,
     rows_per_person: shared.RowsPerPerson = None,
     infer_schema: shared.InferSchema = False,

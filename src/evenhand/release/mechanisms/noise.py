@@ -95,7 +95,8 @@ def checked_rows(rows: int, *, owner: str) -> int:
 def _rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return a rho, hardly smaller than the largest, that implies this epsilon and delta.
 
-    >>> _rho_within(Fraction(1), Fraction(1, 10**6)) < Fraction("0.0178")
+    >>> rho = _rho_within(Fraction(1), Fraction(1, 10**6))
+    >>> float(delta_from_zcdp(rho, 1)) <= 1e-6 < float(delta_from_zcdp(rho * (1 + Fraction(1, 10**9)), 1))
     True
     """
     low, high = Fraction(0), epsilon
