@@ -23,7 +23,7 @@ _MOST_PARTS = 10_000
 _MOST_ELEMENTS = 300_000
 _DEEPEST = 100
 _OF_A_CELL = 4
-_BYTES_OF_A_ROW = 50
+_BYTES_OF_A_ROW = 100
 _PASSING = ("row", "si")  # the parser drops what is in them when they end
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError)
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError
-from evenhand.study import DataSource, Plan, run
+from evenhand.study import DataSource, Plan, ReleaseTask, run
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import RoleOptions, plan_for, set_up
 from evenhand.study.run.prepare import prepare
@@ -118,3 +118,15 @@ def test_a_fault_of_a_format_is_told_by_its_field(table, field):
 def test_a_data_set_has_no_file_format():
     with pytest.raises(InvalidParameterError, match="must be a FileFormat, and only of a file"):
         DataSource(dataset="causal", file_format=FileFormat())
+
+
+def test_commands_that_a_report_prints_say_how_the_file_is_written(files):
+    """Whoever copies one must read the same rows."""
+    opened = open_data(files / "semicolons.csv")
+    schema = set_up(opened, ROLES).schema
+    typed = "--delimiter semicolon --encoding windows-1252 --decimal comma"
+
+    assert typed in ReleaseTask(["sex"]).audit_command(schema, data=opened.source)
+    assert "--delimiter" not in ReleaseTask(["sex"]).audit_command(
+        schema, data=open_data(files / "plain.csv").source
+    )
