@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
+from evenhand.cli.asking import ask_roles
 from evenhand.cli.mechanisms import PARAMETER_OPTIONS, Mechanisms, typed_mechanisms
 from evenhand.cli.options import data_option, is_typed, protection_option, split_list
 from evenhand.cli.roles import (
@@ -169,7 +170,11 @@ def _assign_roles(
             wrong_use(f"--{role} names {quote_names([name])}, which is not in --columns. Hint: put it there.")
     if opened.schema is not None:  # which may give roles to columns outside the table
         opened = replace(opened, schema=opened.schema.select([name for name in known if name in columns]))
-    if roles.protected is None and getattr(opened.schema, "protected", None) is None:
+    declared = getattr(opened.schema, "protected", None)
+    if roles.protected is None and declared is None and terminal.is_interactive and not typed["yes"]:
+        table = replace(opened, frame=opened.frame.select(list(columns)))
+        roles = ask_roles(terminal, table, roles, ["protected"])
+    if roles.protected is None and declared is None:
         message = "--protected is missing: the column of the table whose groups are compared."
         wrong_use(f"{message} Columns: {quote_names(columns)}.")
     try:

@@ -205,6 +205,16 @@ def test_the_end_of_input_is_no_answer(call, loans, monkeypatch):
     assert "--target approve --positive 1" in done.stderr
 
 
+def test_an_audit_of_a_table_asks_whose_groups_are_compared(call, loans, monkeypatch):
+    monkeypatch.setattr(TERMINAL, True)
+    typed = ["--columns", "male,approve", "--mechanism", "laplace", "--epsilon", "1", "--repeats", "2"]
+    done = call("audit", "release", loans, *typed, "--workers", "1", input="town\n\n")
+
+    assert done.exit_code == 0, done.stderr
+    assert "Column 'town' is not in the data" in done.stderr
+    assert 'protected = "male"' in Path("study/plan.toml").read_text("utf-8")
+
+
 def test_yes_asks_nothing(call, loans, monkeypatch):
     monkeypatch.setattr(TERMINAL, True)
 
@@ -230,3 +240,28 @@ def test_ctrl_c_at_a_question_leaves_no_file(tmp_path):
 
     assert os.waitstatus_to_exitcode(status) == 130
     assert not (tmp_path / "schema.toml").exists()
+
+
+# --- labels elsewhere -----------------------------------------------------------------------------
+
+
+def test_a_published_table_keeps_codes_and_its_terms_have_the_labels(call, loans):
+    typed = ["--columns", "male,approve", "--mechanism", "laplace", "--epsilon", "1", "--out", "t.csv"]
+    done = call("release", loans, "--infer-schema", *typed, "--label", "male=1:Men")
+
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(Path("t.csv.json").read_text("utf-8"))["value_labels"] == {"male": {"1": "Men"}}
+    assert "Men" not in Path("t.csv").read_text("utf-8")
+
+
+def test_estimates_show_the_labels_of_the_schema(call, loans):
+    call("schema", loans, "--label", "male=1:Men", "--label", "male=0:Women", "--out", "s.toml")
+    typed = ["--schema", "s.toml", "--columns", "male", "--epsilon", "3"]
+    made = call("privatize", loans, "reports.csv", *typed)
+    done = call("estimate", "reports.csv", "--by", "approve", "--privileged", "Men")
+
+    assert made.exit_code == 0, made.stderr
+    assert done.exit_code == 0, done.stderr
+    assert "Women" in done.stdout
+    assert "Men minus this" in done.stdout
+    assert "Men" not in Path("reports.csv").read_text("utf-8")
