@@ -175,11 +175,6 @@ def _converter_beside(schema: Schema, name: str, decimal: str) -> Callable[[Any]
     return lambda text: take_as_missing(text, ())
 
 
-def _converter_beside(schema: Schema, name: str) -> Callable[[Any], Any]:
-    """Return what converts weights, which are numbers, and the person, who is a text as it stands."""
-    return converter(_NUMBERS) if name == schema.weight else lambda text: take_as_missing(text, ())
-
-
 class _Group(NamedTuple):
     """Whole rows as they stand in the file, and how many of them are not blank."""
 
