@@ -205,6 +205,7 @@ def test_the_end_of_input_is_no_answer(call, loans, monkeypatch):
     assert "--target approve --positive 1" in done.stderr
 
 
+@pytest.mark.figures
 def test_an_audit_of_a_table_asks_whose_groups_are_compared(call, loans, monkeypatch):
     monkeypatch.setattr(TERMINAL, True)
     typed = ["--columns", "male,approve", "--mechanism", "laplace", "--epsilon", "1", "--repeats", "2"]
