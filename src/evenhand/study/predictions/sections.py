@@ -12,7 +12,7 @@ from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
 from evenhand.study.page.parts import cell_text, fold_rows
-from evenhand.study.page.wording import mark, percent, plain, points
+from evenhand.study.page.wording import mark, plain, points
 from evenhand.study.predictions.answers import (
     as_estimate,
     capital,
@@ -35,7 +35,8 @@ _NONE = "–"
 _MOST_DRAWN = 12
 _MOST_PANELS = 8
 _TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}
-_WIDE_RATES = ("base_rate", "selection", "tpr", "fpr", "precision", "npv", "accuracy")
+_SHOWN_RATES = ("base_rate", "selection", "tpr", "fpr", "precision", "accuracy")
+_SHOWN_RATIOS = ("selection", "tpr", "fnr", "fpr", "precision", "for", "accuracy")
 
 
 def rules_section(audit: PredictionAudit) -> Section | None:
@@ -154,10 +155,9 @@ def say_undefined(audit: PredictionAudit) -> str:
 def by_group_section(audit: PredictionAudit) -> Section:
     """Return every rate of every group."""
     say = audit.sentences.under("by_group")
-    rates = _WIDE_RATES if audit.is_labelled else ("selection",)
+    rates = _SHOWN_RATES if audit.is_labelled else ("selection",)
     header = [say("column_group"), say("column_people"), *(rate_words(audit, rate) for rate in rates)]
-    header += [say("balanced")] * audit.is_labelled + [say("selected")]
-    header += [say("area")] * bool(audit.rankings)
+    header += [say("balanced")] * audit.is_labelled + [say("area")] * bool(audit.rankings)
     everybody: list[tuple[str, int, Shares, int]] = [
         (audit.named(place), people, audit.shares, place) for place, people in enumerate(audit.people)
     ]
@@ -194,12 +194,14 @@ def _group_row(
     cells = [_cell(audit, audit.rate(at, rate, shares)) for rate in rates]
     if audit.is_labelled:
         cells.append(_cell(audit, audit.balanced(at, shares)))
-    selected = audit.table.counts[:, :, 1].sum(axis=1)
-    has_share = place >= 0 and bool(selected.sum())
-    cells.append(percent(float(selected[place] / selected.sum())) if has_share else _NONE)
     if audit.rankings:
         cells.append(_cell(audit, audit.area(place), 1.0, 2) if place >= 0 else _NONE)
-    return [label, number(people, 0), *cells]
+    selected = audit.table.counts[:, :, 1].sum(axis=1)
+    size = number(people, 0)
+    if place >= 0 and selected.sum():
+        share = float(selected[place] / selected.sum())
+        size = f"{size}\n{audit.sentences.say('by_group.selected', share=share)}"
+    return [label, size, *cells]
 
 
 def _cell(audit: PredictionAudit, found: Estimated, times: float = 100.0, digits: int = 1) -> str:
@@ -215,10 +217,11 @@ def against_section(audit: PredictionAudit) -> Section | None:
     if not others:
         return None
     rates = COMPARED_RATES if audit.is_labelled else ("selection",)
+    shown = [rate for rate in rates if rate in _SHOWN_RATIOS]
     rows = []
     for place in others:
         cells = []
-        for rate in rates:
+        for rate in shown:
             _, ratio = audit.against(place, rate)
             clear = ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
             is_known = math.isfinite(ratio.value)
@@ -227,9 +230,9 @@ def against_section(audit: PredictionAudit) -> Section | None:
             )
         rows.append([audit.named(place), *cells])
     table = Table(
-        header=[audit.sentences.say("by_group.column_group"), *(rate_words(audit, rate) for rate in rates)],
+        header=[audit.sentences.say("by_group.column_group"), *(rate_words(audit, rate) for rate in shown)],
         rows=rows,
-        numeric=[False, *([True] * len(rates))],
+        numeric=[False, *([True] * len(shown))],
         caption=say("caption", level=audit.level),
         fold=fold_rows(len(rows)),
         name="against-reference",
