@@ -10,8 +10,8 @@ from typing import Any
 from evenhand.measure.alpha import BiasEstimate, alpha_fairness, bias_from_runs, l1_bias
 from evenhand.measure.bootstrap import bootstrap_interval
 from evenhand.measure.counts import RATES, CountTable, GroupRates, count_table
-from evenhand.measure.gaps import MEASURES, Measured
-from evenhand.measure.groups import GroupReport, data_unfairness, group_report
+from evenhand.measure.gaps import MEASURES, Measured, data_unfairness
+from evenhand.measure.groups import GroupReport, group_report
 from evenhand.measure.intervals import (
     Interval,
     clopper_pearson,

@@ -453,22 +453,19 @@ class Schema:
           gender  2 values: Female, Male  sensitive; read from the rows
           member  2 values: False, True
         """
-        most = None if max_categories is _KEEP else max_categories
+        most = None
         if max_categories is not _KEEP:
-            integer("max_categories", max_categories, owner="Schema.infer", low=1)
+            most = integer("max_categories", max_categories, owner="Schema.infer", low=1)
         integer("bins", bins, owner="Schema.infer", low=1)
         with_role = {target, protected, *([sensitive] if isinstance(sensitive, str) else sensitive or ())}
-
-        wanted = dict(bands or {})
-        opened = open_frame(frame)
-        for name in wanted:
-            if name not in opened.columns:
-                raise ColumnNotFoundError(name, opened.columns, place="in the frame")
+        wanted, opened = dict(bands or {}), open_frame(frame)
+        if missing := [name for name in wanted if name not in opened.columns]:
+            raise ColumnNotFoundError(missing[0], opened.columns, place="in the frame")
 
         def how(name: str) -> Inference:
             texts = MOST_TEXTS["sensitive" if name in with_role else "clear"] if most is None else most
-            band = wanted.get(name, "")
-            return Inference(texts, bins, outside, nulls, ranges=name not in with_role, band=band)
+            ranges = name not in with_role
+            return Inference(texts, bins, outside, nulls, ranges=ranges, band=wanted.get(name, ""))
 
         if columns is None:
             columns = [name for name in opened.columns if name not in (weight, person)]

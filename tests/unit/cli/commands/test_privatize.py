@@ -157,7 +157,7 @@ def test_without_a_schema_it_says_how_to_make_one(call, file):
     done = call("privatize", file, "out.csv", "--epsilon", 1)
 
     assert done.exit_code == 2
-    assert "Schema.infer" in done.stderr
+    assert "evenhand schema" in done.stderr
     assert _here() == ["people.csv"]
 
 

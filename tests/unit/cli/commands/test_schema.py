@@ -236,8 +236,11 @@ def test_ctrl_c_at_a_question_leaves_no_file(tmp_path):
     while b"predicted" not in shown.partition(b"Columns")[2] and time.monotonic() < end:
         if select.select([keyboard], [], [], 1)[0]:
             shown += os.read(keyboard, 4096)
-    os.write(keyboard, b"\x03")
-    status = os.waitpid(child, 0)[1]
+    ended, status = 0, 0
+    while not ended:  # Python drops an interrupt that arrives while it frees an object
+        os.write(keyboard, b"\x03")
+        time.sleep(0.5)
+        ended, status = os.waitpid(child, os.WNOHANG)
 
     assert os.waitstatus_to_exitcode(status) == 130
     assert not (tmp_path / "schema.toml").exists()
