@@ -194,7 +194,7 @@ def few_text(value: float, sentences: Catalogue | None = None) -> str:
         return (sentences or catalogue(PACKAGE)).say("number.unknown")
     if value >= 100 or value == 0:
         return number(value, 0)
-    return number(value, 1) if value >= 1 else odds_text(value, sentences, form="in")
+    return number(value, 1) if round(value, 2) >= 1 else odds_text(value, sentences, form="in")
 
 
 # --- settings -------------------------------------------------------------------------------------
