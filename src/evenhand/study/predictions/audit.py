@@ -137,7 +137,10 @@ class PredictionAudit:
         return int(np.argmax(self.people))
 
     def named(self, place: int) -> str:
-        """Return a group as in a sentence."""
+        """Return a group as in a sentence; of columns that are crossed, each has its own words."""
+        columns = self.rows.columns
+        if len(columns) > 1 and place < len(self.rows.parts):
+            return ", ".join(map(label_words, columns, self.rows.parts[place]))
         return label_words(self.rows.protected, self.rows.labels[place])
 
     # --- rates and comparisons --------------------------------------------------------------------
