@@ -78,7 +78,8 @@ def test_crossed_groups_are_named_column_by_column():
     codes = [{"men": 1, "women": 2}.get(label, 1) for label in group]
     page = eh.measure.page(truth, predicted, {"sex": codes, "job": ["nurse", "0"] * 400})
 
-    assert "sex = 2, nurse" in str(page.answers[0]) + str(page.method)
+    assert "lowest for sex\u00a0=\u00a02, job\u00a0=\u00a00: " in page.answers[0].finding
+    assert "for sex\u00a0=\u00a01, nurse." in page.answers[0].finding
     assert "sex, job =" not in str(page.answers) + str(page.method) + str(page.sections)
 
 
