@@ -23,6 +23,7 @@ from evenhand.study.intake.setup import (
     missing_roles,
     set_up,
 )
+from evenhand.study.page.wording import outcome_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,7 +136,7 @@ def assign_roles(
     sensitive = f"; sensitive {quote_names(schema.sensitive)}" if "sensitive" in needed else ""
     terminal.say(
         "Roles",
-        f"target {schema.target} = {schema.positive_label}; protected {schema.protected}, privileged "
+        f"target {outcome_name(schema)}; protected {schema.protected}, privileged "
         f"{schema.privileged_label}{sensitive}",
     )
     return replace(setup, notes=(*setup.notes, *guesses))

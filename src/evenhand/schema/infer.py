@@ -136,8 +136,9 @@ def leak_warning(names: tuple[str, ...]) -> str:
         "and that is a leak: a rare category, the lowest or highest number or the mark for missing values is "
         "listed because somebody in the data has it, and no noise added later hides that. "
         "Fine for public data and for trying things out. For a release declare the schema: "
-        "write it with schema.save('schema.toml'), replace what was read by a public code list, "
-        "take out the line 'inferred = true' there, and read it back with Schema.load('schema.toml')."
+        "draft it (evenhand schema FILE, or schema.save('schema.toml')), replace what was read by a public "
+        "code list, take out the line 'inferred = true' there, and use it (--schema, or "
+        "Schema.load('schema.toml'))."
     )
 
 

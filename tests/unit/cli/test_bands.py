@@ -40,6 +40,18 @@ def test_a_band_and_a_threshold_stand_in_the_plan(call, born, fake):
     assert Plan.from_toml(fake[0]["plan"].to_toml()).schema == schema
 
 
+def test_a_threshold_reads_as_one_comparison(call, born):
+    small = ["--sensitive", "sex", "--protocol", "grr", "--epsilon", 1, "--model", "logistic"]
+    done = call("audit", born, *ROLES, *small, *FAST, "--out", "s")
+
+    assert done.exit_code == 0, done.stderr
+    assert "target pay >= 50000; protected sex" in " ".join(done.stderr.split())
+    assert "predicted pay >= 50000" in " ".join(done.stdout.split())
+    page = (Path("s") / "report.html").read_text(encoding="utf-8")
+    assert "pay &lt; 50000" in page or "pay &gt;= 50000" in page
+    assert not any(wrong in page + done.output for wrong in ("= &lt;", "= &gt;", "pay = <", "pay = >"))
+
+
 def test_dates_are_left_out_as_dates_with_what_to_type(call, born, fake):
     done = call("audit", born, *ROLES, "--sensitive", "sex", *FAST)
 

@@ -132,7 +132,7 @@ def test_other_data_and_another_seed_are_refused_by_name(call, file, tmp_path):
     seed = call("audit", "--resume", "--out", "s", "--seed", 5, "--workers", 1)
 
     assert other.exit_code == seed.exit_code == 2
-    assert "holds cells of another study, which differs in the data" in said(other)
+    assert "The folder 's' holds another study, which differs in the data" in said(other)
     assert "which differs in the seed" in said(seed)
     assert "are kept" not in said(other) + said(seed)
     assert (tmp_path / "s" / "plan.toml").read_bytes() == plan

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand
@@ -23,8 +24,20 @@ _PLACES = (
     "usual folder for caches), and are then downloaded where their source is online."
 )
 
+
+class _ByName(TyperGroup):
+    """The commands of data sets; the name of one alone shows it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, ["show", *args] if args[0] in DATASETS else args)
+
+
 app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=False
+    cls=_ByName,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
 )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.files import typed_format
 from evenhand.cli.help import name_option
 from evenhand.cli.options import (
     DATA,
@@ -64,7 +65,9 @@ _ROLES = ("outcome", "prediction", "score", "weight")
 
 
 def measure(  # noqa: PLR0913 - one option each
-    data: Annotated[str, argument(DATA, "FILE", "A CSV or Parquet file with predictions.", complete_data)],
+    data: Annotated[
+        str, argument(DATA, "FILE", "A CSV, Excel or Parquet file with predictions.", complete_data)
+    ],
     *,
     protected: Annotated[
         list[str], role_option("COLUMNS", "The column whose groups are compared; several are crossed.")
@@ -90,6 +93,10 @@ def measure(  # noqa: PLR0913 - one option each
         bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
     ] = False,
     schema: shared.SchemaFile = None,
+    delimiter: shared.Delimiter = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = None,
+    sheet: shared.Sheet = None,
     headline: Annotated[
         str, design_option("NAME", "What the head is about, such as tpr_gap, odds_gap or selection_ratio.")
     ] = HEADLINE,
@@ -127,7 +134,7 @@ def measure(  # noqa: PLR0913 - one option each
     chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
     if check and not parsed:
         wrong_use("--check needs a rule. Hint: add --rule 80%, for example.")
-    opened = open_data(data)
+    opened = open_data(data, file_format=typed_format(typed))
     report_reading(terminal, opened)
     refuse_empty_table(opened)
     audit = _audit(opened, typed, chosen, parsed)
@@ -256,15 +263,21 @@ def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any])
         values = opened.frame.column(typed["outcome"]).unique().drop_null().to_pylist()
         positive = next((str(value) for value in values if value in {1, "1"}), "1")
     label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
-    words = ["evenhand", "audit", "learn", typed["data"], "--target", typed["outcome"],
+    words = ["evenhand", "audit", "learn", *_file_words(typed), "--target", typed["outcome"],
              "--positive", positive, "--protected", columns[0], "--privileged", label,
              "--methods", "plain,plain+parity", *(["--drop", ",".join(used)] if used else [])]  # fmt: skip
     return shlex.join(words)
 
 
+def _file_words(typed: dict[str, Any]) -> list[str]:
+    """Return the file and what was typed about how it is written."""
+    asked = typed_format(typed)
+    return [typed["data"], *(asked.options if asked else ())]
+
+
 def _again(typed: dict[str, Any]) -> str:
     """Return the command that makes the page again."""
-    words = ["evenhand", "measure", typed["data"]]
+    words = ["evenhand", "measure", *_file_words(typed)]
     for name in (
         "outcome",
         "prediction",

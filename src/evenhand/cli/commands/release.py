@@ -20,6 +20,7 @@ from evenhand.cli.terminal.refusals import (
     refuse_missing_schema,
     refuse_overwritten,
 )
+from evenhand.privacy.guarantees.in_clear import READ_FROM_ROWS
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Laplace, Release, ReleaseMechanism
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
@@ -176,9 +177,9 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
         declared = declared.select(split_list(typed["columns"], declared.names))
     opened = open_data(typed["source"], schema=declared, file_format=typed_format(typed))
     report_format(terminal, opened.source.label, opened.assumed)
-    terminal.say("Reading", f"{opened.source.label}, {quote_names(opened.names)}")
     schema = opened.schema if declared is None and not infer else declared
     names = split_list(typed["columns"], opened.names)
+    terminal.say("Reading", f"{opened.source.label}: {quote_names(names)}")
     if schema is None:
         if not opened.rows:
             wrong_use(f"{opened.source.label} has column names and no rows.")
@@ -214,9 +215,10 @@ def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> No
             f"No meaningful guarantee: delta = {delta_text(delta)}. With about this chance the "
             "table tells one person's record from another's, whatever epsilon says."
         )
-    if guarantee.in_clear and not meaningless:
-        message = f"In the clear, and so not protected: {quote_names(guarantee.in_clear)}."
-        terminal.warn(message)
+    warned = (READ_FROM_ROWS,) if typed["infer_schema"] else ()  # by the inference itself
+    in_clear = [name for name in guarantee.in_clear if name not in warned]
+    if in_clear and not meaningless:
+        terminal.warn(f"In the clear, and so not protected: {quote_names(in_clear)}.")
     columns = " x ".join(quote_names([column]) for column in histogram.columns)
     cells = counted(histogram.size, "cell")
     terminal.fact("Table", f"{columns}: {cells}, by {title_of(name)}")

@@ -187,9 +187,13 @@ class TaskCommand:
         if plan_file is not None or (resume and typed["data"] is None):
             plan, frame = self._changed_plan(terminal, typed, plan_file or folder / "plan.toml")
         elif typed["data"] is None:
-            wrong_use("DATA is missing: a CSV or Parquet file, or a data set (evenhand datasets lists them).")
+            wrong_use(
+                "DATA is missing: a CSV, Excel or Parquet file, or a data set (evenhand datasets lists them)."
+            )
         else:
             plan, frame = self.new_plan(terminal, typed)
+        if typed["out"] is None and not resume and folder != Path(self.folder):
+            terminal.say("Note", f"{self.folder} holds results already: these go to {folder}.")
         run = StudyRun(terminal, typed, folder, plan, frame, workers)
         if not resume:
             run = replace(run, plan=self.announce(run))

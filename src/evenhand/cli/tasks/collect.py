@@ -22,6 +22,7 @@ from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_of
 from evenhand.study.intake.setup import without_columns
 from evenhand.study.page.comparing import LEVEL
+from evenhand.study.page.wording import outcome_name
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import CollectTask
@@ -127,8 +128,7 @@ class CollectCommand(TaskCommand):
         terminal.show()
         terminal.sentence(say(title, interval=interval, shown=len(settings), count=total))
         if groups:
-            schema = results.facts.schema
-            terminal.sentence(say("groups", outcome=f"{schema.target} = {schema.positive_label}"))
+            terminal.sentence(say("groups", outcome=outcome_name(results.facts.schema)))
         beside = min(terminal.results.width, WIDEST) >= _NARROW
         columns = _columns(reading, settings, list(groups.values()), beside=beside)
         terminal.table(columns, [_cells(reading, each, list(groups), beside=beside) for each in settings])

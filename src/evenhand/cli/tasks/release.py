@@ -24,7 +24,7 @@ from evenhand.errors import SchemaError
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.words import number
 from evenhand.study.intake.setup import Setup, column_named, set_up
-from evenhand.study.page.wording import delta_text, digits_of
+from evenhand.study.page.wording import delta_text, digits_of, outcome_name
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, tone_of
@@ -230,9 +230,7 @@ def _refuse_unused_epsilon(task: ReleaseTask, typed: dict[str, Any]) -> None:
 def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None:
     parts = [f"protected {schema.protected}"]
     if task.classify:
-        parts.append(
-            f"target {schema.target} = {schema.positive_label}, privileged {schema.privileged_label}"
-        )
+        parts.append(f"target {outcome_name(schema)}, privileged {schema.privileged_label}")
     else:
         parts.append("no model is trained, which takes --target, --positive and --privileged")
     if schema.quasi_identifiers:

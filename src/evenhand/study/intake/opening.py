@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +116,7 @@ def open_data(
         return Opened(source, dataset.frame, schema or dataset.schema, dataset.note)
     if not name.lower().endswith(tuple(ENDINGS)) and not Path(name).exists():
         place = f"a data set, nor a file (whose name would end with {ENDINGS_TEXT})"
-        raise UnknownNameError("Data", name, datasets.DATASETS, place=place)
+        raise UnknownNameError("Data", name, [*_close_file(name), *datasets.DATASETS], place=place)
     _refuse_what_is_no_file(name)
     limits = limits or own_file_limits()
     written = detect_file_format(name, file_format, limits=limits)
@@ -128,9 +129,18 @@ def open_data(
     return Opened(source, frame, schema, unread=unread, assumed=assumed)
 
 
+def _close_file(name: str) -> list[str]:
+    """Return the file beside the one that was named whose name is closest to its own, if one is close."""
+    folder = Path(name).parent
+    files = [path.name for path in folder.glob("*") if path.name.lower().endswith(tuple(ENDINGS))]
+    return [str(folder / file) for file in get_close_matches(Path(name).name, files, n=1)]
+
+
 def _refuse_what_is_no_file(name: str) -> None:
     path = Path(name)
     if path.is_dir():
         refuse(path.name or name, "it is a folder.")
+    if not path.exists() and (close := _close_file(name)):
+        refuse(path.name, f"there is no such file. Hint: did you mean '{close[0]}'?")
     if not name.lower().endswith(tuple(ENDINGS)):
         refuse(path.name, f"its name must end with {ENDINGS_TEXT}. Hint: export it as CSV.")

@@ -118,9 +118,18 @@ def _value_and_label(domain: Domain, rest: str, text: str, name: str) -> tuple[s
     for typed, label in readings:
         value = value_of(domain, typed)
         if value is not None:
+            _refuse_several(domain, label, text)
             return str(value), label
     message = f"The value in the label '{text}' is not one of column '{name}'"
     raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field="labels")
+
+
+def _refuse_several(domain: Domain, label: str, text: str) -> None:
+    """Refuse a label that holds another value of the column with its label, after a comma."""
+    for part in label.split(",")[1:]:
+        if any(value_of(domain, typed.strip()) is not None for typed in _beginnings(part, ":")):
+            hint = "give each value its own, as in --label white=1:White --label white=0:Black"
+            refuse("labels", _OWNER, "about one value each", text, hint=hint)
 
 
 def _beginnings(text: str, mark: str) -> Sequence[str]:

@@ -238,11 +238,19 @@ def label_words(column: object, label: object) -> str:
     """
     words = plain(label)
     short = len(words) < 3 or not any(letter.isalpha() for letter in words) or words.lower() in _BARE
-    return f"{plain(column)} = {words}" if short else words
+    return value_words(column, label) if short else words
+
+
+def value_words(column: object, label: object) -> str:
+    """Return a column with its value; a label that begins with a comparison is one.
+
+    >>> value_words("hired", "yes"), value_words("pay", ">= 50000")
+    ('hired = yes', 'pay >= 50000')
+    """
+    value = plain(label)
+    return f"{plain(column)}{' ' if value.startswith(tuple('<>≤≥=')) else ' = '}{value}"
 
 
 def outcome_name(schema: Schema) -> str:
     """Return the positive outcome as in "predicted income = high"."""
-    value = plain(schema.positive_label)
-    sign = " " if value[0] in "<>≤≥=" else " = "
-    return f"{plain(schema.target)}{sign}{value}"
+    return value_words(schema.target, schema.positive_label)

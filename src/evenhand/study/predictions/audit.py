@@ -41,6 +41,8 @@ LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
 GROUP_RATES = ("base_rate", *COMPARED_RATES)
 """Rates of a group, in the order in which they are shown."""
 
+_NO_BREAK, _SHORT = "\u00a0", 24
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionAudit:
@@ -137,7 +139,11 @@ class PredictionAudit:
         return int(np.argmax(self.people))
 
     def named(self, place: int) -> str:
-        """Return a group as in a sentence."""
+        """Return a group as in a sentence; of columns that are crossed, each has its own words."""
+        columns = self.rows.columns
+        if len(columns) > 1 and place < len(self.rows.parts):
+            words = map(label_words, columns, self.rows.parts[place])
+            return ", ".join(part.replace(" ", _NO_BREAK) if len(part) <= _SHORT else part for part in words)
         return label_words(self.rows.protected, self.rows.labels[place])
 
     # --- rates and comparisons --------------------------------------------------------------------

@@ -51,6 +51,10 @@ class Predictions:
     left_out : mapping of str to int
         How many rows lack a value of a column, by the column's name.
     notes : tuple of str
+    columns : tuple of str
+        The protected columns, which are crossed where there are several.
+    parts : tuple of tuple of str
+        The labels of each group by these columns.
     """
 
     predicted: NDArray[np.uint8]
@@ -64,6 +68,8 @@ class Predictions:
     source: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    parts: tuple[tuple[str, ...], ...] = ()
 
 
 def read_predictions(
@@ -100,7 +106,8 @@ def read_predictions(
         What a group of those is called whose group is not stated, if they are one.
     """
     arrays = {name: read_arrow(values, name) for name, values in columns.items()}
-    codes, labels = _cross(groups)
+    codes, parts = _cross(groups)
+    labels = tuple(_BETWEEN.join(group) for group in parts)
     lengths = {len(codes), *(len(array) for array in arrays.values())}
     if len(lengths) > 1:
         refuse("y_pred", OWNER, "as long as the other columns", "another length")
@@ -119,9 +126,9 @@ def read_predictions(
     if missing_group and (codes < 0).any():
         codes, labels = np.where(codes < 0, len(labels), codes), (*labels, missing_group)
     return Predictions(
-        decided["prediction"], codes, tuple(labels), decided.get("outcome"), scores, weights,
+        decided["prediction"], codes, labels, decided.get("outcome"), scores, weights,
         outcome=decided["name"], protected=_BETWEEN.join(groups), source=source,
-        left_out=left_out, notes=tuple(more),
+        left_out=left_out, notes=tuple(more), columns=tuple(groups), parts=parts,
     )  # fmt: skip
 
 
@@ -158,17 +165,18 @@ def encode_group(values: Any, name: str = "group") -> tuple[NDArray[np.intp], li
 
 
 def _cross(groups: Mapping[str, tuple[NDArray[np.intp], Sequence[str]]]) -> tuple[NDArray[np.intp], Any]:
-    """Return the codes of all columns together and the labels of the crossed groups that occur."""
-    (codes, labels), *others = groups.values()
-    codes, labels = np.asarray(codes), list(labels)
+    """Return the codes of all columns together, and by column the labels of the crossed groups that occur."""
+    (codes, firsts), *others = groups.values()
+    codes = np.asarray(codes)
+    labels: list[tuple[str, ...]] = [(first,) for first in firsts]
     for more, names in others:
         known = (codes >= 0) & (more >= 0)
         crossed = np.where(known, codes * len(names) + more, -1)
-        labels = [f"{first}{_BETWEEN}{second}" for first in labels for second in names]
+        labels = [(*group, name) for group in labels for name in names]
         codes = crossed
     there = np.bincount(codes[codes >= 0], minlength=len(labels)) > 0
     rank = np.where(there, np.cumsum(there) - 1, -1)
-    kept = [label for label, occurs in zip(labels, there, strict=True) if occurs]
+    kept = tuple(label for label, occurs in zip(labels, there, strict=True) if occurs)
     if not kept or len(kept) > _MOST_GROUPS:
         refuse("group", OWNER, f"a column of 1 to {_MOST_GROUPS} groups", "another number of groups")
     return np.where(codes >= 0, rank[codes], -1), kept

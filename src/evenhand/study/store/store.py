@@ -240,8 +240,8 @@ class Store:
         if names:
             listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
             raise StudyStoreError(
-                f"The store '{self._path.name}' holds cells of another study, which differs in {listed}. "
-                "Hint: run this plan in another folder."
+                f"The folder '{self._path.parent.name}' holds another study, which differs in {listed}. "
+                "Hint: run this plan in another folder, or name the folder in which it was begun."
             )
 
     def _load(self, *, check: bool) -> None:

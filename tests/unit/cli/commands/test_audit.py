@@ -59,9 +59,10 @@ def test_where_no_groups_fit_into_the_table_nothing_is_said_of_them(call, file, 
 def test_a_second_study_does_not_overwrite_the_first(call, file, fake):
     os.makedirs("study")  # noqa: PTH103 - the folder of the test
     Path("study/study.db").write_text("a store that cannot be read")
-    call("audit", file, *WHOLE)
+    done = call("audit", file, *WHOLE)
 
     assert str(fake[0]["out"]) == "study-2"
+    assert "study holds results already: these go to study-2." in done.stderr
 
 
 def test_a_folder_somewhere_else_is_said_whole(call, file, fake, tmp_path_factory):
@@ -273,6 +274,15 @@ def test_a_folder_and_a_missing_file_are_refused(call, tmp_path):
     assert "it is a folder" in call("audit", "folder.csv").stderr
     assert "there is no such file" in call("audit", "nowhere.csv").stderr
     assert "Data 'adlt' is not a data set, nor a file" in call("audit", "adlt").stderr
+
+
+@pytest.mark.parametrize("typed", ["patients.cvs", "patient.csv", "Patients.csv"])
+def test_a_slip_in_the_name_of_a_file_is_answered_with_the_file_that_is_there(call, tmp_path, typed):
+    (tmp_path / "patients.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    done = call("audit", typed, "--guess")
+
+    assert done.exit_code == 2
+    assert "did you mean 'patients.csv'?" in " ".join(done.stderr.split())
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root may read everything")

@@ -76,6 +76,11 @@ def test_a_data_set_is_shown(call):
     assert told["files"]
 
 
+def test_the_name_of_a_data_set_alone_shows_it(call):
+    assert call("datasets", "compas").stdout == call("datasets", "show", "compas").stdout
+    assert call("datasets", "cmpas").exit_code == 2
+
+
 def test_a_data_set_is_fetched(call):
     done = call("datasets", "fetch", "causal")
 

@@ -171,3 +171,20 @@ def test_the_page_says_how_to_make_it_again(call, predictions, monkeypatch):
     assert again[:2] == ["evenhand", "measure"]
     assert call(*again[1:], "--json").exit_code == 0
     assert again[-1] == "--unwanted"
+
+
+@pytest.mark.parametrize("mark", ["semicolon", ";"])
+def test_how_a_file_is_written_can_be_typed_and_is_repeated(call, predictions, tmp_path, mark):
+    """The line that says what was assumed names these options; a file may need them."""
+    twin = tmp_path / "twin.csv"
+    text = predictions.read_text(encoding="utf-8").replace(",", ";").replace("female", "née")
+    twin.write_bytes(text.encode("windows-1252"))
+    done = call(
+        "measure", twin, *ROLES, "--delimiter", mark, "--encoding", "windows-1252", "--decimal", "point"
+    )
+
+    assert done.exit_code == 0, done.stderr
+    assert "change it" not in done.stderr
+    assert "Selection is lowest for née: 20.1%, against 40.0% for male." in done.stdout
+    assert "--delimiter semicolon --encoding windows-1252" in " ".join(done.stdout.split())
+    assert "--delimiter semicolon" in (tmp_path / "measure.html").read_text(encoding="utf-8")

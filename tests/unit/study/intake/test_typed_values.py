@@ -29,6 +29,20 @@ def test_another_form_is_refused_with_an_example(text):
         label_values(SCHEMA, [text])
 
 
+@pytest.mark.parametrize(
+    "text", ["white=1:White,0:Black", "white=1:White, 0.0: Black", "sex=Male:Men,Female:Women"]
+)
+def test_several_values_in_one_label_are_refused(text):
+    with pytest.raises(InvalidParameterError, match="--label white=1:White --label white=0:Black"):
+        label_values(SCHEMA, [text])
+
+
+def test_a_label_may_hold_commas_and_colons():
+    schema = label_values(SCHEMA, ["white=1:White, or: Caucasian", "white=0:Black, 1 of 2"])
+
+    assert schema["white"].display_labels == ("Black, 1 of 2", "White, or: Caucasian")
+
+
 @pytest.mark.parametrize("second", ["white=1:Caucasian", "white=1.0:White", "white=0:White", "white=1:White"])
 def test_a_label_or_a_value_given_twice_is_refused(second):
     with pytest.raises(InvalidParameterError, match="twice"):

@@ -72,6 +72,17 @@ def test_several_columns_of_groups_are_crossed():
     assert page.meta == "800 people, 4 groups"
 
 
+def test_crossed_groups_are_named_column_by_column():
+    """ "sex, age = 2, [60, 70)" has to be taken apart by the reader; "women" needs no column."""
+    truth, predicted, group = people()
+    codes = [{"men": 1, "women": 2}.get(label, 1) for label in group]
+    page = eh.measure.page(truth, predicted, {"sex": codes, "job": ["nurse", "0"] * 400})
+
+    assert "lowest for sex\u00a0=\u00a02, job\u00a0=\u00a00: " in page.answers[0].finding
+    assert "for sex\u00a0=\u00a01, nurse." in page.answers[0].finding
+    assert "sex, job =" not in str(page.answers) + str(page.method) + str(page.sections)
+
+
 def test_people_of_unknown_group_are_told_and_can_be_a_group():
     truth, predicted, group = people()
     group[:60] = [None] * 60

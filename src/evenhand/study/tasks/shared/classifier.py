@@ -18,7 +18,7 @@ import numpy as np
 
 from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL, groups_by_sign, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE, Reading, mean_of
-from evenhand.study.page.wording import plain
+from evenhand.study.page.wording import plain, value_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -204,7 +204,7 @@ class ClassifierReading(Reading):
             return self.sentences.say("people.not_value", value=plain(schema.positive_label))
         label = plain(schema.positive_label if positive else others[0])
         is_code = not any(letter.isalpha() for letter in label)
-        return f"{plain(schema.target)} = {label}" if is_code else label
+        return value_words(schema.target, label) if is_code else label
 
     def selected(self, setting: Setting | None = None) -> float:
         """Return the share of all people who are predicted to have the outcome."""
