@@ -169,8 +169,13 @@ REAL = {  # rows, texts, what is printed, seconds and MB: several times what was
 }
 
 
-@pytest.mark.figures
-@pytest.mark.parametrize("bomb", REAL)
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        pytest.param(bomb, marks=pytest.mark.slow if at else pytest.mark.figures)
+        for at, bomb in enumerate(REAL)
+    ],
+)
 def test_a_real_bomb_takes_bounded_time_and_memory(bomb):
     rows, texts, result, seconds, megabytes = REAL[bomb]
     data = workbook(rows, texts=texts)
