@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.asking import AMOUNT, ask_roles
-from evenhand.cli.files import report_format, typed_format
+from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
 from evenhand.study.intake.guess import guess, read_rows
-from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import (
     ROLES,
     RoleOptions,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.intake.draft import Part
     from evenhand.study.intake.guess import Guess
+    from evenhand.study.intake.opening import Opened
 
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
 
@@ -78,7 +78,7 @@ def beside_options(typed: Mapping[str, Any]) -> dict[str, Any]:
 def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
     """Return the rows of the data that was named, with the schema that was declared for them."""
     declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
-    opened = open_data(typed["data"], schema=declared, file_format=typed_format(typed))
+    opened = open_typed(terminal, typed["data"], typed_format(typed), schema=declared)
     report_reading(terminal, opened)
     return opened
 
@@ -93,7 +93,6 @@ def with_roles_beside(schema: Schema, typed: Mapping[str, Any]) -> Schema:
 def report_reading(terminal: Terminal, opened: Opened) -> None:
     """Say what was read."""
     label = opened.source.label
-    report_format(terminal, label, opened.assumed)
     with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
     missing = "none missing" if not with_nulls else f"missing values in {with_nulls}"
     columns = f"{len(opened.names)} column{'' if len(opened.names) == 1 else 's'}"

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
 from evenhand._validate import integer
-from evenhand.cli.files import typed_format
+from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.options import is_typed
 from evenhand.cli.roles import report_reading
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import stop_code
 from evenhand.cli.terminal.progress import follow_study, round_range, spell_range
 from evenhand.errors import MissingExtraError, StudyStoreError
-from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
@@ -33,6 +32,7 @@ from evenhand.study.store.store import Store
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
     from evenhand.study.results.results import Results
 
@@ -143,7 +143,7 @@ def load_plan(
     if typed["data"] is None and source is not None and source.file_format is not None:
         asked = source.file_format if asked is None else asked.fill_in(source.file_format)
     options = source.options if source else None
-    opened = open_data(name, schema=plan.schema, options=options, file_format=asked)
+    opened = open_typed(terminal, name, asked, schema=plan.schema, options=options)
     report_reading(terminal, opened)
     rows = typed.get("rows")
     if rows is None and source is not None:

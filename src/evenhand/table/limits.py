@@ -26,6 +26,8 @@ class Limits:
         Most bytes of one cell or one column name, as it stands in the file.
     row_bytes : int, default 1,048,576
         Most bytes of one line of a CSV file.
+    cells : int, default 5,000,000
+        Most cells of all sheets of an Excel workbook, empty ones too; they take more time than memory.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Limits:
     columns: int = 5_000
     field_bytes: int = 65_536
     row_bytes: int = 1_048_576
+    cells: int = 5_000_000
 
     def __post_init__(self) -> None:
         for field in fields(self):

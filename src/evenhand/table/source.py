@@ -119,9 +119,9 @@ def refuse(name: str, why: str) -> NoReturn:
     raise UnreadableFileError(f"{name} was not read: {why}") from None
 
 
-def over_limit(name: str, why: str, *, limit: str) -> NoReturn:
-    """Raise the error of a file that passes a limit, and say which argument raises the limit."""
-    hint = f"Hint: pass limits=Limits({limit}=...) if you trust the file."
+def over_limit(name: str, why: str, *, limit: str, instead: str = "") -> NoReturn:
+    """Raise the error of a file that passes a limit: what to do, or which argument raises it."""
+    hint = f"Hint: {instead}pass limits=Limits({limit}=...) if you trust the file."
     raise LimitExceededError(f"{name} was not read: {why} {hint}", limit=limit) from None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.files import typed_format
+from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.help import name_option
 from evenhand.cli.options import (
     DATA,
@@ -34,7 +34,6 @@ from evenhand.report.words import limits_of, number
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import column_named
 from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import counted
@@ -134,7 +133,7 @@ def measure(  # noqa: PLR0913 - one option each
     chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
     if check and not parsed:
         wrong_use("--check needs a rule. Hint: add --rule 80%, for example.")
-    opened = open_data(data, file_format=typed_format(typed))
+    opened = open_typed(terminal, data, typed_format(typed))
     report_reading(terminal, opened)
     refuse_empty_table(opened)
     audit = _audit(opened, typed, chosen, parsed)

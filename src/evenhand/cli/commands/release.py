@@ -6,10 +6,10 @@ import math
 import os
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared
-from evenhand.cli.files import report_format, typed_format
+from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
 from evenhand.cli.roles import beside_options, read_bands, with_roles_beside
@@ -29,13 +29,15 @@ from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.report.words import number
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
-from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import column_named
 from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
+
+if TYPE_CHECKING:
+    from evenhand.study.intake.opening import Opened
 
 EXAMPLE = """\
   evenhand release people.csv --schema schema.toml --columns county,sex,job \\
@@ -175,8 +177,7 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
         if declared.weight is not None:
             wrong_use(_WEIGHT.replace("--weight", "The role weight"))
         declared = declared.select(split_list(typed["columns"], declared.names))
-    opened = open_data(typed["source"], schema=declared, file_format=typed_format(typed))
-    report_format(terminal, opened.source.label, opened.assumed)
+    opened = open_typed(terminal, typed["source"], typed_format(typed), schema=declared)
     schema = opened.schema if declared is None and not infer else declared
     names = split_list(typed["columns"], opened.names)
     terminal.say("Reading", f"{opened.source.label}: {quote_names(names)}")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
-from evenhand.cli.files import typed_format
+from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.options import (
     DATA,
     argument,
@@ -28,7 +28,6 @@ from evenhand.decide.language.weights import Product
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, mitigation_kind
 from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
-from evenhand.study.intake.opening import Opened, open_data
 from evenhand.study.intake.setup import column_named
 from evenhand.study.page.catalogue import catalogue
 from evenhand.study.run.prepare import prepare
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from evenhand.study.intake.opening import Opened
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
@@ -146,7 +146,7 @@ class DecideCommand(TaskCommand):
         _refuse_contradictions(typed)
         rule = None if typed["rule"] is None else parse(typed["rule"]).inputs  # before any row is read
         budget = _read_money("--budget", typed["budget"])
-        opened = open_data(typed["data"], file_format=typed_format(typed))
+        opened = open_typed(terminal, typed["data"], typed_format(typed))
         report_reading(terminal, opened)
         refuse_empty_table(opened)
         if rule is not None:

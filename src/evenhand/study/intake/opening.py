@@ -17,7 +17,7 @@ from evenhand.table.read import ENDINGS, ENDINGS_TEXT, detect_file_format, file_
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evenhand.schema import Schema
     from evenhand.table import FileFormat
@@ -79,6 +79,7 @@ def open_data(
     options: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
     file_format: FileFormat | None = None,
+    on_format: Callable[[str, FileFormat], None] | None = None,
 ) -> Opened:
     """Open a file by its path, or a data set by its name.
 
@@ -95,6 +96,9 @@ def open_data(
         How large a file may be; by default :func:`own_file_limits`, for it is a file of one's own.
     file_format : FileFormat, optional
         What is known of how a file is written; the rest is found out.
+    on_format : callable, optional
+        Called before rows are read with what the file is called and how it was found to be written, where
+        nobody said so and it is not plain CSV: so a reason for which reading fails later is understood.
 
     Raises
     ------
@@ -121,11 +125,13 @@ def open_data(
     limits = limits or own_file_limits()
     written = detect_file_format(name, file_format, limits=limits)
     assumed = written.assumed_beside(file_format)
+    kept = written if file_format is not None or assumed is not None else None
+    source = DataSource(path=str(Path(name).absolute()), file_format=kept)
+    if on_format is not None and assumed is not None:
+        on_format(source.label, assumed)
     frame = read(name, schema=schema, limits=limits, file_format=written)
     there = () if schema is None else file_columns(name, limits=limits, file_format=written)
     unread = tuple(column for column in there if column not in frame.column_names)
-    kept = written if file_format is not None or assumed is not None else None
-    source = DataSource(path=str(Path(name).absolute()), file_format=kept)
     return Opened(source, frame, schema, unread=unread, assumed=assumed)
 
 

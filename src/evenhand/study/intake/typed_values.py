@@ -85,7 +85,8 @@ def label_values(schema: Schema, labels: Iterable[str]) -> Schema:
         value, label = _value_and_label(schema[name].domain, rest, text, name)
         named = columns.setdefault(name, {})
         if value in named:
-            refuse("labels", _OWNER, "given once for each value", f"'{name}={value}' twice")
+            hint = "leave one of them out."
+            refuse("labels", _OWNER, "given once for each value", f"'{name}={value}' twice", hint=hint)
         named[value] = label
     for name, named in columns.items():
         shown = {**schema[name].named_values, **named}
@@ -93,7 +94,8 @@ def label_values(schema: Schema, labels: Iterable[str]) -> Schema:
         twice = [label for label in named.values() if texts.count(label) > 1]
         if twice:
             must_be = "another label for each value of a column"
-            refuse("labels", _OWNER, must_be, f"'{twice[0]}' twice for '{name}'")
+            hint = "give one of the values another label."
+            refuse("labels", _OWNER, must_be, f"'{twice[0]}' twice for '{name}'", hint=hint)
     return schema.with_labels(columns)
 
 

@@ -13,7 +13,7 @@ from evenhand._validate import refuse as refuse_parameter
 from evenhand.schema import Domain
 from evenhand.table.csv.cells import TypeGuess, converter, take_as_missing
 from evenhand.table.csv.scan import Scanner
-from evenhand.table.csv.text import in_force, is_sheet, open_text
+from evenhand.table.csv.text import in_force, open_text
 from evenhand.table.file_format import SEPARATORS, FileFormat, check_mark
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.source import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _GROUP_BYTES = 2 << 20
 _NUMBERS = Domain.binned((0.0, 1.0))
 _ARRAY_BYTES = 512  # what an Arrow array takes beside its data
-_SHEET_HINT = "Hint: give every column of the sheet a name in its first row, and write nothing beside them."
 
 
 def read_csv(
@@ -152,8 +151,7 @@ class _Rows:
         self.file_format, stream = open_text(source, limits, asked, quote=quote)
         text = in_force(self.file_format)
         self.decimal, delimiter = str(text.decimal), str(text.delimiter)
-        hint = _SHEET_HINT if is_sheet(self.file_format) else _ragged_hint(delimiter)
-        self.scanner = Scanner(source.name, limits, delimiter, quote, hint)
+        self.scanner = Scanner(source.name, limits, delimiter, quote, _ragged_hint(delimiter))
         self.groups = _groups(stream, self.scanner)
         self.names = _header_names(next(self.groups).data, self.scanner)
 

@@ -18,15 +18,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 from evenhand.errors import EvenhandError, MissingExtraError
 from evenhand.table.excel.scan import check_parts
-from evenhand.table.source import BLOCK_BYTES, refuse
+from evenhand.table.source import BLOCK_BYTES, over_limit, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.table.limits import Limits
 
-_MOST_ROWS = 1 << 20  # of any sheet, as Excel has it
 _EXACT = 1 << 53
+_WIDE_HINT = "Hint: give every column of the sheet a name in its first row, and write nothing beside them."
 
 
 def sheet_blocks(file: IO[bytes], name: str, limits: Limits, sheet: str | None) -> Iterator[bytes]:
@@ -51,7 +51,12 @@ def sheet_blocks(file: IO[bytes], name: str, limits: Limits, sheet: str | None) 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parts that hold no cells, such as charts
             book = load_workbook(file, read_only=True, keep_links=False)
-            yield from _written(_rows(_chosen(book.worksheets, name, sheet), name))
+            total = 0
+            for block in _written(_rows(_chosen(book.worksheets, name, sheet), name)):
+                total += len(block)  # one text may stand in many cells
+                if total > limits.bytes:
+                    over_limit(name, f"its sheet holds more than {limits.bytes:,} bytes.", limit="bytes")
+                yield block
     except EvenhandError:
         raise
     except Exception:  # noqa: BLE001 - a damaged workbook fails in any way, and the message may hold a cell
@@ -69,21 +74,13 @@ def _chosen(sheets: list[Any], name: str, wanted: str | None) -> Any:
             hint = f"Hint: give a name, or a place from 1 to {len(sheets)} (--sheet)."
             refuse(name, f"none of its {len(sheets)} sheets is called '{wanted}'. {hint}")
         return by_name.get(wanted) or by_place[wanted]
-    filled = [sheet for sheet in sheets if any(_is_filled(row) for row in _bounded(sheet, name))]
+    filled = [sheet for sheet in sheets if any(_is_filled(row) for row in sheet.iter_rows())]
     if len(filled) > 1:
         hint = "Hint: say which by its name, or its place such as --sheet 1."
         refuse(name, f"it has {len(filled)} sheets with cells. {hint}")
     if not filled:
         refuse(name, "it is empty, where a row of column names should be.")
     return filled[0]
-
-
-def _bounded(sheet: Any, name: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a sheet, blank ones too, up to as many as a sheet can have."""
-    for place, row in enumerate(sheet.iter_rows(), start=1):
-        if place > _MOST_ROWS:
-            refuse(name, f"a sheet of it has more than {_MOST_ROWS:,} rows, as no Excel file can.")
-        yield row
 
 
 def _is_filled(row: tuple[Any, ...]) -> bool:
@@ -93,7 +90,7 @@ def _is_filled(row: tuple[Any, ...]) -> bool:
 def _rows(sheet: Any, name: str) -> Iterator[list[str]]:
     """Yield the cells of each row as text, as many as the header has unless there are more."""
     width = blank = 0
-    for place, row in enumerate(_bounded(sheet, name), start=1):
+    for place, row in enumerate(sheet.iter_rows(), start=1):
         if any(cell.data_type == "f" for cell in row):
             hint = "Hint: copy the sheet and paste it as values, or save it as CSV."
             refuse(name, f"row {place:,} has a formula. {hint}")
@@ -104,6 +101,9 @@ def _rows(sheet: Any, name: str) -> Iterator[list[str]]:
             blank += 1
             continue
         width = width or len(cells)
+        if len(cells) > width:
+            more = f"row {place:,} has {len(cells):,} fields and the header has {width:,}."
+            refuse(name, f"{more} {_WIDE_HINT}")
         yield from ([] for _ in range(blank))  # those at the end are not part of the table
         yield cells + [""] * (width - len(cells))
         blank = 0
