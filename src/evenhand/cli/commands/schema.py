@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from evenhand.cli.roles import (
 )
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.ending import FAILED
+from evenhand.cli.terminal.refusals import refuse_existing
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.toml import MAX_BYTES
@@ -73,7 +73,7 @@ def schema(  # noqa: PLR0913 - one option each
     rows_per_person: shared.RowsPerPerson = None,
     yes: shared.Yes = False,
     out: Annotated[Path, output_option("FILE", "Where the draft goes.", "--out")] = Path("schema.toml"),
-    force: Annotated[bool, output_option("", "Replace a file that is there.", "--force")] = False,
+    force: shared.Force = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -109,9 +109,7 @@ def _refuse_early(out: Path, *, force: bool) -> None:
         wrong_use(f"--out must end with .toml. Got {out.name!r} instead.")
     if not out.absolute().parent.is_dir():
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
-    if os.path.lexists(out) and not force:
-        hint = "Hint: choose another name with --out, or replace it with --force."
-        wrong_use(f"There is a file {out} already. {hint}")
+    refuse_existing(out, force=force)
 
 
 def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[Setup, tuple[str, ...]]:
