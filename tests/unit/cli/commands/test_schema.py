@@ -240,8 +240,10 @@ def test_ctrl_c_at_a_question_leaves_no_file(tmp_path):
     ended, status = 0, 0
     while not ended:  # Python drops an interrupt that arrives while it frees an object
         os.write(keyboard, b"\x03")
-        time.sleep(0.5)
-        ended, status = os.waitpid(child, os.WNOHANG)
+        wait = time.monotonic() + 5  # a second one while it ends would kill it
+        while not ended and time.monotonic() < wait:
+            time.sleep(0.1)
+            ended, status = os.waitpid(child, os.WNOHANG)
 
     assert os.waitstatus_to_exitcode(status) == 130
     assert not (tmp_path / "schema.toml").exists()
