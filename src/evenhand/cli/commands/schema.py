@@ -29,11 +29,13 @@ from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_existing
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
+from evenhand.schema.infer import open_frame
 from evenhand.schema.toml import MAX_BYTES
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.schema_file import check_schema, draft_text
 from evenhand.study.intake.setup import Setup, missing_roles, set_up
+from evenhand.table.encode import read_weights
 
 if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
@@ -125,6 +127,8 @@ def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[S
         setup = set_up(opened, words)
     except SchemaError as error:
         wrong_use(with_choices(opened, words, error))
+    if setup.schema.weight is not None:
+        read_weights(open_frame(opened.frame), setup.schema.weight)
     report_inferred(terminal, setup)
     return setup, guessed.reasons
 

@@ -335,3 +335,11 @@ def test_a_check_says_what_is_wrong_with_columns_beside_the_schema(call, people,
 
     assert done.exit_code in {1, 2}
     assert message in " ".join((done.stdout + done.stderr).split())
+
+
+def test_a_draft_with_weights_that_are_none_writes_nothing(call, people):
+    done = call("schema", people, "--weight", "sex")
+
+    assert done.exit_code == 2
+    assert "give every row a number of at least 0" in " ".join(done.stderr.split())
+    assert not Path("schema.toml").exists()
