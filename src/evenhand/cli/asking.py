@@ -34,7 +34,7 @@ def ask_roles(
     Enter takes what is proposed. Where roles are `optional`, Enter without a proposal leaves one out, and so
     does the end of input anywhere.
     """
-    rows = read_rows(opened, words.drop)
+    rows = read_rows(opened, words)
     terminal.say("Columns", quote_names(opened.names, most=60))
     for role in missing:
         owner = _OWNERS.get(role)

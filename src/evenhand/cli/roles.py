@@ -75,6 +75,18 @@ def beside_options(typed: Mapping[str, Any]) -> dict[str, Any]:
     return beside
 
 
+def repeat_options(typed: Mapping[str, Any]) -> list[str]:
+    """Return what was typed about the file and about columns beside the roles that are asked for."""
+    asked = typed_format(typed)
+    words = list(asked.options) if asked else []
+    for name in ("band", "labels", "weight", "person", "rows_per_person"):
+        values = typed.get(name)
+        flag = "--label" if name == "labels" else f"--{name.replace('_', '-')}"
+        for value in values if isinstance(values, list) else [values]:
+            words += [] if value is None else [flag, str(value)]
+    return [*words, *(["--missing-group"] if typed.get("missing_group") else [])]
+
+
 def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
     """Return the rows of the data that was named, with the schema that was declared for them."""
     declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
@@ -121,11 +133,8 @@ def assign_roles(
         words = ask_roles(terminal, opened, words, missing)
         missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
-        asked = typed_format(typed)
-        typed_command = f"{command} {shlex.join([typed['data'], *(asked.options if asked else ())])}"
-        wrong_use(
-            _ask_for(opened, words, missing, command=typed_command, guessed=typed["guess"], needed=needed)
-        )
+        again = f"{command} {shlex.join([typed['data'], *repeat_options(typed)])}"
+        wrong_use(_ask_for(opened, words, missing, command=again, guessed=typed["guess"], needed=needed))
     try:
         setup = set_up(opened, words, bins_only=bins_only)
     except SchemaError as error:
@@ -188,7 +197,7 @@ def _ask_for(
     """Say which roles are missing, which columns there are, and show a whole command."""
     wanted = [f"--{role} ({ROLES[role]})" for role in missing]
     problem = "could not be guessed" if guessed else "must be given"
-    rows = read_rows(opened, words.drop)
+    rows = read_rows(opened, words)
     draft = guess(opened, words, rows=rows).words
     amount = rows.is_amount(draft.target)
     stand_in = replace(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.measure.counts import Tables
 from evenhand.measure.intervals import clopper_pearson
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ def calibrate(
         Whether somebody has the outcome.
     scores : array of float
     weights : array of float, optional
-        With weights, shares and means are weighted and intervals rest on Kish's effective size.
+        With weights, shares and means are weighted and intervals rest on the effective size of
+        :class:`evenhand.measure.counts.Shares`.
     bins : int
         How many bins there are at most.
     fewest : int
@@ -135,8 +137,10 @@ def _bin(ranked: Any, hits: Any, mass: Any, part: slice, level: float) -> ScoreB
     if not total > 0:
         return None
     share, score = min(float(weights @ hits[part]) / total, 1.0), float(weights @ ranked[part]) / total
-    effective = max(total**2 / float(weights @ weights), 1.0)
-    low, high = clopper_pearson(share * effective, effective, level)
+    outcomes = np.stack([1 - hits[part], hits[part], *np.zeros((2, len(weights)))])
+    cells, squares, rows = (outcomes @ amounts for amounts in (weights, weights**2, weights > 0))
+    shares = Tables(cells, squares, labelled=False, rows=rows).groups
+    low, high = clopper_pearson(*shares.of("selection"), level)
     people = int((weights > 0).sum())
     return ScoreBin(
         float(ranked[part][0]), float(ranked[part][-1]), people, score, share, float(low), float(high)

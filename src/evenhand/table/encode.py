@@ -140,7 +140,7 @@ class Table:
             if name not in eager.columns:
                 known = [name for name in eager.columns if isinstance(name, str)]
                 raise ColumnNotFoundError(name, known, place="in the frame")
-        weights = None if chosen.weight is None else _read_weights(eager, chosen.weight)
+        weights = None if chosen.weight is None else read_weights(eager, chosen.weight)
         codes: dict[str, NDArray[np.unsignedinteger]] = {}
         kept = stays = None
         for column in chosen:
@@ -226,7 +226,7 @@ def _encode_column(
     return codes, stays
 
 
-def _read_weights(frame: nw.DataFrame[Any], name: str) -> NDArray[np.float64]:
+def read_weights(frame: nw.DataFrame[Any], name: str) -> NDArray[np.float64]:
     """Return survey weights as they stand in a column; refuse those that are no weights, without a value."""
     if name not in frame.columns:
         raise ColumnNotFoundError(name, [str(known) for known in frame.columns], place="in the frame")

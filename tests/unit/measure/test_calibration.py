@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest
 
 from evenhand.measure.calibration import FEWEST_IN_BIN, MOST_BINS, calibrate
 
@@ -71,3 +71,29 @@ def test_weights_of_one_change_nothing_and_others_widen_the_interval():
     assert calibrate(positive, scores, np.ones(300)) == calibrate(positive, scores)
     plain, weighted = calibrate(positive, scores).whole, calibrate(positive, scores, uneven).whole
     assert weighted.high - weighted.low > plain.high - plain.low
+
+
+def test_weighted_intervals_rest_on_the_linearised_effective_size():
+    """Weights that go with the outcome tell more or less than Kish's size says."""
+    positive, scores = people(300)
+    weights = np.where((positive == 1) & (np.arange(300) % 3 == 0), 5.0, 1.0)
+    found = calibrate(positive, scores, weights).whole
+    share = weights @ positive / weights.sum()
+    variance = (weights**2) @ (positive - share) ** 2 / weights.sum() ** 2
+    size = share * (1 - share) / variance
+    exact = beta.ppf(
+        [0.025, 0.975], [share * size, share * size + 1], [(1 - share) * size + 1, (1 - share) * size]
+    )
+    kish = weights.sum() ** 2 / (weights**2).sum()
+
+    assert size < 290
+    assert abs(size - kish) > 10
+    assert (found.low, found.high) == pytest.approx(tuple(exact), abs=1e-9)
+
+
+def test_a_bin_in_which_all_are_alike_rests_on_the_size_of_kish():
+    weights = np.where(np.arange(40) % 2, 0.2, 1.8)
+    found = calibrate(np.ones(40, dtype=np.uint8), np.full(40, 0.5), weights).whole
+    kish = weights.sum() ** 2 / (weights**2).sum()
+
+    assert found.low == pytest.approx(0.025 ** (1 / kish), abs=1e-9)

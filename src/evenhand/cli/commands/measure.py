@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,11 +23,11 @@ from evenhand.cli.options import (
     role_option,
     split_list,
 )
-from evenhand.cli.roles import refuse_empty_table, report_reading
+from evenhand.cli.roles import read_bands, refuse_empty_table, repeat_options, report_reading
 from evenhand.cli.study import shorten_path
 from evenhand.cli.terminal.console import Column, Terminal, as_json_types, quote_names, wrong_use
 from evenhand.cli.terminal.ending import FAILED, UNCLEAR
-from evenhand.cli.terminal.refusals import refuse_empty, refuse_overwritten
+from evenhand.cli.terminal.refusals import refuse_empty, refuse_existing, refuse_overwritten
 from evenhand.errors import InvalidParameterError, MissingExtraError
 from evenhand.measure.disparities import comparison_named
 from evenhand.report import write
@@ -35,6 +36,7 @@ from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
+from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
@@ -47,6 +49,8 @@ from evenhand.table import Table
 from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.study.intake.opening import Opened
     from evenhand.study.results.estimates import Estimated
 
@@ -68,6 +72,11 @@ def measure(  # noqa: PLR0913 - one option each
         str, argument(DATA, "FILE", "A CSV, Excel or Parquet file with predictions.", complete_data)
     ],
     *,
+    delimiter: shared.Delimiter = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = None,
+    sheet: shared.Sheet = None,
+    band: shared.Band = None,
     protected: Annotated[
         list[str], role_option("COLUMNS", "The column whose groups are compared; several are crossed.")
     ],
@@ -78,7 +87,8 @@ def measure(  # noqa: PLR0913 - one option each
         float | None, role_option("NUMBER", "Without --prediction: the score from which on it is positive.")
     ] = None,
     positive: Annotated[
-        str | None, role_option("VALUE", "The value that counts; all others are negative. [1]")
+        str | None,
+        role_option("VALUE", "The value that counts, or '>= 50000'; all others are negative. [1]"),
     ] = None,
     predicted: Annotated[
         str | None, role_option("VALUE", "That of --prediction, where it is another. [as --positive]")
@@ -86,7 +96,8 @@ def measure(  # noqa: PLR0913 - one option each
     privileged: Annotated[
         str | None, role_option("GROUP", "The group that others are compared with. [the largest]")
     ] = None,
-    weight: Annotated[str | None, role_option("COLUMN", "Weights of the rows, at least 0.")] = None,
+    labels: shared.Labels = None,
+    weight: shared.Weight = None,
     missing_group: shared.MissingGroup = False,
     unwanted: Annotated[
         bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
@@ -116,6 +127,7 @@ def measure(  # noqa: PLR0913 - one option each
     file_format: Annotated[
         str | None, output_option("NAME", "html or json. [by the ending of --out]", "--format")
     ] = None,
+    force: shared.Force = False,
     open_page: shared.OpenPage = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
@@ -175,6 +187,7 @@ def _refuse_early(typed: dict[str, Any]) -> None:
     refuse_overwritten({"FILE": source if source.exists() else None}, [typed["out"]], other="--out")
     if not typed["out"].absolute().parent.is_dir():
         wrong_use("The folder of --out is not there. Hint: make it, or name another place.")
+    refuse_existing(typed["out"], force=typed["force"])
 
 
 # --- from the file to numbers -----------------------------------------------------------------------
@@ -182,7 +195,8 @@ def _refuse_early(typed: dict[str, Any]) -> None:
 
 def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Rule, ...]) -> PredictionAudit:
     names = {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
-    groups, notes = _groups(opened, typed)
+    protected, notes = _protected(opened, typed)
+    groups = {name: _encode(opened, name, protected) for name in protected.names}
     columns = {role: opened.frame.column(name) for role, name in names.items()}
     try:
         rows = read_predictions(
@@ -202,7 +216,8 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
         wrong_use(_with_values(opened, names, error))
     privileged = typed["privileged"]
     if privileged is not None and privileged not in rows.labels:
-        near = [label for label in rows.labels if label.strip().casefold() == privileged.strip().casefold()]
+        meant = {privileged.strip().casefold(), _labelled(privileged, protected).strip().casefold()}
+        near = [label for label in rows.labels if label.strip().casefold() in meant]
         if not near:
             shown = quote_names(rows.labels)
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
@@ -212,26 +227,50 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
     )
 
 
-def _groups(opened: Opened, typed: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the codes and labels of each protected column; numbers of many values are put into bands."""
+def _protected(opened: Opened, typed: dict[str, Any]) -> tuple[Schema, list[str]]:
+    """Return the protected columns with labels of their groups; numbers of many values are put into bands."""
     declared = None if typed["schema"] is None else Schema.load(typed["schema"])
-    groups, notes = {}, []
+    bands = read_bands(typed["band"], opened.names)
+    columns, notes = [], []
     for typed_name in split_list(typed["protected"], opened.names):
         name = column_named(typed_name, opened.names)
-        column = declared[name] if declared is not None and name in declared else None
+        band = bands.pop(name, "")
+        column = None
+        if declared is not None and name in declared:
+            column = replace(declared[name], inferred=False)
+        if column is not None and band:
+            wrong_use(f"Column '{name}' is declared in the schema, bands and all. Hint: leave --band out.")
         if column is None:
-            draft = draft_column(open_frame(opened.frame), name, "protected")
+            draft = draft_column(open_frame(opened.frame), name, "protected", band=band)
             if draft.column is None:
                 wrong_use(f"--protected names '{name}', which cannot be used: it {draft.why_not}.")
-            if not draft.binned:
-                groups[name] = encode_group(opened.frame.column(name), name)
-                continue
             column = draft.column
-            notes.append(f"Numbers of '{name}' are put into bands.")
-        codes = Table.encode(opened.frame.select([name]), Schema([column]))[name].astype(np.intp)
-        codes[codes >= column.domain.size] = -1
-        groups[name] = codes, list(column.domain.labels)
-    return groups, notes
+            notes += [f"Numbers of '{name}' are put into bands."] if draft.binned else []
+        columns.append(column)
+    if bands:
+        wrong_use("--band goes with columns of --protected. Hint: leave other columns out of it.")
+    return label_values(Schema(columns), typed["labels"] or ()), notes
+
+
+def _encode(opened: Opened, name: str, protected: Schema) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the place of each row's group, -1 where it is missing, and what the groups are called."""
+    column = protected[name]
+    domain = column.domain
+    if column.inferred and domain.kind == "categorical":
+        codes, values = encode_group(opened.frame.column(name), name)
+        return codes, [column.named_values.get(value, value) for value in values]
+    codes = Table.encode(opened.frame.select([name]), Schema([column]))[name].astype(np.intp)
+    codes[codes >= domain.size] = -1
+    return codes, list(column.display_labels[: domain.size])
+
+
+def _labelled(privileged: str, protected: Schema) -> str:
+    """Return a group that is typed by values as it is called by labels."""
+    values = privileged.split(", ")
+    if len(values) != len(protected):
+        return privileged
+    pairs = zip(values, protected, strict=True)
+    return ", ".join(column.named_values.get(value.strip(), value) for value, column in pairs)
 
 
 def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterError) -> str:
@@ -252,9 +291,9 @@ def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterE
 
 def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any]) -> str:
     """Return the study that shows what parity costs, if the file has what it needs."""
-    used = [typed[role] for role in ("prediction", "score", "weight") if typed[role] is not None]
+    used = [typed[role] for role in ("prediction", "score") if typed[role] is not None]
     columns = split_list(typed["protected"], opened.names)
-    others = set(opened.names) - {*used, *columns, typed["outcome"]}
+    others = set(opened.names) - {*used, *columns, typed["outcome"], typed["weight"]}
     if typed["outcome"] is None or len(columns) != 1 or not others or audit.head.reason:
         return ""
     positive = typed["positive"]
@@ -262,30 +301,33 @@ def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any])
         values = opened.frame.column(typed["outcome"]).unique().drop_null().to_pylist()
         positive = next((str(value) for value in values if value in {1, "1"}), "1")
     label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
-    words = ["evenhand", "audit", "learn", *_file_words(typed), "--target", typed["outcome"],
-             "--positive", positive, "--protected", columns[0], "--privileged", label,
-             "--methods", "plain,plain+parity", *(["--drop", ",".join(used)] if used else [])]  # fmt: skip
+    words = ["evenhand", "audit", "learn", typed["data"], *repeat_options(typed),
+             "--target", typed["outcome"], "--positive", positive, "--protected", columns[0],
+             "--privileged", _value(typed, columns[0], label), "--methods", "plain,plain+parity",
+             *(["--drop", ",".join(used)] if used else [])]  # fmt: skip
     return shlex.join(words)
 
 
-def _file_words(typed: dict[str, Any]) -> list[str]:
-    """Return the file and what was typed about how it is written."""
-    asked = typed_format(typed)
-    return [typed["data"], *(asked.options if asked else ())]
+def _value(typed: dict[str, Any], name: str, label: str) -> str:
+    """Return the value of a group that the schema file has a label for; the study knows no schema file."""
+    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
+    named = declared[name].named_values if declared is not None and name in declared else {}
+    return next((value for value, text in named.items() if text == label), label)
 
 
 def _again(typed: dict[str, Any]) -> str:
     """Return the command that makes the page again."""
-    words = ["evenhand", "measure", *_file_words(typed)]
+    words = ["evenhand", "measure", typed["data"], *repeat_options(typed)]
     for name in (
         "outcome",
         "prediction",
         "score",
         "threshold",
         "positive",
+        "predicted",
         "protected",
         "privileged",
-        "weight",
+        "schema",
     ):
         value = typed[name]
         if value is not None:
@@ -294,7 +336,7 @@ def _again(typed: dict[str, Any]) -> str:
     words += [word for rule in typed["rules"] or () for word in ("--rule", rule)]
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
     words += ["--level", f"{typed['level']:g}"] if typed["level"] != 0.95 else []
-    words += [f"--{name.replace('_', '-')}" for name in ("missing_group", "unwanted") if typed[name]]
+    words += ["--unwanted"] if typed["unwanted"] else []
     return shlex.join(words)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -13,24 +12,30 @@ import typer
 from evenhand._part_files import put_in_place, resolve_folder, sweep
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.asking import AMOUNT, ask_roles
+from evenhand.cli.files import typed_format
 from evenhand.cli.options import DATA, argument, complete_data, data_option, output_option
 from evenhand.cli.roles import (
     open_people,
     read_role_options,
     refuse_empty_table,
+    repeat_options,
     report_guesses,
     report_inferred,
     with_choices,
+    with_roles_beside,
 )
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.ending import FAILED
+from evenhand.cli.terminal.refusals import refuse_existing
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
+from evenhand.schema.infer import open_frame
 from evenhand.schema.toml import MAX_BYTES
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.schema_file import check_schema, draft_text
 from evenhand.study.intake.setup import Setup, missing_roles, set_up
+from evenhand.table.encode import read_weights
 
 if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
@@ -39,16 +44,24 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   evenhand schema people.csv
   evenhand schema people.csv --target hired --protected sex --label sex=1:Women --out people.toml
+  evenhand schema people.csv --delimiter semicolon --band birth=10y --weight wgt --person id
   evenhand schema people.csv --check schema.toml
 """
 
 
 def schema(  # noqa: PLR0913 - one option each
-    data: Annotated[str, argument(DATA, "DATA", "A CSV or Parquet file, or a data set.", complete_data)],
+    data: Annotated[
+        str, argument(DATA, "DATA", "A CSV, Excel or Parquet file, or a data set.", complete_data)
+    ],
     *,
     check: Annotated[
         Path | None, data_option("SCHEMA", "Write nothing: say what of a schema does not fit.", "--check")
     ] = None,
+    delimiter: shared.Delimiter = None,
+    encoding: shared.Encoding = None,
+    decimal: shared.Decimal = None,
+    sheet: shared.Sheet = None,
+    band: shared.Band = None,
     target: shared.Target = None,
     positive: shared.Positive = None,
     protected: shared.Protected = None,
@@ -57,9 +70,12 @@ def schema(  # noqa: PLR0913 - one option each
     drop: shared.Drop = None,
     missing_group: shared.MissingGroup = False,
     labels: shared.Labels = None,
+    weight: shared.Weight = None,
+    person: shared.Person = None,
+    rows_per_person: shared.RowsPerPerson = None,
     yes: shared.Yes = False,
     out: Annotated[Path, output_option("FILE", "Where the draft goes.", "--out")] = Path("schema.toml"),
-    force: Annotated[bool, output_option("", "Replace a file that is there.", "--force")] = False,
+    force: shared.Force = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -95,9 +111,7 @@ def _refuse_early(out: Path, *, force: bool) -> None:
         wrong_use(f"--out must end with .toml. Got {out.name!r} instead.")
     if not out.absolute().parent.is_dir():
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
-    if os.path.lexists(out) and not force:
-        hint = "Hint: choose another name with --out, or replace it with --force."
-        wrong_use(f"There is a file {out} already. {hint}")
+    refuse_existing(out, force=force)
 
 
 def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[Setup, tuple[str, ...]]:
@@ -113,6 +127,8 @@ def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[S
         setup = set_up(opened, words)
     except SchemaError as error:
         wrong_use(with_choices(opened, words, error))
+    if setup.schema.weight is not None:
+        read_weights(open_frame(opened.frame), setup.schema.weight)
     report_inferred(terminal, setup)
     return setup, guessed.reasons
 
@@ -120,7 +136,8 @@ def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[S
 def _report(terminal: Terminal, setup: Setup, reasons: tuple[str, ...], typed: dict[str, Any]) -> None:
     """Say what was drafted and what to do next."""
     out, drafted = str(typed["out"]), setup.schema
-    data, file = shlex.quote(typed["data"]), shlex.quote(out)
+    asked = typed_format(typed)
+    data, file = shlex.join([typed["data"], *(asked.options if asked else ())]), shlex.quote(out)
     missing = [
         role for role in ("target", "positive", "protected", "privileged") if getattr(drafted, role) is None
     ]
@@ -128,8 +145,8 @@ def _report(terminal: Terminal, setup: Setup, reasons: tuple[str, ...], typed: d
     if missing:
         terminal.fact("Missing", f"{quote_names(missing)}: add to [roles] what a study needs, or type it")
     if "positive" in missing and drafted.target and drafted[drafted.target].domain.kind == "binned":
-        amount = shlex.quote(AMOUNT)
-        terminal.show(f"  evenhand schema {data} --target {shlex.quote(drafted.target)} --positive {amount}")
+        again = shlex.join([typed["data"], *repeat_options(typed), "--target", drafted.target])
+        terminal.show(f"  evenhand schema {again} --positive {shlex.quote(AMOUNT)} --out {file} --force")
     terminal.files({"Wrote": out})
     terminal.fact("Next", "replace what is marked 'inferred' by public lists, then type:")
     terminal.show(f"  evenhand schema {data} --check {file}")
@@ -144,7 +161,7 @@ def _report(terminal: Terminal, setup: Setup, reasons: tuple[str, ...], typed: d
             ],
             "roles": {
                 role: getattr(drafted, role)
-                for role in ("target", "protected", "sensitive", "quasi_identifiers")
+                for role in ("target", "protected", "sensitive", "quasi_identifiers", "weight", "person")
             },
             "missing": missing,
             "reasons": list(reasons),
@@ -156,9 +173,11 @@ def _report(terminal: Terminal, setup: Setup, reasons: tuple[str, ...], typed: d
 
 def _check(terminal: Terminal, typed: dict[str, Any]) -> None:
     """List by column what does not fit, and end with the exit code."""
-    declared = Schema.load(typed["check"])
+    if typed["band"]:
+        wrong_use("--band goes with a draft, not with --check: the schema declares its bands.")
+    declared = with_roles_beside(Schema.load(typed["check"]), typed)
     opened = open_people(terminal, typed)
-    read = partial(_read_with, typed["data"])
+    read = partial(_read_with, opened, typed["data"])
     misfits = check_schema(declared, opened, read)
     problems = [misfit for misfit in misfits if misfit.is_problem]
     others = [misfit.column for misfit in misfits if misfit.kind == "undeclared"]
@@ -192,5 +211,5 @@ def _as_json(misfit: Misfit) -> dict[str, Any]:
     return {**vars(misfit), "problem": misfit.is_problem}
 
 
-def _read_with(data: str, declared: Schema) -> Any:
-    return open_data(data, schema=declared).frame
+def _read_with(opened: Opened, data: str, declared: Schema) -> Any:
+    return open_data(data, schema=declared, file_format=opened.source.file_format).frame

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.options import split_list
@@ -43,6 +44,13 @@ def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path],
         if file is not None and file.resolve() in places:
             message = f"{option} is {file.name}, which would be written over or removed."
             wrong_use(f"{message} Hint: choose another {other}.")
+
+
+def refuse_existing(out: Path, *, force: bool) -> None:
+    """Refuse to replace a file that is there, or a link, unless it is forced."""
+    if os.path.lexists(out) and not force:
+        hint = "Hint: choose another name with --out, or replace it with --force."
+        wrong_use(f"There is a file {out} already. {hint}")
 
 
 def refuse_bands(bands: Mapping[str, str], *, infer: bool) -> None:

@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
+
+from evenhand.schema import Column, Domain, Schema
+from evenhand.schema.bands import rule_text
 from evenhand.schema.infer import FEW, open_frame
+from evenhand.schema.roles import cut_target
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns
 from evenhand.study.intake.typed_values import value_of
+from evenhand.table.encode import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import narwhals as nw
-
-    from evenhand.schema import Column, Domain
     from evenhand.study.intake.opening import Opened
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -70,7 +73,7 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     target is 'hired': it has two values and is named like an outcome; it is the last column.
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
-    rows = rows or read_rows(opened, given.drop)
+    rows = rows or read_rows(opened, given)
     reasons: list[str] = []
     known = _declared(opened, given)
     for role in ROLES:
@@ -113,20 +116,38 @@ def _declared(opened: Opened, given: RoleOptions) -> RoleOptions:
     return known if known.sensitive else replace(known, sensitive=schema.sensitive)
 
 
-def read_rows(opened: Opened, drop: Iterable[str] = ()) -> Rows:
-    """Return what roles are guessed from: the rows, and the domain of every column that can be used."""
+def read_rows(opened: Opened, words: RoleOptions) -> Rows:
+    """Return what roles are guessed from: the rows, and the domain of every column that can be used.
+
+    Bands and the sides of a threshold are groups and outcomes like any other, so such a column is read as its
+    labels.
+    """
+    named = name_columns(words, opened.names, opened.unread)
     frame = open_frame(opened.frame)
-    return Rows(frame, _domains(frame, opened, set(drop)))
+    domains = _domains(frame, opened, named)
+    for name, domain in domains.items():
+        if domain.kind == "categorical" or (domain.size > 2 and name not in named.bands):
+            continue
+        column = Column(name, domain, outside="other", nulls="other")
+        codes = Table.encode(frame.select(name), Schema([column]))[name]
+        labels = [*domain.labels, None]
+        texts = [labels[code] for code in codes.tolist()]
+        series = nw.new_series(name, texts, nw.String(), backend=frame.implementation)
+        frame, domains[name] = frame.with_columns(series), Domain.categorical(list(domain.labels))
+    return Rows(frame, domains)
 
 
-def _domains(frame: nw.DataFrame[Any], opened: Opened, drop: set[str]) -> dict[str, Domain]:
-    """Return the domain of every column that can be used."""
-    if opened.schema is not None:
-        return {column.name: column.domain for column in opened.schema if column.name not in drop}
-    drafts = {
-        name: draft_column(frame, name, "sensitive").column for name in opened.names if name not in drop
-    }
-    return {name: column.domain for name, column in drafts.items() if column is not None}
+def _domains(frame: nw.DataFrame[Any], opened: Opened, words: RoleOptions) -> dict[str, Domain]:
+    """Return the domain of every column that can be used; a target with a threshold has its two sides."""
+    drop = {*words.drop, words.weight, words.person}
+    columns: Iterable[Column | None] = opened.schema or (
+        draft_column(frame, name, "sensitive", band=words.bands.get(name, "")).column
+        for name in opened.names
+        if name not in drop
+    )
+    kept = [column for column in columns if column is not None and column.name not in drop]
+    cut, _ = cut_target(kept, words.target, words.positive)
+    return {column.name: column.domain for column in cut}
 
 
 @dataclass(frozen=True)
@@ -213,7 +234,8 @@ class Rows:
             best = min if _is_named(str(known.target), "unwelcome") else max
             why = f"the {'lowest' if best is min else 'highest'} '{known.target}' on average"
         elif target.kind == "categorical" and known.positive is not None:
-            outcomes = outcomes == value_of(target, known.positive)
+            value = value_of(target, rule_text(known.positive) or known.positive)
+            outcomes = outcomes == value
         else:
             return None
         groups = self.frame.get_column(str(known.protected))

@@ -14,7 +14,7 @@ from evenhand.schema.infer import open_frame
 from evenhand.study.intake.guess import dummy_labels
 from evenhand.study.intake.setup import ROLES
 from evenhand.study.intake.wording import say
-from evenhand.table.encode import Table
+from evenhand.table.encode import Table, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -85,7 +85,7 @@ class Misfit:
     Parameters
     ----------
     column : str
-    kind : {"missing", "type", "outside", "nulls", "undeclared"}
+    kind : {"missing", "type", "weights", "outside", "nulls", "undeclared"}
     rows : int
         How many rows it is about; 0 where it is about the column.
     rule : str
@@ -100,7 +100,9 @@ class Misfit:
     @property
     def is_problem(self) -> bool:
         """Whether the file is refused for it; a rule that lets values pass makes it a note."""
-        return self.kind in {"missing", "type"} or (self.kind != "undeclared" and self.rule == "error")
+        return self.kind in {"missing", "type", "weights"} or (
+            self.kind != "undeclared" and self.rule == "error"
+        )
 
     @property
     def sentence(self) -> str:
@@ -136,8 +138,22 @@ def check_schema(schema: Schema, opened: Opened, read: Any) -> tuple[Misfit, ...
             misfits += _of_rows(column, rows)
         except EvenhandError:
             misfits.append(Misfit(column.name, "type"))
-    misfits += [Misfit(name, "undeclared") for name in opened.names if name not in schema]
+    misfits += _beside(schema, opened)
+    used = {*schema.names, *schema.beside}
+    misfits += [Misfit(name, "undeclared") for name in opened.names if name not in used]
     return tuple(misfits)
+
+
+def _beside(schema: Schema, opened: Opened) -> Iterator[Misfit]:
+    """Yield what is wrong with the columns that have no domain: weights, and the person."""
+    for name in schema.beside:
+        if name not in opened.names:
+            yield Misfit(name, "missing")
+    if schema.weight in opened.names:
+        try:
+            read_weights(open_frame(opened.frame), str(schema.weight))
+        except EvenhandError:
+            yield Misfit(str(schema.weight), "weights")
 
 
 def _read_whole(schema: Schema, read: Any) -> Any:

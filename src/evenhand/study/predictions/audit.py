@@ -115,15 +115,8 @@ class PredictionAudit:
     @cached_property
     def overall(self) -> Shares:
         """Shares of everybody, those of unknown group too."""
-        tables = [self.table.counts.sum(axis=0)]
-        squares = None if self.table.squares is None else [self.table.squares.sum(axis=0)]
-        if self.not_stated is not None:
-            tables.append(self.not_stated.counts[0])
-            if squares is not None and self.not_stated.squares is not None:
-                squares.append(self.not_stated.squares[0])
-        whole = sum(tables)[np.newaxis]
-        together = None if squares is None else sum(squares)[np.newaxis]
-        return Tables.of(CountTable((0,), whole, together, self.is_labelled), None).groups
+        codes = np.zeros(len(self.rows.group), np.intp)
+        return Tables.of(self._count(codes == 0, codes, range(1)), None).groups
 
     @cached_property
     def people(self) -> tuple[int, ...]:

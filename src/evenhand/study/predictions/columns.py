@@ -18,6 +18,7 @@ from evenhand._validate import kind_of, refuse
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.measure.columns import same_index
 from evenhand.schema import Domain
+from evenhand.schema.bands import parse_rule, rule_text
 from evenhand.study.intake.typed_values import value_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _MOST_GROUPS = 200
 _TRUTHS = (0, 1)
 _TRUTH_TEXTS = {"0", "1"}
 _BETWEEN = ", "
+_COMPARE = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +95,8 @@ def read_predictions(
     groups : mapping of str to (array of int, sequence of str)
         The codes of each protected column, -1 where one is missing, and its labels; several are crossed.
     positive : object, optional
-        The value that counts as positive; needed unless there are 0 and 1 only.
+        The value that counts as positive, or of numbers a threshold such as ``">= 50000"``; needed unless
+        there are 0 and 1 only.
     predicted : object, optional
         The positive value of the prediction, where it is another than that of the outcome.
     threshold : float, optional
@@ -197,9 +200,18 @@ def _decide(
     if "prediction" not in encoded and (scores is None or threshold is None):
         refuse("y_pred", OWNER, "a column of decisions; or scores with a threshold", "neither")
     values = {name: coded.dictionary.to_pylist() for name, coded in encoded.items()}
-    meant = {name: _positive_of(names[name], known, positive[name]) for name, known in values.items()}
+    cuts = {name: _side_of(name, taken[name], values[name], positive) for name in encoded}
+    meant = {
+        name: rule_text(positive[name])
+        if cuts[name] is not None
+        else _positive_of(names[name], known, positive[name])
+        for name, known in values.items()
+    }
     decided: dict[str, Any] = {}
     for name, coded in encoded.items():
+        if cuts[name] is not None:
+            decided[name] = cuts[name]
+            continue
         if meant[name] is None:
             _check_nobody(name, values, meant, names)
         is_positive = np.array([value == meant[name] for value in values[name]], bool)
@@ -215,6 +227,25 @@ def _decide(
     of = next(names[name] for name in ("outcome", "prediction", "score") if name in taken)
     decided["name"] = f"{of}{' ' if str(shown)[:1] in '<>' else ' = '}{shown}"
     return decided
+
+
+def _side_of(
+    name: str, column: Any, values: list[Any], positive: Mapping[str, Any]
+) -> NDArray[np.uint8] | None:
+    """Return on which side of a threshold each number is; None where no threshold is meant.
+
+    A threshold of the outcome is that of the prediction too, unless this says yes or no already.
+    """
+    rule = parse_rule(positive[name])
+    inherited = name == "prediction" and positive[name] is positive["outcome"]
+    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if rule is None or not numeric or (inherited and all(value in _TRUTHS for value in values)):
+        return None
+    sign, cut = rule
+    sides = _COMPARE[sign](_numbers(column, "y_true" if name == "outcome" else "y_pred"), cut)
+    if name == "outcome" and sides.all() == sides.any():
+        refuse("positive", OWNER, "a threshold with rows on both sides", "one with all rows on one side")
+    return sides.astype(np.uint8)
 
 
 def _check_nobody(
@@ -241,7 +272,8 @@ def _positive_of(column: str, values: list[Any], positive: Any) -> Any:
             several = "more than two values" if len(values) > 2 else "other values than 0 and 1"
             raise InvalidParameterError(
                 "positive", owner=OWNER, must_be=f"given: '{column}' holds {several}", got=None,
-                hint="name the value that counts; all others are then negative.",
+                hint="name the value that counts, or of numbers a threshold such as '>= 50000'; "
+                "all others are then negative.",
             )  # fmt: skip
         return next((value for value in values if value in {1, "1"}), 1)
     same = [

@@ -74,7 +74,8 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     threshold : float, optional
         The score from which on a decision is positive, where there are no decisions.
     positive : object, optional
-        The value that counts as positive. Needed unless there are 0 and 1, or truth values.
+        The value that counts as positive, or of numbers a threshold such as ``">= 50000"``. Needed unless
+        there are 0 and 1, or truth values.
     predicted : object, optional
         The positive value of `y_pred`, where it is another than that of `y_true`.
     privileged : object, optional

@@ -156,6 +156,9 @@ class Task(ABC):
     keeps_schema: ClassVar[bool] = False
     """Whether the schema is saved in the folder of a study, where the command that follows reads it."""
 
+    unweighted: ClassVar[str] = ""
+    """Which of its numbers survey weights leave as they are, as the end of a sentence."""
+
     packages: ClassVar[tuple[str, ...]] = ()
     """Optional packages on which the results of every such study depend."""
 

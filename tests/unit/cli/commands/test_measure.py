@@ -1,11 +1,14 @@
 """evenhand measure: predictions of a file, for people and for machines."""
 
 import csv
+import html
 import json
 import re
 
 import pytest
 from scipy.stats import binomtest
+
+from evenhand.schema import Column, Domain, Schema
 
 
 @pytest.fixture
@@ -80,7 +83,7 @@ def test_numbers_can_be_the_file(call, predictions, tmp_path):
 )
 def test_rules_decide_the_exit_code_only_on_request(call, predictions, rule, code):
     assert call("measure", predictions, *ROLES, "--rule", rule).exit_code == 0
-    assert call("measure", predictions, *ROLES, "--rule", rule, "--check").exit_code == code
+    assert call("measure", predictions, *ROLES, "--rule", rule, "--check", "--force").exit_code == code
 
 
 def test_what_is_broken_outweighs_what_cannot_be_told(call, predictions):
@@ -188,3 +191,104 @@ def test_how_a_file_is_written_can_be_typed_and_is_repeated(call, predictions, t
     assert "Selection is lowest for née: 20.1%, against 40.0% for male." in done.stdout
     assert "--delimiter semicolon --encoding windows-1252" in " ".join(done.stdout.split())
     assert "--delimiter semicolon" in (tmp_path / "measure.html").read_text(encoding="utf-8")
+
+
+def measured(call, *typed):
+    done = call("measure", *typed, "--json", "--force")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_page_that_is_there_is_kept_unless_forced(call, predictions, tmp_path):
+    page = tmp_path / "measure.html"
+    page.write_text("mine", "utf-8")
+    done = call("measure", predictions, *ROLES)
+
+    assert done.exit_code == 2
+    assert "There is a file measure.html already" in done.stderr
+    assert page.read_text("utf-8") == "mine"
+    assert call("measure", predictions, *ROLES, "--force").exit_code == 0
+    assert page.read_text("utf-8") != "mine"
+
+
+def test_a_file_of_another_format_has_the_same_numbers(call, predictions, tmp_path):
+    text = predictions.read_text("utf-8").replace(".", "#").replace(",", ";").replace("#", ",")
+    twin = tmp_path / "twin.txt"
+    twin.write_text(text.replace("female", "weiblich, älter"), "windows-1252")
+    typed = ["--delimiter", "semicolon", "--decimal", "comma", "--encoding", "windows-1252"]
+    first, second = (
+        measured(call, *words, *ROLES, "--score", "risk", "--weight", "weight")["groups"]
+        for words in ([predictions], [twin, *typed])
+    )
+
+    assert first["male"] == second["male"]
+    assert first["female"] == second["weiblich, älter"]
+    assert call("measure", twin, *ROLES, "--delimiter", "pipe", "--out", "other.html").exit_code == 2
+
+
+def test_groups_are_called_by_their_labels_and_meant_by_either(call, predictions):
+    typed = [*ROLES, "--label", "sex=female:Women", "--label", "sex=male:Men"]
+    by_value = measured(call, predictions, *typed, "--privileged", "male")
+    by_label = measured(call, predictions, *typed, "--privileged", "Men")
+
+    assert set(by_value["groups"]) == {"Women", "Men"}
+    assert by_value == by_label
+    assert by_value["reference"] == "Men"
+    assert "Selection is lowest for Women" in by_value["answers"][0]
+    assert call("measure", predictions, *ROLES, "--label", "age=20:Young", "--force").exit_code == 2
+
+
+def test_labels_of_a_schema_file_are_shown(call, predictions, tmp_path):
+    """The command that it names knows no schema file, so it has the value."""
+    column = Column(
+        "sex", Domain.categorical(["female", "male"]), nulls="other", value_labels={"male": "Men"}
+    )
+    Schema([column]).save("labels.toml")
+    done = call("measure", predictions, *ROLES, "--schema", "labels.toml", "--privileged", "Men")
+
+    assert done.exit_code == 0, done.stderr
+    assert "against 40.0% for Men" in done.stdout
+    assert "--privileged male" in done.stdout
+
+
+def test_a_threshold_makes_an_outcome_of_numbers(call, tmp_path):
+    """Predictions of 0 and 1 stay as they are; predicted numbers are cut at the same amount."""
+    rows = [(20_000 + 997 * row, row % 2, 19_000 + 1003 * row, "fm"[row // 2 % 2]) for row in range(80)]
+    path = tmp_path / "pay.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["pay", "offer", "guess", "sex"], *rows])
+    typed = ["--outcome", "pay", "--positive", ">=50000", "--protected", "sex"]
+    cut = measured(call, path, *typed, "--prediction", "offer")
+    both = measured(call, path, *typed, "--prediction", "guess")
+    women = [row for row in rows if row[3] == "f"]
+
+    assert cut["outcome"] == "pay >= 50000"
+    assert cut["groups"]["f"]["base_rate"]["value"] == sum(row[0] >= 50_000 for row in women) / len(women)
+    assert cut["groups"]["f"]["selection"]["value"] == 0.5
+    assert both["groups"]["f"]["selection"]["value"] == sum(row[2] >= 50_000 for row in women) / len(women)
+    one_side = call("measure", path, *typed, "--positive", "> 1", "--prediction", "offer", "--force")
+    assert one_side.exit_code == 2
+    assert "--positive must be a threshold with rows on both sides" in one_side.stderr
+
+
+def test_dates_can_be_banded_as_the_error_says(call, tmp_path):
+    path = tmp_path / "born.csv"
+    lines = ["birth,offer", *(f"{1960 + row % 20}-01-0{1 + row % 9},{row % 2}" for row in range(200))]
+    path.write_text("\n".join(lines), "utf-8")
+    typed = ["measure", path, "--prediction", "offer", "--protected", "birth"]
+
+    assert "--band birth=10y" in " ".join(call(*typed).stderr.split())
+    assert set(measured(call, *typed[1:], "--band", "birth=10y")["groups"]) == {"1960–1969", "1970–1979"}
+    assert call(*typed, "--band", "offer=10", "--force").exit_code == 2
+
+
+def test_the_command_on_the_page_repeats_what_was_typed(call, predictions, tmp_path):
+    typed = ["--label", "sex=male:Men", "--weight", "weight", "--delimiter", "comma", "--predicted", "1"]
+    done = call("measure", predictions, *ROLES, *typed)
+    page = html.unescape((tmp_path / "measure.html").read_text("utf-8"))
+
+    assert "--delimiter comma --label sex=male:Men --weight weight" in page
+    assert "--predicted 1" in page
+    next_command = next(line for line in done.stdout.splitlines() if "evenhand audit" in line)
+    assert "--label sex=male:Men --weight weight" in next_command
+    assert "--drop approved" in next_command

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
 import sys
 import time
@@ -239,8 +240,10 @@ def test_ctrl_c_at_a_question_leaves_no_file(tmp_path):
     ended, status = 0, 0
     while not ended:  # Python drops an interrupt that arrives while it frees an object
         os.write(keyboard, b"\x03")
-        time.sleep(0.5)
-        ended, status = os.waitpid(child, os.WNOHANG)
+        wait = time.monotonic() + 5  # a second one while it ends would kill it
+        while not ended and time.monotonic() < wait:
+            time.sleep(0.1)
+            ended, status = os.waitpid(child, os.WNOHANG)
 
     assert os.waitstatus_to_exitcode(status) == 130
     assert not (tmp_path / "schema.toml").exists()
@@ -269,3 +272,74 @@ def test_estimates_show_the_labels_of_the_schema(call, loans):
     assert "Women" in done.stdout
     assert "Men minus this" in done.stdout
     assert "Men" not in Path("reports.csv").read_text("utf-8")
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Write a semicolon file with decimal commas, dates, weights and persons; wages need a threshold."""
+    path = tmp_path / "people.csv"
+    lines = ["pid;wgt;birth;sex;wage"]
+    for row in range(120):
+        born = f"{1 + row % 28:02d}.03.{1950 + row % 40}"
+        wage = str(5 + row / 10).replace(".", ",")
+        lines.append(f"p{row // 2};{1 + row % 3},5;{born};{'fm'[row % 2]};{wage}")
+    text = "\n".join(lines)
+    path.write_text(text + "\n", encoding="windows-1252")
+    return path
+
+
+FORMAT = ["--delimiter", "semicolon", "--decimal", "comma", "--encoding", "windows-1252"]
+BESIDE = ["--band", "birth=10y", "--weight", "wgt", "--person", "pid", "--rows-per-person", 2]
+
+
+def test_a_draft_knows_formats_bands_weights_and_persons(call, people):
+    done = call("schema", people, *FORMAT, *BESIDE, "--json")
+    schema = Schema.load("schema.toml")
+    result = json.loads(done.stdout)
+
+    assert done.exit_code == 0, done.stderr
+    assert schema.names == ("birth", "sex", "wage")
+    assert schema["birth"].domain.band == "10y"
+    assert (schema.weight, schema.person, schema.rows_per_person) == ("wgt", "pid", 2)
+    assert (result["roles"]["weight"], result["roles"]["person"]) == ("wgt", "pid")
+    assert call("schema", people, *FORMAT, "--check", "schema.toml").exit_code == 0
+
+
+def test_the_command_for_a_threshold_works_once_an_amount_is_typed(call, people):
+    """It repeats what was typed, and replaces the draft that was just written."""
+    shown = call("schema", people, *FORMAT, *BESIDE, "--out", "own.toml").stdout
+    command = next(line.strip() for line in shown.splitlines() if "AMOUNT" in line)
+    words = shlex.split(command)[1:]
+    done = call(*[word.replace("AMOUNT", "10") for word in words])
+    schema = Schema.load("own.toml")
+
+    assert done.exit_code == 0, done.stderr
+    assert (schema.target, schema.positive) == ("wage", ">= 10")
+    assert (schema.weight, schema.person, schema["birth"].domain.band) == ("wgt", "pid", "10y")
+    check = next(line for line in shown.splitlines() if "--check" in line)
+    assert call(*shlex.split(check)[1:]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--weight", "sex"], "sex: holds no weights"),
+        (["--weight", "heavy"], "heavy: is not in the file"),
+        (["--band", "birth=10y"], "--band goes with a draft"),
+        (["--rows-per-person", 2], "--rows-per-person is typed without --person"),
+    ],
+)
+def test_a_check_says_what_is_wrong_with_columns_beside_the_schema(call, people, more, message):
+    call("schema", people, "--drop", "pid,wgt,birth")
+    done = call("schema", people, "--check", "schema.toml", *more)
+
+    assert done.exit_code in {1, 2}
+    assert message in " ".join((done.stdout + done.stderr).split())
+
+
+def test_a_draft_with_weights_that_are_none_writes_nothing(call, people):
+    done = call("schema", people, "--weight", "sex")
+
+    assert done.exit_code == 2
+    assert "give every row a number of at least 0" in " ".join(done.stderr.split())
+    assert not Path("schema.toml").exists()

@@ -28,6 +28,7 @@ WORDS = {
     "estimate": ["estimate", "nowhere.csv"],
     "measure": [
         "measure", "people.csv", "--prediction", "hired", "--positive", "yes", "--protected", "sex",
+        "--force",
         "--out", "numbers.json",  # what draws a page has threads, which a child process does not get
     ],
     "release": [

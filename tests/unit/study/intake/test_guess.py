@@ -1,5 +1,7 @@
 """Guesses of roles: made only from what is there, each with its reason."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
@@ -177,3 +179,27 @@ def test_a_welcome_outcome_goes_before_an_unwelcome_one_and_two_values_before_nu
     assert guess(opened(approve=many(0, 1), denied=many(0, 0, 1))).words.target == "approve"
     assert guess(opened(balance=numbers, income=numbers, sex=many("f", "m"))).words.target == "income"
     assert guess(opened(default=many("No", "Yes"), income=numbers)).words.target == "default"
+
+
+def test_bands_are_groups_and_a_threshold_has_two_sides():
+    """The average is highest for the young, one of whom earns most; more of the old earn 10."""
+    age = [21] * 30 + [25] * 30 + [41] * 30 + [45] * 30
+    wage = [1000 + row if row < 9 else 5 + row / 60 if row < 60 else 9 + row / 60 for row in range(120)]
+    rich = [int(amount >= 10) for amount in wage]
+    people = opened(age=age, wage=wage, rich=rich, town=many("a", "b") * 2)
+    given = RoleOptions(target="wage", positive=">=10", protected="age", bands={"age": "20"})
+    found = guess(people, given)
+
+    assert found.words.privileged == "[40, 60]"
+    assert found.words.drop == ("rich",)
+    assert "the most positive outcomes" in found.reasons[0]
+    assert guess(people, replace(given, positive=None)).words.privileged == "[20, 40)"
+    assert guess(people, replace(given, bands={})).words.privileged == "41"
+
+
+def test_weights_and_persons_are_no_guess():
+    people = opened(sex=many("f", "m"), hired=many(0, 1), approved=many(0, 1))
+
+    assert guess(people).words.target == "approved"
+    assert guess(people, RoleOptions(weight="approved")).words.target == "hired"
+    assert guess(people, RoleOptions(person="sex")).words.protected is None

@@ -177,6 +177,7 @@ class CollectTask(Task):
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
     audit_mechanisms: ClassVar[tuple[str, ...]] = (AUTO, "grr", "oue")
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
+    unweighted: ClassVar[str] = "disparities of the labels, true, reported and tested"
 
     def __init__(
         self,

@@ -117,13 +117,19 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         sizes=tuple(int(size) for size in sizes[: len(groups)]),
         fingerprint=_fingerprint(schema, codes, weights),
         versions=versions(plan.task.used_packages),
-        notes=(*plan.notes, *rows.notes, *sampled, *_not_stated(schema, sizes), *_roles_beside(schema)),
+        notes=(
+            *plan.notes,
+            *rows.notes,
+            *sampled,
+            *_not_stated(schema, sizes),
+            *_roles_beside(schema, plan.task.unweighted),
+        ),
     )
     kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
     return Prepared(facts, kept, target, group, survey_weights=weights)
 
 
-def _roles_beside(schema: Schema) -> tuple[Note, ...]:
+def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
     """Say what the weights are used for, and how many rows of one person count."""
     notes = []
     if schema.weight is not None:
@@ -131,6 +137,7 @@ def _roles_beside(schema: Schema) -> tuple[Note, ...]:
         notes.append(
             Note("method", f"Rates and measures are weighted by '{name}'; models are trained without.")
         )
+        notes += [Note("method", f"Not weighted: {unweighted}.")] if unweighted else []
     if schema.person is not None:
         most = schema.rows_per_person or 1
         rows = "one row" if most == 1 else f"at most {most:,} rows"

@@ -75,8 +75,32 @@ def test_weights_stand_among_notes_the_fingerprint_and_the_plan():
     other = prepare(plan, frame=FRAME.set_column(3, "w", pa.array(WEIGHTS + 1))).facts
 
     assert "Rates and measures are weighted by 'w'; models are trained without." in map(str, facts.notes)
+    assert "Not weighted: disparities of the labels, true, reported and tested." in map(str, facts.notes)
     assert facts.fingerprint != other.fingerprint
     assert Plan.from_toml(plan.to_toml()) == plan
+
+
+@pytest.mark.parametrize(
+    ("task", "kept"),
+    [
+        (CollectTask(["grr"], [1]), ()),
+        (LearnTask(["plain+parity"], [1]), ("changed", "flipped", "fair_gap", "bound", "bound_95")),
+    ],
+)
+def test_numbers_that_a_note_calls_not_weighted_are_the_same_without_weights(task, kept):
+    found = {}
+    for schema in (WEIGHTED, PLAIN):
+        plan = Plan(schema=schema, task=task)
+        prepared = prepare(plan, frame=FRAME)
+        outcome = task.execute(plan.cells()[-1], plan=plan, prepared=prepared)
+        told = f"Not weighted: {task.unweighted}." in map(str, prepared.facts.notes)
+        found[schema.weight] = told, outcome
+    (told, weighted), (told_without, plain) = found["w"], found[None]
+
+    assert (told, told_without) == (True, False)
+    assert weighted.data == plain.data
+    assert [weighted.measures[name] for name in kept] == [plain.measures[name] for name in kept]
+    assert weighted.measures["acc"] != plain.measures["acc"]
 
 
 def test_weights_that_give_away_what_is_randomised_are_told():

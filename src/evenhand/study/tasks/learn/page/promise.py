@@ -61,6 +61,9 @@ def _facts(reading: LearnReading) -> list[Fact]:
         trust = told.get("trust", "")
         facts["neighbours"] = say("promise.facts.neighbours", unit=unit)
         facts["trust"] = say(f"promise.facts.{trust}") if trust in {"central", "local"} else trust
+    weight = reading.results.facts.schema.weight
+    if weight is not None:
+        facts["clear"] = say("promise.facts.clear", column=plain(weight))
     rows, noise = reading.value("trained_on").value, reading.value("noise").value
     if math.isfinite(rows) and way.needs_accounting:
         key = "rows_noise" if math.isfinite(noise) else "rows"

@@ -1,5 +1,7 @@
 """The page on classifiers: what it says follows from the numbers, and no more than they carry."""
 
+from dataclasses import replace
+
 import pytest
 
 from evenhand._notes import Note
@@ -7,6 +9,7 @@ from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.page.wording import delta_text
+from evenhand.study.results.results import Results
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_heading
 from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import JITTER, made, measures, of_group, sections, small_study, usual
@@ -425,3 +428,16 @@ def test_cells_that_failed_are_said_and_their_way_is_unknown():
     rows = {row[0]: row for row in sections(page)["numbers"].tables[0].rows}
     assert rows["Fermi + parity"][1] == "unknown"
     assert render(page)
+
+
+def test_weights_stand_in_the_clear_beside_the_promise():
+    results = made(usual)
+    schema = results.facts.schema.with_roles(weight="wgt")
+    weighted = Results(results.plan, replace(results.facts, schema=schema), results.outcomes)
+    facts, before = (
+        {fact.term: fact.text for fact in sections(page_of(study))["promise"].facts}
+        for study in (weighted, results)
+    )
+
+    assert facts["In the clear"].startswith("wgt, the survey weights")
+    assert "In the clear" not in before
