@@ -103,10 +103,6 @@ def measure(  # noqa: PLR0913 - one option each
         bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
     ] = False,
     schema: shared.SchemaFile = None,
-    delimiter: shared.Delimiter = None,
-    encoding: shared.Encoding = None,
-    decimal: shared.Decimal = None,
-    sheet: shared.Sheet = None,
     headline: Annotated[
         str, design_option("NAME", "What the head is about, such as tpr_gap, odds_gap or selection_ratio.")
     ] = HEADLINE,
