@@ -68,7 +68,7 @@ def test_who_is_lost_is_what_is_expected_where_that_is_exact():
     assert said.startswith(
         "**No group gains or loses people on average; in one release the count of women varies by 2.0%"
     )
-    assert said.evidence == "(Laplace noise at ε = 1, exact.)"
+    assert said.evidence == "(One standard deviation; Laplace noise at ε = 1, exact.)"
     reading = ReleaseReading.of(drawn)
     assert [moved.change.low for moved in _moved(reading, reading.chosen)] == [None, None]
     assert "women" in answers(sampled)[1]
