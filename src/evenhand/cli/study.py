@@ -251,7 +251,7 @@ def follow_run(
 
             def tell(event: Any) -> None:
                 if resume and isinstance(event, Started):
-                    terminal.say("Resume", f"{_kept(event)}{changes}")
+                    terminal.say("Resume", f"{_describe_kept_runs(event)}{changes}")
                 follow(event)
                 if isinstance(event, Timed):
                     total = time.monotonic() - began + event.seconds_left + _REPORT_SECONDS
@@ -291,7 +291,7 @@ def write_script(path: Path, plan: Plan, *, language: str) -> Path:
     return path
 
 
-def _kept(event: Started) -> str:
+def _describe_kept_runs(event: Started) -> str:
     """Return what a study that goes on keeps and what it runs."""
     left = event.total - event.done
     kept = f"{counted(event.done, 'finished run')} {'is' if event.done == 1 else 'are'} kept"

@@ -118,7 +118,7 @@ class _Reader:
         if self._dropped or name not in _ELEMENTS or attributes.get("display") == "none":
             self._dropped += 1
             return
-        node = _Node(name, _kept(attributes, of=name))
+        node = _Node(name, _keep_safe_attributes(attributes, of=name))
         if name in _DRAWN and attributes.get("role") == "graphics-symbol":
             node.tip = attributes.get("aria-label", "")
         self._open[-1].parts.append(node)
@@ -135,7 +135,7 @@ class _Reader:
             self._open[-1].parts.append(letters)
 
 
-def _kept(attributes: dict[str, str], *, of: str) -> dict[str, str]:
+def _keep_safe_attributes(attributes: dict[str, str], *, of: str) -> dict[str, str]:
     """Return the attributes that are on the list with a value that is on it too."""
     kept = {}
     for name, value in attributes.items():

@@ -137,10 +137,10 @@ def shortened(text: str, width: float, size: float = 12.0, *, bold: bool = False
     return f"{text[:kept].rstrip()}…"
 
 
-def wrapped(text: str, width: float, size: float = 12.0, *, bold: bool = False) -> list[str]:
+def wrap_words(text: str, width: float, size: float = 12.0, *, bold: bool = False) -> list[str]:
     """Return `text` in lines of at most `width` pixels; a word that is longer is broken.
 
-    >>> wrapped("a very long name of a group", 80)
+    >>> wrap_words("a very long name of a group", 80)
     ['a very long', 'name of a', 'group']
     """
     lines: list[str] = []

@@ -29,7 +29,7 @@ from evenhand.report.marks import (
     Spot,
     Traded,
 )
-from evenhand.report.words import width_of, wrapped
+from evenhand.report.words import width_of, wrap_words
 from unit.report._parsing import WordBox, word_boxes
 
 WORDS = {"name": "n", "alt": "a", "caption": "c"}
@@ -116,7 +116,7 @@ def test_every_line_is_named_at_its_end_whole_and_apart(labels, one_value):
 
 @given(st.text("ab cMWi漢", max_size=80), st.floats(20, 200))
 def test_wrapping_loses_no_letter_and_fits(text, width):
-    lines = wrapped(text, width)
+    lines = wrap_words(text, width)
 
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert all(width_of(line) <= width for line in lines if len(line) > 1)

@@ -212,7 +212,7 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
         wrong_use(_with_values(opened, names, error))
     privileged = typed["privileged"]
     if privileged is not None and privileged not in rows.labels:
-        meant = {privileged.strip().casefold(), _labelled(privileged, protected).strip().casefold()}
+        meant = {privileged.strip().casefold(), _label_of(privileged, protected).strip().casefold()}
         near = [label for label in rows.labels if label.strip().casefold() in meant]
         if not near:
             shown = quote_names(rows.labels)
@@ -260,7 +260,7 @@ def _encode(opened: Opened, name: str, protected: Schema) -> tuple[NDArray[np.in
     return codes, list(column.display_labels[: domain.size])
 
 
-def _labelled(privileged: str, protected: Schema) -> str:
+def _label_of(privileged: str, protected: Schema) -> str:
     """Return a group that is typed by values as it is called by labels."""
     values = privileged.split(", ")
     if len(values) != len(protected):

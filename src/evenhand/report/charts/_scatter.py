@@ -10,7 +10,7 @@ from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.language import fixed_word
 from evenhand.report.marks import Point, Traded
 from evenhand.report.scales import Linear
-from evenhand.report.words import number, value_of, width_of, wrapped
+from evenhand.report.words import number, value_of, width_of, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +71,8 @@ class Scatter(Generic[Mark]):
         left = room_left(tick_labels(gaps), least=least)
         whole = self.size[0]
         beside = width_of(fixed_word("chart.better")) + 16
-        self.up_title = wrapped(f"{y.heading(cut=True)}{self.scale_words}", whole - beside)
-        self.across_title = wrapped(x.heading(cut=True), whole - right)
+        self.up_title = wrap_words(f"{y.heading(cut=True)}{self.scale_words}", whole - beside)
+        self.across_title = wrap_words(x.heading(cut=True), whole - right)
         self.margins = Margins(
             left, top + _LINE * (len(self.up_title) - 1), right, bottom + _LINE * (len(self.across_title) - 1)
         )
@@ -120,8 +120,8 @@ class Scatter(Generic[Mark]):
         """Return the names of both axes, in as many lines as the margins have room for."""
         width, height = self.drawing.plot
         room = self.size[0] - width_of(fixed_word("chart.better")) - 16
-        up = wrapped(f"{self.y.heading(cut=cut)}{self.scale_words}", room)
-        across = wrapped(self.x.heading(cut=self.across.cut), self.size[0] - self.margins.right)
+        up = wrap_words(f"{self.y.heading(cut=cut)}{self.scale_words}", room)
+        across = wrap_words(self.x.heading(cut=self.across.cut), self.size[0] - self.margins.right)
         first = -18 - _LINE * (len(up) - 1)
         return [
             *(

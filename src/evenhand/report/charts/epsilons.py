@@ -25,7 +25,7 @@ from evenhand.report.drawing import Box, Dot, Drawing, Margins, Segment, Word, r
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import Decades, Linear, Log, digits_between, tick_text
-from evenhand.report.words import epsilon_words, number, value_of, width_of, wrapped
+from evenhand.report.words import epsilon_words, number, value_of, width_of, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ def _short(levels: Sequence[Level]) -> list[Level]:
 def _draw_levels(axis: Axis, levels: Sequence[Level], chosen: float | None, width: float) -> str:
     longest = max((width_of(level.label, bold=True) for level in levels), default=0.0)
     right = min(longest + 22, width * 0.55)
-    names = [wrapped(level.label, right - 18, bold=True) for level in levels]
+    names = [wrap_words(level.label, right - 18, bold=True) for level in levels]
     height = max(_HEIGHT, sum(map(_name_height, names)))
     margins = Margins(_LEFT, 30, right, 46)
     drawing = Drawing(width, height + margins.top + margins.bottom, margins)
@@ -124,7 +124,7 @@ def _draw_levels(axis: Axis, levels: Sequence[Level], chosen: float | None, widt
         points = _points(level, axis, across, up, plot)
         if points:
             _line(drawing, level, points)
-            ends.append((points[-1].y, level, wrapped(level.label, right - 18, bold=True)))
+            ends.append((points[-1].y, level, wrap_words(level.label, right - 18, bold=True)))
     _names(drawing, ends, plot)
     if across is not None:
         drawing.rules([Segment(0, height, plot, height)], stroke="ghost", width=1, pixels=True)

@@ -156,10 +156,10 @@ class Rounded:
     digits: int
 
 
-def told_apart(before: Estimated, after: Estimated, moved: Estimated) -> tuple[Rounded, Rounded]:
+def round_apart(before: Estimated, after: Estimated, moved: Estimated) -> tuple[Rounded, Rounded]:
     """Return two shares with so many digits that a clear change between them can be seen.
 
-    >>> before, after = told_apart(Estimated(0.3004), Estimated(0.2996), Estimated(-0.0008, -0.001, -0.0006))
+    >>> before, after = round_apart(Estimated(0.3004), Estimated(0.2996), Estimated(-0.0008, -0.001, -0.0006))
     >>> before.digits, points(before.value, before.digits), points(after.value, after.digits)
     (2, '30.04', '29.96')
     """

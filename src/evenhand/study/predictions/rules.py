@@ -79,11 +79,11 @@ class Rule:
         """
         low, high = disparity.low, disparity.high
         near, far = (low, high) if self.sign in {"<=", "<"} else (high, low)
-        if self._kept(far):
+        if self._holds_for(far):
             return "pass"
-        return "fail" if near == near and not self._kept(near) else "unclear"  # noqa: PLR0124 - NaN
+        return "fail" if near == near and not self._holds_for(near) else "unclear"  # noqa: PLR0124 - NaN
 
-    def _kept(self, value: float) -> bool:
+    def _holds_for(self, value: float) -> bool:
         limit = self.limit
         return {"<=": value <= limit, "<": value < limit, ">=": value >= limit, ">": value > limit}[self.sign]
 

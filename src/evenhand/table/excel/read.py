@@ -52,7 +52,7 @@ def sheet_blocks(file: IO[bytes], name: str, limits: Limits, sheet: str | None) 
             warnings.simplefilter("ignore")  # of parts that hold no cells, such as charts
             book = load_workbook(file, read_only=True, keep_links=False)
             total = 0
-            for block in _written(_rows(_chosen(book.worksheets, name, sheet), name)):
+            for block in _write_blocks(_rows(_chosen(book.worksheets, name, sheet), name)):
                 total += len(block)  # one text may stand in many cells
                 if total > limits.bytes:
                     over_limit(name, f"its sheet holds more than {limits.bytes:,} bytes.", limit="bytes")
@@ -128,7 +128,7 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _written(rows: Iterator[list[str]]) -> Iterator[bytes]:
+def _write_blocks(rows: Iterator[list[str]]) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.report.html import sentence
 from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import amount, change, digits_that_agree, plain, points, told_apart
+from evenhand.study.page.wording import amount, change, digits_that_agree, plain, points, round_apart
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.collect.wording import protocol_name, setting_name, way_name
 from unit.study._page_studies import NOTHING, setting
@@ -54,7 +54,7 @@ def test_numbers_shown_side_by_side_add_up(before, moved):
 @given(before=st.floats(0.01, 0.99), moved=st.floats(1e-5, 0.01))
 def test_a_clear_change_is_never_from_a_number_to_the_same(before, moved):
     found = Estimated(moved, moved / 2, 2 * moved)
-    first, second = told_apart(Estimated(before), Estimated(before + moved), found)
+    first, second = round_apart(Estimated(before), Estimated(before + moved), found)
 
     assert points(first.value, first.digits) != points(second.value, second.digits)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
-from evenhand.study.page.wording import Rounded, is_exactly_zero, points, told_apart
+from evenhand.study.page.wording import Rounded, is_exactly_zero, points, round_apart
 from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, LITTLE
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "too_few", {"groups": small, "fewest": FEWEST_PEOPLE}
     (before, after), moved = reading.pair(GAP), reading.change(GAP)
     high, low = reading.named(reading.high), reading.named(reading.low)
-    first, second = told_apart(before, after, moved)
+    first, second = round_apart(before, after, moved)
     slots: dict[str, Any] = {"before": first, "after": second, "change": moved, **reading.places}
     slots |= {"level": _level(reading, first, second)}
     slots |= {"high": high, "low": low, "moves": "", "left": "", "pair": "", "why": ""}

@@ -252,12 +252,12 @@ def _table(
         numeric=[False, *(key != "truth" for key in columns)],
         caption=reading.say("entities.caption", exactness=reading.exactness),
         name="most-affected",
-        data=_kept(reading),
+        data=_list_columns(reading),
         orders=orders,
     )
 
 
-def _kept(reading: DecideReading) -> dict[str, list[object]]:
+def _list_columns(reading: DecideReading) -> dict[str, list[object]]:
     """Return what is kept of the entities, for the CSV; what does not apply is left out."""
     names = ["size", "truth", "bias", *(["flip", "distance"] if reading.is_rule else ["error"])]
     columns: dict[str, list[object]] = {"entity": [entity.name for entity in reading.entities]}
