@@ -1,11 +1,9 @@
 """The count table, how many rows each (group, true label, prediction) has, and the rates made of it.
 
-Every measure of a group report is computed from this table and from nothing else, so rows are
-read once, and tables of parts of the data can be added.
-
-A row of the table has four cells, in the order (label, prediction) = 00, 01, 10, 11. Every rate is a sum
-of some cells divided by a sum of more of them, so two small matrices define them all, and one product
-with the table computes them all, for one table or for thousands.
+Every measure of a group report is computed from this table and from nothing else, so rows are read once, and
+tables of parts of the data can be added. A row of the table has four cells, in the order (label, prediction)
+= 00, 01, 10, 11. Every rate is a sum of some cells divided by a sum of more of them, so two small matrices
+define them all, and one product with the table computes them all, for one table or for thousands.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ import numpy as np
 
 from evenhand._validate import kind_of, refuse
 from evenhand.measure.columns import (
-    encode_groups,
     is_label,
     read_array,
     read_binary,
@@ -28,6 +25,7 @@ from evenhand.measure.columns import (
     same_index,
     same_length,
 )
+from evenhand.measure.crossing import read_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -156,11 +154,12 @@ def count_table(
 
 
 class Tabulated(NamedTuple):
-    """A count table and the columns it was made from, as they were read."""
+    """A count table, the columns it was made from as they were read, and the values of crossed columns."""
 
     table: CountTable
     outcomes: list[NDArray[np.uint8]]
     weights: NDArray[np.float64] | None
+    crossed: dict[str, tuple[Any, ...]]
 
 
 def tabulate(
@@ -174,23 +173,24 @@ def tabulate(
 ) -> Tabulated:
     """Count rows; `named` holds predictions by the name of their parameter, or labels and then these."""
     columns = {name: read_column(values, name=name, owner=owner) for name, values in named.items()}
-    members = read_column(group, name="group", owner=owner)
+    members = read_groups(group, owner=owner)
     weight = None if weights is None else read_weights(weights, owner=owner)
-    others = [("group", members)] if weight is None else [("group", members), ("weights", weight)]
+    others = [("group", members.codes), *([] if weight is None else [("weights", weight)])]
     same_length([*columns.items(), *others], owner=owner)
-    same_index([*named.items(), ("group", group), ("weights", weights)], owner=owner)
+    by_position = [*named.items(), *(("group", column) for column in members.columns), ("weights", weights)]
+    same_index(by_position, owner=owner)
     outcomes = list(read_binary(columns, positive=positive, owner=owner).values())
-    codes, labels = encode_groups(members, owner=owner)
-    combined = _combine(codes, len(labels), outcomes)
-    counts = _tally(combined, len(labels), weight)
-    present = counts if weight is None else _tally(combined, len(labels), None)
-    chosen, places = _choose_groups(labels, present, groups, owner)
+    number = len(members.labels)
+    combined = _combine(members.codes, number, outcomes)
+    counts = _tally(combined, number, weight)
+    present = counts if weight is None else _tally(combined, number, None)
+    chosen, places = _choose_groups(members.labels, present, groups, owner)
     squares = rows = None
     if weight is not None:
-        squares = _take(_tally(combined, len(labels), weight * weight), places)
+        squares = _take(_tally(combined, number, weight * weight), places)
         rows = _take(present, places)
     table = CountTable(chosen, _take(counts, places), squares, len(outcomes) == 2, rows)
-    return Tabulated(table, outcomes, weight)
+    return Tabulated(table, outcomes, weight, members.crossed)
 
 
 def _combine(codes: NDArray[Any], n_groups: int, outcomes: list[NDArray[np.uint8]]) -> NDArray[Any]:

@@ -6,10 +6,14 @@ It is shown as text, as HTML and as frames.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from itertools import product
 from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
 
 from evenhand._validate import kind_of, refuse
 from evenhand.measure import gaps
@@ -21,21 +25,30 @@ from evenhand.measure.columns import (
     same_index,
     same_length,
 )
-from evenhand.measure.counts import RATES, CountTable, GroupRates, RatesByGroup, Tables, tabulate
+from evenhand.measure.counts import RATES, CountTable, GroupRates, RatesByGroup, Tables, Tabulated, tabulate
 from evenhand.measure.gaps import (
     MEASURES,
     NO_DISPARITY,
-    WORST_PAIR,
     Measured,
     group_rates,
     measure_reason,
 )
 from evenhand.measure.intervals import Interval, check_level, clopper_pearson, normal_quantile
 from evenhand.measure.ranking import Ranking, rank_scores
-from evenhand.measure.text_tables import aligned, html_table, number_text
+from evenhand.measure.report_text import (
+    list_undefined,
+    measure_rows,
+    more_groups,
+    not_paired,
+    rate_rows,
+    title_of,
+)
+from evenhand.measure.text_tables import aligned, html_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from evenhand.table.frames import Backend
 
@@ -51,9 +64,6 @@ _METHODS = {
     "balanced_accuracy": "mean of shares from Wilson limits (MOVER)",
 }
 _EXACT = {"acc", "recall", "f1"}
-_LEVEL = 0.95
-_GROUPS_SHOWN = 30
-_GROUPS_PAIRED = 200  # with more groups, the intervals of all pairs would make printing slow
 
 
 class _MeasureByName:
@@ -89,11 +99,14 @@ class GroupReport:
         The label of the privileged group.
     ranking : Ranking, optional
         The area under the ROC curve, if scores were given.
+    crossed : mapping of str to tuple
+        The columns that are crossed with their values; each group is then a combination of values.
     """
 
     table: CountTable
     privileged: Any = None
     ranking: Ranking | None = None
+    crossed: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, CountTable):
@@ -110,7 +123,8 @@ class GroupReport:
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.table, self.privileged, self.ranking)  # what was computed is left out
+        state = (self.table, self.privileged, self.ranking, self.crossed)  # what was computed is left out
+        return type(self), state
 
     # -- by name ---------------------------------------------------------------------------------
 
@@ -201,6 +215,44 @@ class GroupReport:
         first, second = gaps.worst_members(gap, self._tables)
         return self.table.groups[first], self.table.groups[second]
 
+    # -- crossed columns -------------------------------------------------------------------------
+
+    @cached_property
+    def margins(self) -> dict[str, GroupReport]:
+        """The report of each crossed column by itself; empty if nothing is crossed.
+
+        A value of the privileged combination is the privileged group of its margin.
+        """
+        return {
+            name: GroupReport(
+                _margin(self.table, place, self.crossed[name]),
+                None if self.privileged is None else self.privileged[place],
+                self.ranking,
+            )
+            for place, name in enumerate(self.crossed)
+        }
+
+    @property
+    def empty_combinations(self) -> list[tuple[Any, ...]]:
+        """The combinations of crossed values that nobody has, which are no groups of the report."""
+        known = set(self.table.groups)
+        return [group for group in product(*self.crossed.values()) if group not in known] * bool(self.crossed)
+
+    def is_hidden(self, gap: str = "sp_gap", level: float = 0.95) -> bool:
+        """Return whether a worst-pair gap of the combinations is larger than its margins let one think.
+
+        It is if all that the interval of the gap allows is above the gap of every margin.
+
+        >>> sex, race = ["f"] * 200 + ["m"] * 200, (["a"] * 100 + ["b"] * 100) * 2
+        >>> hired = [1] * 80 + [0] * 20 + [1] * 20 + [0] * 80 + [1] * 20 + [0] * 80 + [1] * 80 + [0] * 20
+        >>> report = group_report(None, hired, {"sex": sex, "race": race})
+        >>> report.sp_gap, [margin.sp_gap for margin in report.margins.values()], report.is_hidden()
+        (0.6..., [0.0, 0.0], True)
+        """
+        check_name("Worst-pair gap", gap, tuple(gaps.WORST_PAIR))
+        low = self.interval(gap, level).low
+        return bool(self.crossed) and all(low > margin.value(gap) for margin in self.margins.values())
+
     # -- tables ----------------------------------------------------------------------------------
 
     @cached_property
@@ -238,19 +290,19 @@ class GroupReport:
         )
 
     def __repr__(self) -> str:
-        rates, measures = aligned(_rate_rows(self)), aligned(_measure_rows(self))
-        parts = [_title(self), *rates, *_more(self), "", *measures, *_not_paired(self)]
-        undefined = _undefined(self)
+        rates, measures = aligned(rate_rows(self)), aligned(measure_rows(self))
+        parts = [title_of(self), *rates, *more_groups(self), "", *measures, *not_paired(self)]
+        undefined = list_undefined(self)
         if undefined:
             parts += ["", "Undefined:", *(f"  {names}: {why}" for names, why in undefined)]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        tables = html_table(_rate_rows(self)) + "".join(f"<p>{line}</p>" for line in _more(self))
-        tables += html_table(_measure_rows(self)) + "".join(f"<p>{line}</p>" for line in _not_paired(self))
-        undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in _undefined(self))
+        tables = html_table(rate_rows(self)) + "".join(f"<p>{line}</p>" for line in more_groups(self))
+        tables += html_table(measure_rows(self)) + "".join(f"<p>{line}</p>" for line in not_paired(self))
+        undefined = "".join(f"<li>{escape(names)}: {escape(why)}</li>" for names, why in list_undefined(self))
         notes = f"<p>Undefined:</p><ul>{undefined}</ul>" if undefined else ""
-        return f"<div><p>{escape(_title(self))}</p>{tables}{notes}</div>"
+        return f"<div><p>{escape(title_of(self))}</p>{tables}{notes}</div>"
 
     # -- the measures ----------------------------------------------------------------------------
 
@@ -296,7 +348,7 @@ def group_report(
     positive: object = None,
     scores: Any = None,
     weights: Any = None,
-    labels: Mapping[Any, str] | None = None,
+    labels: Mapping[Any, Any] | None = None,
 ) -> GroupReport:
     r"""Report what each group gets and how far apart the groups are.
 
@@ -309,11 +361,12 @@ def group_report(
         True labels. Without them only selection rates and what follows from these are defined.
     y_pred : array, list or series
         Decisions or hard predictions, not scores.
-    group : array, list or series
-        The group of each row: whole numbers or labels, any number of groups.
+    group : array, list, series, mapping or data frame
+        The group of each row: whole numbers or labels, any number of groups. The columns of a mapping or of
+        a data frame are crossed: each combination that occurs is a group, and its label a tuple.
     privileged : object, optional
-        The label of the privileged group. Differences are privileged minus unprivileged, and
-        with more than two groups the unprivileged side is everybody else, pooled.
+        The label of the privileged group, a tuple for crossed columns. Differences are privileged minus
+        unprivileged, and with more than two groups the unprivileged side is everybody else, pooled.
     groups : sequence, optional
         Every group, in the order of the report, also those without rows. By default the groups
         that occur, sorted.
@@ -327,7 +380,7 @@ def group_report(
         clusters are not known to it.
     labels : mapping, optional
         What people read instead of a group, such as ``{1: "White"}``: the groups of the report are then
-        called so. `privileged` may be a group or its label.
+        called so. `privileged` may be a group or its label. For crossed columns such a mapping by column.
 
     Returns
     -------
@@ -358,6 +411,9 @@ def group_report(
     "The privileged group 'm' has no rows with a positive label."
     >>> list(group_report(y_true, y_pred, [1, 1, 1, 1, 0, 0, 0, 0], labels={0: "women", 1: "men"}).rates)
     ['women', 'men']
+    >>> crossed = group_report(y_true, y_pred, {"sex": sex, "member": [1, 1, 0, 0, 1, 1, 0, 0]})
+    >>> crossed.worst_pair("sp_gap"), list(crossed.margins)
+    ((('f', 0), ('m', 1)), ['sex', 'member'])
     """
     named = {"y_pred": y_pred} if y_true is None else {"y_true": y_true, "y_pred": y_pred}
     counted = tabulate(named, group, groups=groups, positive=positive, weights=weights, owner="group_report")
@@ -365,18 +421,41 @@ def group_report(
     if scores is not None:
         numbers = read_numbers(scores, name="scores", owner="group_report")
         same_length([("y_pred", counted.outcomes[-1]), ("scores", numbers)], owner="group_report")
-        others = (("group", group), ("weights", weights), ("scores", scores))
-        same_index([*named.items(), *others], owner="group_report")
+        same_index([*named.items(), ("weights", weights), ("scores", scores)], owner="group_report")
         if y_true is not None:
             ranking = rank_scores(counted.outcomes[0], numbers, counted.weights)
         else:
             ranking = Ranking(math.nan, math.nan, 0.0, 0.0)
     if labels is None:
-        return GroupReport(counted.table, privileged, ranking)
+        return GroupReport(counted.table, privileged, ranking, counted.crossed)
     check_label(privileged, name="privileged", owner="group_report")
+    if counted.crossed:
+        return _label_crossing(counted, privileged, ranking, labels)
     shown = label_groups(counted.table.groups, labels, owner="group_report")
     table = replace(counted.table, groups=tuple(shown.values()))
     return GroupReport(table, shown.get(privileged, privileged), ranking)
+
+
+def _label_crossing(
+    counted: Tabulated, privileged: Any, ranking: Ranking | None, labels: Mapping[str, Mapping[Any, str]]
+) -> GroupReport:
+    """Return a report of crossed columns whose values are called by the labels of each column."""
+    if not isinstance(labels, Mapping):
+        refuse("labels", "group_report", "a mapping from a crossed column to its labels", kind_of(labels))
+    for name in labels:
+        check_name("Column", name, counted.crossed)
+    by_column = [
+        label_groups(values, labels.get(name, {}), owner="group_report")
+        for name, values in counted.crossed.items()
+    ]
+
+    def shown(group: Any) -> tuple[Any, ...]:
+        return tuple(column.get(value, value) for column, value in zip(by_column, group, strict=True))
+
+    fits = isinstance(privileged, tuple) and len(privileged) == len(by_column)
+    table = replace(counted.table, groups=tuple(map(shown, counted.table.groups)))
+    crossed = {name: tuple(column.values()) for name, column in zip(counted.crossed, by_column, strict=True)}
+    return GroupReport(table, shown(privileged) if fits else privileged, ranking, crossed)
 
 
 def _make_frame(columns: Mapping[str, Any], backend: Backend | None) -> Any:
@@ -385,51 +464,14 @@ def _make_frame(columns: Mapping[str, Any], backend: Backend | None) -> Any:
     return make_frame(columns, backend=backend)
 
 
-def _undefined(report: GroupReport) -> list[tuple[str, str]]:
-    """Return the measures without a value, those with one reason together."""
-    together: dict[str, list[str]] = {}
-    for name, why in report.reasons.items():
-        together.setdefault(why, []).append(name)
-    return [(", ".join(names), why) for why, names in together.items()]
+def _margin(table: CountTable, place: int, values: Sequence[Any]) -> CountTable:
+    """Return the table of one of several crossed columns: its groups are the values of that column."""
+    own = [combination[place] for combination in table.groups]
+    kept = tuple(value for value in values if value in own)
+    member = np.array([[value == other for other in own] for value in kept], dtype=np.int64)
 
+    def add_up(cells: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.tensordot(member, cells, axes=1))
 
-def _title(report: GroupReport) -> str:
-    named = "none named" if report.privileged is None else repr(report.privileged)
-    weighted = "; rates are weighted" if report.table.weighted else ""
-    return f"Group report, privileged group: {named}{weighted}"
-
-
-def _rate_rows(report: GroupReport) -> list[list[str]]:
-    rows = [["group", "size", *(rate.replace("_", " ") for rate in RATES)]]
-    for label, row in group_rates(report.table, Tables.of(report.table, None), _GROUPS_SHOWN).items():
-        size = f"{row.size:,}" if isinstance(row.size, int) else f"{row.size:,.1f}"
-        rows.append([str(label), size, *(number_text(getattr(row, rate)) for rate in RATES)])
-    return rows
-
-
-def _more(report: GroupReport) -> list[str]:
-    """Return the line that says how many groups are not shown, if any."""
-    more = len(report.table.groups) - _GROUPS_SHOWN
-    plural = "" if more == 1 else "s"
-    return [f"and {more:,} more group{plural}; to_frame() has them all"] if more > 0 else []
-
-
-def _not_paired(report: GroupReport) -> list[str]:
-    """Return the line that says which intervals were not computed, if any."""
-    if len(report.table.groups) <= _GROUPS_PAIRED:
-        return []
-    names = ", ".join(WORST_PAIR)
-    return [f"With more than {_GROUPS_PAIRED} groups, intervals of {names} are left to interval(...)."]
-
-
-def _measure_rows(report: GroupReport) -> list[list[str]]:
-    rows = [["measure", "value", f"{_LEVEL:.0%} interval", "no disparity"]]
-    for name in MEASURES:
-        reason = report.reason(name)
-        if not reason:
-            limits = "not computed"
-            if name not in WORST_PAIR or len(report.table.groups) <= _GROUPS_PAIRED:
-                limits = " to ".join(map(number_text, report.interval(name, _LEVEL)))
-            none = f"{NO_DISPARITY[name]:g}" if name in NO_DISPARITY else ""
-            rows.append([name, number_text(report.value(name)), limits, none])
-    return rows
+    squares, rows = (None if cells is None else add_up(cells) for cells in (table.squares, table.rows))
+    return CountTable(kept, add_up(table.counts), squares, table.labelled, rows)

@@ -1,5 +1,8 @@
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import norm, studentized_range
 
 from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import (
@@ -30,10 +33,28 @@ def test_the_error_is_shared_by_all_comparisons():
     tables, (pairs,) = Tables(cells), pair_blocks(3)
     scores = wilson(*tables.groups.of("selection"), 1 - each_tail(0.95, 3, 2))
     low, high = pair_differences(tables.groups, "selection", pairs, scores)
-    expected = newcombe(5, 15, 2, 22, 1 - 0.05 / 6)
+    tukey = studentized_range.ppf(1 - 0.05 / 2, 3, math.inf) / math.sqrt(2)
+    expected = newcombe(5, 15, 2, 22, 1 - 2 * norm.sf(tukey))
 
     assert (low[0], high[0]) == pytest.approx(expected)
     assert low.shape == (3,)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999999])
+@pytest.mark.parametrize("n_groups", [3, 12, 60])
+def test_the_quantile_of_all_pairs_is_that_of_the_range(level, n_groups):
+    """scipy integrates the same law in another way."""
+    z = norm.isf(each_tail(level, n_groups, 1) / 2)
+
+    assert z == pytest.approx(studentized_range.ppf(level, n_groups, math.inf) / math.sqrt(2), abs=1e-8)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 1 - 1e-10, 1 - 1e-12])
+def test_pairs_never_need_more_than_their_number(level):
+    """Bonferroni is the ceiling, also where the integral is lost in rounding, and one pair stands alone."""
+    for n_groups in (3, 30, 1000):
+        assert each_tail(level, n_groups, 1) >= (1 - level) / (n_groups * (n_groups - 1) / 2) * (1 - 1e-9)
+    assert each_tail(level, 2, 1) == 1 - level
 
 
 def test_hundreds_of_groups_have_the_limits_of_all_their_pairs(monkeypatch):

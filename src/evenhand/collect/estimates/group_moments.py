@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.collect.estimates.ratio_limits import fieller_limits, find_limit, is_separated, rate_variance
-from evenhand.measure.gaps import difference_range, each_tail, pair_blocks
+from evenhand.measure.gaps import difference_range, pair_blocks
 from evenhand.measure.intervals import normal_quantile
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def difference_interval(moments: GroupMoments, level: float) -> tuple[Array, Arr
     least what one of them excludes and at most what one of them allows.
     """
     groups = moments.together.shape[-1]
-    z = normal_quantile(each_tail(level, groups, 1))
+    z = normal_quantile((1 - level) / (groups * (groups - 1) / 2))  # one report: they are not independent
     low = high = np.zeros(moments.n.shape)
     for first, second in pair_blocks(groups):
         pairs = np.stack([first, second], axis=-1)
