@@ -8,8 +8,8 @@ The audit of predictions reads the same columns as they come, finds which value 
 missing, and computes every rate and comparison with its interval; it is timed beside the same frame.
 Targets: at least 1000 times fairlearn at n = 1e5 and for the audit 20 times, and at most twice one bincount
 of n ready-made 64-bit codes where the columns are bytes. Columns of 64-bit numbers have eight times the bytes
-to read. Crossed groups are six codes by five: all rates of 30 groups and every gap with their intervals, for ten
-times the rows of the peer, which computes rates and gaps without intervals. Target: under 50 ms.
+to read. Crossed groups are six codes by five: all rates of 30 groups and every gap with their intervals, for
+ten times the rows of the peer, which computes rates and gaps without intervals. Target: under 50 ms.
 """
 
 import sys
