@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from contextlib import contextmanager
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ def compile_clock() -> Iterator[Callable[[], float]]:
     """
     from numba.core import event  # noqa: PLC0415 - only where runs are made
 
-    listener = event.TimingListener()
+    listener: Any = event.TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
     with event.install_listener("numba:compile", listener):
         yield lambda: listener.duration if listener.done else 0.0
 
