@@ -224,7 +224,7 @@ SaveScript = Annotated[
 OpenPage = Annotated[
     bool, output_option("", "Show the report in the browser.", "--open/--no-open", show_default=False)
 ]
-Force = Annotated[bool, output_option("", "Replace a file that is there.", "--force")]
+Overwrite = Annotated[bool, output_option("", "Replace a file that is there.", "--overwrite")]
 AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
 Language = Annotated[
     str | None,

@@ -434,7 +434,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         """
         codes, predicted = self._predict_groups(X, group, place="measured")
         if self.bounds_ is None:
-            must_be = "left uncalled where rows were not held out, or several are of one person: there are no bounds"
+            must_be = "left uncalled: there are no bounds for rows that trained, or several of one person"
             refuse("measured", _OWNER, must_be, "a call")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
         if self._settings.kind == "parity":

@@ -71,7 +71,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(call, loans):
 
     assert call("schema", loans).exit_code == 2
     assert Path("schema.toml").read_text("utf-8") == "mine"
-    assert call("schema", loans, "--force").exit_code == 0
+    assert call("schema", loans, "--overwrite").exit_code == 0
     assert Schema.load("schema.toml").target == "approve"
 
 

@@ -120,7 +120,7 @@ def test_the_table_of_predictions_gets_noise_for_so_many_rows(unit, scale):
     assert model.rates_guarantee_.epsilon == 1
     assert STATED in model.rates_guarantee_.assumptions
     assert model.bounds_ is None  # they hold for rows of different people
-    with pytest.raises(InvalidParameterError, match="several are of one person"):
+    with pytest.raises(InvalidParameterError, match="several of one person"):
         model.measured(X, group=GROUP)
 
 
