@@ -129,7 +129,7 @@ def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[S
         wrong_use(with_choices(opened, words, error))
     if setup.schema.weight is not None:
         read_weights(open_frame(opened.frame), setup.schema.weight)
-    report_inferred(terminal, setup)
+    report_inferred(terminal, setup, is_draft=True)
     return setup, guessed.reasons
 
 
@@ -180,13 +180,14 @@ def _check(terminal: Terminal, typed: dict[str, Any]) -> None:
     read = partial(_read_with, opened, typed["data"])
     misfits = check_schema(declared, opened, read)
     problems = [misfit for misfit in misfits if misfit.is_problem]
-    others = [misfit.column for misfit in misfits if misfit.kind == "undeclared"]
-    for misfit in misfits[: len(misfits) - len(others) + min(1, len(others))]:
-        names = others if misfit.kind == "undeclared" else [misfit.column]
+    columns: dict[tuple[bool, str], list[str]] = {}
+    for misfit in misfits:  # those of which the same is to be said stand in one line
+        columns.setdefault((misfit.is_problem, misfit.sentence), []).append(misfit.column)
+    for (is_problem, sentence), names in columns.items():
         terminal.mark(
-            "misfit" if misfit.is_problem else "note",
-            f"{quote_names(names)}: {misfit.sentence}",
-            style="bold red" if misfit.is_problem else "dim",
+            "misfit" if is_problem else "note",
+            f"{quote_names(names)}: {sentence}",
+            style="bold red" if is_problem else "dim",
             width=9,
         )
     count = len({misfit.column for misfit in problems})

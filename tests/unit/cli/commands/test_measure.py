@@ -146,7 +146,7 @@ def test_weights_count(call, predictions):
         ([*ROLES, "--level", "1"], "--level must be"),
         ([*ROLES[:3], "maybe", *ROLES[4:]], "--positive must be"),
         (["--prediction", "age", "--protected", "sex"], "--positive must be"),
-        ([*ROLES, "--weight", "sex"], "numbers"),
+        ([*ROLES, "--weight", "sex"], "no number"),
     ],
 )
 def test_wrong_use_says_what_to_do_and_writes_nothing(call, predictions, tmp_path, options, words):

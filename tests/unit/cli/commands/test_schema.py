@@ -343,3 +343,18 @@ def test_a_draft_with_weights_that_are_none_writes_nothing(call, people):
     assert done.exit_code == 2
     assert "give every row a number of at least 0" in " ".join(done.stderr.split())
     assert not Path("schema.toml").exists()
+
+
+def test_columns_of_which_the_same_is_to_be_said_stand_in_one_line(call, tmp_path):
+    (tmp_path / "p.csv").write_text("sex,age,job\nf,1,a\nm,2,b\n")
+    (tmp_path / "q.csv").write_text("sex\nf\nm\n")
+    drafted = call("schema", "p.csv")
+    done = call("schema", "q.csv", "--check", "schema.toml")
+    lines = [line for line in done.output.splitlines() if line.startswith("misfit")]
+
+    assert "that is a leak" not in drafted.output  # the draft marks it and says what to do
+    assert "replace what is marked 'inferred' by public lists" in drafted.output
+    assert done.exit_code == 1
+    assert len(lines) == 1
+    assert "age, job: is not in the file" in lines[0]
+    assert "2 of 3 columns do not fit." in done.output
