@@ -324,7 +324,7 @@ def test_the_command_for_a_threshold_works_once_an_amount_is_typed(call, people)
     ("more", "message"),
     [
         (["--weight", "sex"], "sex: holds no weights"),
-        (["--weight", "heavy"], "heavy: is not in the file"),
+        (["--weight", "heavy"], "heavy: not in the file"),
         (["--band", "birth=10y"], "--band goes with a draft"),
         (["--rows-per-person", 2], "--rows-per-person is typed without --person"),
     ],
@@ -356,5 +356,5 @@ def test_columns_of_which_the_same_is_to_be_said_stand_in_one_line(call, tmp_pat
     assert "replace what is marked 'inferred' by public lists" in drafted.output
     assert done.exit_code == 1
     assert len(lines) == 1
-    assert "age, job: is not in the file" in lines[0]
+    assert "age, job: not in the file" in lines[0]
     assert "2 of 3 columns do not fit." in done.output
