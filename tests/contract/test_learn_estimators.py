@@ -47,11 +47,11 @@ class Repeating(DPLogisticRegression):
 def uncounted(monkeypatch):
     """Leave out the accounting, which takes longest and has tests of its own."""
 
-    def stated(epsilon, delta, *, noise, sampling, steps, unit, dimensions, clip):
+    def stated(epsilon, delta, *, noise, sampling, steps, unit, rows_per_person, dimensions, clip):
         multiplier = Fraction(str(noise))
         grid = GridNoise(clip, multiplier, dimensions * steps)
         spent = (Fraction(epsilon or 1), Fraction(str(delta)))
-        return TrainingGuarantee(multiplier, (grid,), *spent, sampling, steps, unit)
+        return TrainingGuarantee(multiplier, (grid,), *spent, sampling, steps, unit, rows_per_person)
 
     monkeypatch.setattr(logistic, "training_guarantee", stated)
 

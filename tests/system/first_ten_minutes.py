@@ -24,6 +24,7 @@ ROLES = "--target progression --positive '< 140' --protected sex --privileged 1 
 SMALL = "--epsilon 1,4 --protocol grr,oue --model logistic --repeats 2 --yes"
 LABELS = "--label sex=1:Women --label sex=2:Men"
 TABLE = "--columns sex --mechanism laplace --epsilon 1 --out table.csv"
+BY_AGE = "--outcome mild --score chance --threshold 0.5 --protected sex,age"
 PREDICTED = "--outcome mild --prediction predicted"
 
 FINE, FAILS, REFUSED = 0, 1, 2
@@ -66,7 +67,8 @@ STEPS = {
     "Judge predictions": (
         ("measure predictions.csv --protected sex", REFUSED),
         (f"measure predictions.csv {PREDICTED} --protected sex --rule 80%", FINE),
-        ("measure predictions.csv --outcome mild --score chance --threshold 0.5 --protected sex,age", FINE),
+        (f"measure predictions.csv {PREDICTED} --protected sex", REFUSED),
+        (f"measure predictions.csv {BY_AGE} --out by-age.html", FINE),
     ),
 }
 

@@ -66,6 +66,7 @@ SHOWN = {
     "table": lambda: eh.Table.encode(FRAME, SCHEMA),
     "reports": lambda: GRR(k=2, epsilon=1).privatize([0, 1], rng=1),
     "joint": lambda: STRATEGY.privatize({EVIL: [0, 1], "b": [1, 0]}, rng=1),
+    "page": lambda: eh.measure.page(None, [1, 0] * 40, ["x", EVIL] * 40, outcome="hired"),
     "entities": lambda: Entities.read({"town": ["x", "y"], EVIL: [1, 2]}, name="town", counts=EVIL),
 }  # fmt: skip
 

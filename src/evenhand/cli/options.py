@@ -214,7 +214,7 @@ Post = Annotated[list[str] | None, protection_option("LIST", "Then, in order: {s
 
 Repeats = Annotated[int | None, design_option("N", "Runs of each setting. [{default}]")]
 Seed = Annotated[int | None, design_option("N", "What everything drawn derives from. [0]")]
-Workers = Annotated[int | None, design_option("N", "Cells at a time. [one per processor]")]
+Workers = Annotated[int | None, design_option("N", "Runs at the same time. [one per processor]")]
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
@@ -224,7 +224,7 @@ SaveScript = Annotated[
 OpenPage = Annotated[
     bool, output_option("", "Show the report in the browser.", "--open/--no-open", show_default=False)
 ]
-Force = Annotated[bool, output_option("", "Replace a file that is there.", "--force")]
+Overwrite = Annotated[bool, output_option("", "Replace a file that is there.", "--overwrite")]
 AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
 Language = Annotated[
     str | None,

@@ -150,9 +150,12 @@ def assign_roles(
     return replace(setup, notes=(*setup.notes, *guesses))
 
 
-def report_inferred(terminal: Terminal, setup: Setup) -> None:
-    """Say how a schema came about: what was read from the rows and what was left out."""
-    if setup.inferred:
+def report_inferred(terminal: Terminal, setup: Setup, *, is_draft: bool = False) -> None:
+    """Say how a schema came about: what was read from the rows and what was left out.
+
+    A draft marks what was read from the rows, and says itself what to do about it.
+    """
+    if setup.inferred and not is_draft:
         terminal.warn(_INFERRED)
     if setup.left_out:
         reasons = [f"{quote_names([name])} ({why})" for name, why in list(setup.left_out.items())[:6]]
@@ -194,8 +197,9 @@ def _ask_for(
     guessed: bool,
     needed: Sequence[str],
 ) -> str:
-    """Say which roles are missing, which columns there are, and show a whole command."""
-    wanted = [f"--{role} ({ROLES[role]})" for role in missing]
+    """Say in one sentence which roles are missing, and show the whole command to type."""
+    flags = [f"--{role}" for role in missing]
+    wanted = f"{', '.join(flags[:-1])} and {flags[-1]}" if flags[1:] else f"{flags[0]} ({ROLES[missing[0]]})"
     problem = "could not be guessed" if guessed else "must be given"
     rows = read_rows(opened, words)
     draft = guess(opened, words, rows=rows).words
@@ -218,12 +222,10 @@ def _ask_for(
             *([f"--drop {shlex.quote(_joined(stand_in.drop))}"] if stand_in.drop else []),
         ]
     )
-    columns = quote_names(opened.names, most=60)
     numbers = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
-    return (
-        f"{'; '.join(wanted)} {problem}.\nColumns: {columns}.\n{numbers if amount else ''}"
-        f"For example, with what the names suggest (check it):\n{example}"
-    )
+    columns = f"Columns: {quote_names(opened.names, most=60)}.\n"
+    beside = f"{numbers if amount and not draft.positive else ''}{columns if 'COLUMN' in example else ''}"
+    return f"{wanted} {problem}; type, for example (and check it):\n{example}\n{beside}".rstrip()
 
 
 def _joined(names: Sequence[str]) -> str:

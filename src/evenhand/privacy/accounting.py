@@ -18,19 +18,24 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError, MissingExtraError
+from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.one_step import (
+    LOG_TAIL,
+    MOST_ROWS,
+    NoisySteps,
+    least_mean_loss,
+    load_dp_accounting,
+    one_step,
+    size_of_losses,
+)
 from evenhand.privacy.rational import Number, exact, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy.typing as npt
 
 __all__ = ["LARGEST_NOISE", "SMALLEST_NOISE", "SampledGaussian", "noise_for", "sampling_rate"]
 
@@ -52,7 +57,6 @@ _FEWER, _NEAR = 20, 1e-5  # points so near to each other get masses that are mos
 _MOST_POINTS = 200_000  # for one step; all steps have ten times as many
 _ROUNDING = 1e-13  # over all points and steps, rounding then adds about a thousandth to the mass
 _HOPELESS = 1_000.0
-_LOG_TAIL = 10.0  # standard deviations of noise within which losses get points of their own
 _SPARE = 1 + 1e-12  # for the logarithm and the exponentials behind an epsilon
 
 
@@ -65,9 +69,10 @@ class SampledGaussian:
     :math:`zC` to every coordinate; :math:`T` is ``steps``, :math:`q` is ``sampling`` and :math:`z` is
     ``noise``. A step may depend on the results of those before.
 
-    **Guarantee.** :math:`(\varepsilon, \delta)` for adding or removing one row, or replacing one; proof: the
-    privacy loss distribution of the pair of normal mixtures that is worst for one step, composed [1]_, with
-    every discretisation rounded up. The noise is continuous, so this alone is *idealized*;
+    **Guarantee.** :math:`(\varepsilon, \delta)` for adding or removing one person, or replacing one, who has
+    ``rows_per_person`` rows at most; proof: the privacy loss distribution of the pair of normal mixtures that
+    is worst for one step, see :mod:`~evenhand.privacy.one_step`, composed [1]_, with every discretisation
+    rounded up. The noise is continuous, so this alone is *idealized*;
     :func:`~evenhand.privacy.grid_noise.training_guarantee` makes it a statement about noise that is drawn.
 
     Parameters
@@ -78,6 +83,8 @@ class SampledGaussian:
         Probability :math:`q` with which a row joins a step, above 0 and at most 1.
     steps : int
         How many steps :math:`T`, from 1 to 10,000,000.
+    rows_per_person : int, default 1
+        How many rows are of one person at most, from 1 to 100. Each of them joins a step by itself.
 
     Notes
     -----
@@ -95,17 +102,22 @@ class SampledGaussian:
     '1.8282'
     >>> f"{float(thesis.epsilon('1e-5', unit='replace one')):.4f}"
     '2.8434'
+    >>> twice = SampledGaussian(noise=1, sampling="0.01", steps=1000, rows_per_person=2)
+    >>> f"{float(twice.epsilon('1e-5', unit='add or remove one')):.4f}"
+    '3.9791'
     """
 
     noise: Fraction
     sampling: Fraction
     steps: int
+    rows_per_person: int
 
-    def __init__(self, noise: Number, sampling: Number, steps: int) -> None:
+    def __init__(self, noise: Number, sampling: Number, steps: int, *, rows_per_person: int = 1) -> None:
         owner = "SampledGaussian"
         object.__setattr__(self, "noise", checked_noise(noise, owner=owner))
         object.__setattr__(self, "sampling", check_sampling(sampling, owner=owner))
         object.__setattr__(self, "steps", integer("steps", steps, owner=owner, low=1, high=MOST_STEPS))
+        object.__setattr__(self, "rows_per_person", check_rows_per_person(rows_per_person, owner=owner))
 
     def epsilon(self, delta: Number, *, unit: Unit | str) -> Fraction:
         """Return an epsilon that goes with `delta`, rounded up.
@@ -141,7 +153,8 @@ class SampledGaussian:
 
     def _for(self, unit: Unit | str, owner: str) -> NoisySteps:
         checked = one_of("unit", unit, _UNITS, owner=owner)
-        return NoisySteps(float_below(self.noise), float_above(self.sampling), self.steps, checked)
+        rate = float_above(self.sampling)
+        return NoisySteps(float_below(self.noise), rate, self.steps, checked, self.rows_per_person)
 
 
 def noise_for(
@@ -151,6 +164,7 @@ def noise_for(
     sampling: Number,
     steps: int,
     unit: Unit | str,
+    rows_per_person: int = 1,
     tolerance: float = 1e-4,
 ) -> float:
     r"""Return the smallest noise multiplier that keeps all steps within (epsilon, delta), rounded up.
@@ -167,6 +181,8 @@ def noise_for(
         How many steps, from 1 to 10,000,000.
     unit : {"add or remove one", "replace one"}
         What may change between two tables.
+    rows_per_person : int, default 1
+        How many rows are of one person at most, from 1 to 100.
     tolerance : float
         How much more than the smallest it may be, relative to it: from 1e-9 to 0.1. The search looks at
         losses on a line of points that is coarser than that of :meth:`SampledGaussian.epsilon` and overstates
@@ -188,6 +204,7 @@ def noise_for(
     allowed = checked_delta(delta, steps=times, owner=owner)
     rate = check_sampling(sampling, owner=owner)
     checked = one_of("unit", unit, _UNITS, owner=owner)
+    most = check_rows_per_person(rows_per_person, owner=owner)
     if not isinstance(tolerance, float) or not _LAST_TOLERANCE <= tolerance <= 0.1:
         raise InvalidParameterError(
             "tolerance", owner=owner, must_be="a float from 1e-9 to 0.1", got=tolerance
@@ -195,7 +212,7 @@ def noise_for(
     return _search(
         float_below(spent),
         float_below(allowed),
-        NoisySteps(1.0, float_above(rate), times, checked),
+        NoisySteps(1.0, float_above(rate), times, checked, most),
         tolerance,
     )
 
@@ -240,6 +257,11 @@ def check_sampling(sampling: Number, *, owner: str) -> Fraction:
         must_be = "a number from 2**-40 to 1"
         raise InvalidParameterError("sampling", owner=owner, must_be=must_be, got=sampling)
     return given
+
+
+def check_rows_per_person(rows: int, *, owner: str) -> int:
+    """Return how many rows are of one person if so many are accounted for."""
+    return integer("rows_per_person", rows, owner=owner, low=1, high=MOST_ROWS)
 
 
 def checked_delta(delta: Number, *, steps: int, owner: str) -> Fraction:
@@ -327,15 +349,6 @@ def _bracket(excess: Callable[[float], float], place: float) -> tuple[float, flo
 # --- the privacy loss of all steps ------------------------------------------------------------------
 
 
-class NoisySteps(NamedTuple):
-    """What is composed: a multiplier rounded down, a sampling rate rounded up, how often, for which unit."""
-
-    noise: float
-    sampling: float
-    steps: int
-    unit: Unit
-
-
 def float_below(value: Fraction) -> float:
     """Return the largest float that is not above `value`.
 
@@ -385,104 +398,28 @@ def delta_at(of: NoisySteps, epsilon: float) -> float:
 
 
 def _is_hopeless(of: NoisySteps) -> bool:
-    """Whether the mean loss is so large that there is no guarantee, which then need not be computed.
-
-    The loss is convex in the noise, so its mean is at least that at the mean noise, with and without the row.
-    """
-    size, rate = 1 / (2 * of.noise**2), of.sampling
-    joined = size + math.log(rate + (1 - rate) * math.exp(-size))
-    left = math.log(1 - rate + rate * math.exp(-size))
-    return of.steps * (rate * joined + (1 - rate) * left) > _HOPELESS
+    """Whether the mean loss is so large that there is no guarantee, which then need not be computed."""
+    return of.steps * least_mean_loss(of) > _HOPELESS
 
 
 def _interval(of: NoisySteps, *, coarse: bool) -> float:
     """Return the distance of the points: a power of ten that fits the loss of one step, and of all."""
-    rate, shift = of.sampling, 1 / of.noise
-    spread = rate * shift
+    spread, reach, heavy = size_of_losses(of)
     wanted = spread / _COARSE if coarse else max(spread / _FINE, min(spread / _FEWER, _NEAR))
-    reach = math.log1p(rate * math.expm1(min(_LOG_TAIL * shift + shift**2 / 2, 700.0)))
-    heavy = min(rate * math.sqrt(math.expm1(min(shift**2, 700.0))), math.sqrt(rate) * shift)
-    total = 2 * _LOG_TAIL * heavy * math.sqrt(of.steps)
+    total = 2 * LOG_TAIL * heavy * math.sqrt(of.steps)
     rounding = math.sqrt(of.steps * reach * _ROUNDING)
     nearest = max(reach / _MOST_POINTS, total / (10 * _MOST_POINTS), rounding)
     power = max(math.floor(math.log10(wanted)), math.ceil(math.log10(nearest)))
     return float(10.0 ** min(power, -2))
 
 
-def _load_dp_accounting() -> tuple[Any, Any, Any]:
-    """Return the modules of dp-accounting for distributions of losses, for mechanisms and for points."""
-    try:
-        from dp_accounting.pld import (  # noqa: PLC0415 - optional, and slow to import
-            pld_pmf,
-            privacy_loss_distribution,
-            privacy_loss_mechanism,
-        )
-    except ImportError:
-        feature = "Accounting for noise on sampled rows"
-        raise MissingExtraError("dp-accounting", feature=feature, extra="dp") from None
-    return privacy_loss_distribution, privacy_loss_mechanism, pld_pmf
-
-
 @functools.lru_cache(maxsize=8)
 def _compose_steps(of: NoisySteps, interval: float) -> Any:
     """Return dp-accounting's distribution of the loss of all steps."""
-    losses, mechanisms, _ = _load_dp_accounting()
-    change = mechanisms.AdjacencyType
-    if of.unit is Unit.REPLACE_ONE:
-        one_step = losses.PrivacyLossDistribution(_one_step(of, change.REPLACE, interval))
-    elif of.sampling == 1.0:
-        one_step = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval))
-    else:
-        added = _one_step(of, change.ADD, interval)
-        one_step = losses.PrivacyLossDistribution(_one_step(of, change.REMOVE, interval), added)
-    return one_step.self_compose(of.steps)
-
-
-def _one_step(of: NoisySteps, change: Any, interval: float) -> Any:
-    """Return the loss of one step on its line of points: as dp-accounting makes it, in arrays."""
-    _, mechanisms, points = _load_dp_accounting()
-    pair = mechanisms.GaussianPrivacyLoss(of.noise, sampling_prob=of.sampling, adjacency_type=change)
-    ends = pair.connect_dots_bounds()
-    lowest, highest = math.floor(ends.epsilon_lower / interval), math.ceil(ends.epsilon_upper / interval)
-    deltas = one_step_deltas(pair, np.arange(lowest, highest + 1) * interval)
-    return points.create_pmf_pessimistic_connect_dots_fixed_gap(interval, lowest, highest, deltas)
-
-
-def one_step_deltas(pair: Any, epsilons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    r"""Return the delta of one step at every epsilon.
-
-    Losses are at least :math:`\varepsilon` left of a point, and delta is the difference there of the two
-    distribution functions, the second times :math:`e^\varepsilon`.
-    """
-    rate, change, deltas = pair.sampling_prob, pair.adjacency_type.name, np.zeros_like(epsilons)
-    inside = np.ones(epsilons.shape, dtype=np.bool_)
-    if rate < 1 and change == "ADD":
-        inside = epsilons < -math.log1p(-rate)  # no loss is larger, and delta is 0
-    elif rate < 1 and change == "REMOVE":
-        inside = epsilons > math.log1p(-rate)  # every loss is larger
-        deltas[~inside] = -np.expm1(epsilons[~inside])
-    within = epsilons[inside]
-    points = _points_of_loss(pair, within)
-    lower = np.exp(within + pair.mu_lower_log_cdf(points))
-    deltas[inside] = np.clip(pair.mu_upper_cdf(points) - lower, 0, 1)
-    return deltas
-
-
-def _points_of_loss(pair: Any, epsilons: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the points at which the loss is epsilon; it falls from left to right."""
-    rate, squared = pair.sampling_prob, pair.standard_deviation**2
-    if pair.adjacency_type.name == "REPLACE":
-        steep = (1 - rate) / rate * math.exp(1 / (2 * squared))
-        points = -squared * (epsilons / 2 + np.arcsinh(steep * np.sinh(epsilons / 2)))
-    else:
-        sign = 1.0 if pair.adjacency_type.name == "ADD" else -1.0
-        with np.errstate(divide="ignore"):  # at the very end of the losses the point is at infinity
-            ratios = np.log(np.maximum(_above_the_rest(-sign * epsilons, rate), 0) / rate)
-        points = sign * (squared * ratios + 0.5)
-    return np.asarray(points, dtype=np.float64)
-
-
-def _above_the_rest(logs: npt.NDArray[np.float64], rate: float) -> npt.NDArray[np.float64]:
-    """Return e**x - (1 - rate), the way that loses fewer digits."""
-    far = rate > 0.5
-    return np.asarray(np.exp(logs) - (1 - rate) if far else np.expm1(logs) + rate, dtype=np.float64)
+    changes = (
+        ["REPLACE"] if of.unit is Unit.REPLACE_ONE else ["REMOVE"] if of.sampling == 1 else ["REMOVE", "ADD"]
+    )
+    losses = load_dp_accounting().privacy_loss_distribution
+    return losses.PrivacyLossDistribution(
+        *(one_step(of, change, interval) for change in changes)
+    ).self_compose(of.steps)

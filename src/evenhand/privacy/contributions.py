@@ -80,27 +80,33 @@ def bound_rows(frame: Any, schema: Schema, *, source: Source, owner: str) -> Any
     return eager[kept.tolist(), :].to_native()
 
 
-def assumed_rows(schema: Schema) -> str:
-    """Return what a guarantee says of the rows of one person."""
-    if schema.person is None:
+def assumed_rows(person: str | None, most: int | None) -> str:
+    """Return what a guarantee says of the rows of one person.
+
+    Parameters
+    ----------
+    person : str, optional
+        What tells whose row it is; None where each row is another person.
+    most : int, optional
+        How many rows of one person count; None is one.
+    """
+    if person is None:
         return ONE_ROW
-    most = schema.rows_per_person or 1
-    rows = "one row" if most == 1 else f"at most {most:,} rows"
-    return (
-        f"rows with the same '{schema.person}' are those of one person, of whom {rows} drawn at random count"
-    )
+    rows = "one row" if (most or 1) == 1 else f"at most {most:,} rows"
+    return f"rows with the same '{person}' are those of one person, of whom {rows} drawn at random count"
 
 
 def promise_to_people(
-    guarantee: Guarantee, schema: Schema, *, instead_of: Sequence[str] = (ONE_ROW,)
+    guarantee: Guarantee, person: str | None, most: int | None, *, instead_of: Sequence[str] = (ONE_ROW,)
 ) -> Guarantee:
     """Return a guarantee about rows that were bounded for each person, as one about people.
 
-    Where a row was replaced, everything about one person is: the unit is then one person.
+    Where a row was replaced, everything about one person is: the unit is then one person. See
+    :func:`assumed_rows` for `person` and `most`.
     """
-    if schema.person is None or guarantee.trust.value == "none":
+    if person is None or guarantee.trust.value == "none":
         return guarantee
     kept = [text for text in guarantee.assumptions if text not in instead_of]
     unit = Unit.ONE_PERSON if guarantee.unit is Unit.REPLACE_ONE else guarantee.unit
-    stated = {"unit": str(unit), "assumptions": list(dict.fromkeys((assumed_rows(schema), *kept)))}
+    stated = {"unit": str(unit), "assumptions": list(dict.fromkeys((assumed_rows(person, most), *kept)))}
     return Guarantee.from_dict(guarantee.to_dict() | stated)

@@ -46,6 +46,7 @@ from evenhand.privacy.accounting import (
     MOST_STEPS,
     USUAL_DELTA,
     SampledGaussian,
+    check_rows_per_person,
     check_sampling,
     checked_delta,
     checked_noise,
@@ -234,6 +235,7 @@ class TrainingGuarantee:
     sampling: Fraction
     steps: int
     unit: Unit
+    rows_per_person: int = 1
 
     @property
     def grid(self) -> GridNoise:
@@ -248,8 +250,9 @@ class TrainingGuarantee:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the proof assumes of the training."""
+        alone = (ONE_ROW,) if self.rows_per_person == 1 else ()
         return (
-            ONE_ROW,
+            *alone,
             f"every row joins each of {self.steps:,} steps with the same public probability, independently",
         )
 
@@ -283,6 +286,7 @@ def training_guarantee(
     sampling: Number,
     steps: int,
     unit: Unit | str,
+    rows_per_person: int = 1,
     dimensions: int | None = None,
     clip: Number = 1,
     blocks: Sequence[Block | tuple[int, Number, Number]] | None = None,
@@ -306,6 +310,8 @@ def training_guarantee(
         How many steps there are, at most.
     unit : {"add or remove one", "replace one"}
         What may change between two tables.
+    rows_per_person : int, default 1
+        How many rows are of one person at most. Whoever calls sees to that, and says so in the guarantee.
     dimensions : int, optional
         How many numbers get noise in a step, with one `clip` for all of them.
     clip : int, float, str, Fraction or Decimal
@@ -339,6 +345,7 @@ def training_guarantee(
     rate = check_sampling(sampling, owner=owner)
     times = integer("steps", steps, owner=owner, low=1, high=MOST_STEPS)
     checked = one_of("unit", unit, (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE), owner=owner)
+    most = check_rows_per_person(rows_per_person, owner=owner)
     parts = _checked_blocks(dimensions, clip, blocks, owner=owner)
     allowed = exact(delta, name="delta", owner=owner, above=0, most=1)
     if (epsilon is None) == (noise is None):
@@ -356,21 +363,24 @@ def training_guarantee(
         with _blaming("delta", delta, owner=owner, hint=USUAL_DELTA):
             checked_delta(left[1] or _DUAL, steps=times, owner=owner)
         with _blaming("epsilon", epsilon, owner=owner):
-            multiplier = Fraction(noise_for(*left, sampling=rate, steps=times, unit=checked))
+            multiplier = Fraction(
+                noise_for(*left, sampling=rate, steps=times, unit=checked, rows_per_person=most)
+            )
         grids = _grids(multiplier, parts, times)
-        return TrainingGuarantee(multiplier, grids, asked, allowed, rate, times, checked)
+        return TrainingGuarantee(multiplier, grids, asked, allowed, rate, times, checked, most)
     multiplier = checked_noise(noise, owner=owner)
     grids = _grids(multiplier, parts, times)
     cost = _sum_of(grid.cost for grid in grids)
     _, reduced = cost.room(LARGEST_EPSILON + cost.epsilon, allowed)
     with _blaming("delta", delta, owner=owner, hint=USUAL_DELTA):
         checked_delta(reduced or _DUAL, steps=times, owner=owner)
-    continuous = SampledGaussian(multiplier, rate, times).epsilon(reduced, unit=checked)
+    steps_of_noise = SampledGaussian(multiplier, rate, times, rows_per_person=most)
+    continuous = steps_of_noise.epsilon(reduced, unit=checked)
     if continuous > LARGEST_EPSILON:
         must_be = f"large enough for an epsilon of at most {LARGEST_EPSILON}"
         raise InvalidParameterError("noise", owner=owner, must_be=must_be, got=noise)
     stated = cost.total(continuous, reduced)[0]
-    return TrainingGuarantee(multiplier, grids, stated, allowed, rate, times, checked)
+    return TrainingGuarantee(multiplier, grids, stated, allowed, rate, times, checked, most)
 
 
 @contextmanager

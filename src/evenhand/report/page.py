@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from evenhand._notebook import figures_html
+
 Columns = Mapping[str, Sequence[Any]]
 """A table as named columns of one length."""
 
@@ -256,3 +258,14 @@ class Page:
     command: str = ""
     language: str = "en"
     next_command: str = ""
+
+    def _repr_html_(self) -> str:
+        """Return the question, its three answers and the key numbers, for a notebook."""
+        said = [
+            (answer.finding, f"{answer.evidence} {answer.action}".strip())
+            if isinstance(answer, Answer)
+            else ("", answer)
+            for answer in self.answers
+        ]
+        numbers = [(number.label, f"{number.value} {number.detail}".strip()) for number in self.numbers]
+        return figures_html(self.question, [*said, *numbers])

@@ -21,11 +21,11 @@ SECRET = "48151623.42"
 def uncounted(monkeypatch):
     """Leave out the accounting, which takes longest and has tests of its own."""
 
-    def stated(epsilon, delta, *, noise, sampling, steps, unit, dimensions, clip):
+    def stated(epsilon, delta, *, noise, sampling, steps, unit, rows_per_person, dimensions, clip):
         multiplier = Fraction(2 if noise is None else str(noise))
         grid = GridNoise(clip, multiplier, dimensions * steps)
         spent = (Fraction(epsilon or 1), Fraction(str(delta)))
-        return TrainingGuarantee(multiplier, (grid,), *spent, sampling, steps, unit)
+        return TrainingGuarantee(multiplier, (grid,), *spent, sampling, steps, unit, rows_per_person)
 
     monkeypatch.setattr(logistic, "training_guarantee", stated)
 

@@ -9,7 +9,10 @@ AUDIT = ["--target", "hired", "--positive", "yes", "--protected", "sex", "--priv
 AUDIT += ["--sensitive", "sex", "--out", "study", "--yes", "--workers", 1]
 RELEASE = ["--mechanism", "laplace", "--columns", "sex,hired", "--epsilon", 1, "--infer-schema"]
 RELEASE += ["--out", "table.csv"]
-COMMANDS = {"audit": AUDIT, "release": RELEASE}
+SCHEMA = ["--out", "schema.toml"]
+MEASURE = ["--outcome", "hired", "--prediction", "hired", "--positive", "yes", "--protected", "sex"]
+MEASURE += ["--out", "measure.html"]
+COMMANDS = {"audit": AUDIT, "release": RELEASE, "schema": SCHEMA, "measure": MEASURE}
 HEADER = ["sex", "age", "hired", "note"]
 
 
@@ -104,6 +107,8 @@ def weights(last):
 WEIGHT = {
     "audit": "Column 'w' holds weights, of which one is negative, missing or no number",
     "release": "--weight does not go with release",
+    "schema": "Column 'w' holds weights, of which one is negative, missing or no number",
+    "measure": "--weight must be a column with a number from 0 to 1e100 in every row. Got one that is",
 }
 CASES = {
     "late encoding": (late_encoding, "line 40,002 is not UTF-8 text"),

@@ -45,8 +45,9 @@ def test_the_script_of_a_study_gives_its_numbers(call, file, kind):
 
 
 @pytest.mark.figures
-def test_the_cells_of_a_notebook_run_in_order_and_give_the_numbers(call, file):
-    call("audit", "collect", file, *STUDIES["collect"], *FAST, "--save-script", "again.ipynb")
+@pytest.mark.parametrize("kind", STUDIES)
+def test_the_cells_of_a_notebook_run_in_order_and_give_the_numbers(call, file, kind):
+    call("audit", kind, file, *STUDIES[kind], *FAST, "--save-script", "again.ipynb")
     notebook = json.loads(Path("again.ipynb").read_text("utf-8"))
     names = {}
     for cell in notebook["cells"]:

@@ -36,6 +36,31 @@ def test_the_weighted_area_equals_that_of_scikit_learn(seed):
     )
 
 
+def _leave_out(label, scores, weights):
+    """The jackknife variance of the weighted area: each row left out once, class by class."""
+    total = 0.0
+    for side in (0, 1):
+        rows = np.flatnonzero(label == side)
+        areas = [
+            rank_scores(*(np.delete(column, row) for column in (label, scores, weights))).area for row in rows
+        ]
+        total += (len(rows) - 1) / len(rows) * ((areas - np.mean(areas)) ** 2).sum()
+    return total
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_weighted_variance_is_that_of_the_jackknife(seed):
+    """The twin is DeLong's variance without weights, which is far too small."""
+    generator = np.random.default_rng(seed)
+    label = np.repeat([0, 1], 200).astype(np.uint8)
+    scores = np.round(generator.normal(size=400) + 1.2 * label, 1)  # with ties
+    weights = generator.random(400) ** 2
+    ranking, expected = rank_scores(label, scores, weights), _leave_out(label, scores, weights)
+
+    assert ranking.variance == pytest.approx(expected, rel=0.05)
+    assert rank_scores(label, scores).variance < 0.8 * expected
+
+
 def test_equal_weights_change_nothing():
     label, scores = np.array([1, 0, 1, 0, 1], dtype=np.uint8), np.array([3.0, 1.0, 2.0, 2.0, 5.0])
     plain, weighted = rank_scores(label, scores), rank_scores(label, scores, np.full(5, 7.0))

@@ -24,6 +24,7 @@ from evenhand.privacy.accounting import (
     sampling_rate,
 )
 from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.one_step import one_step, one_step_deltas
 
 ADD, REPLACE = Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE
 slow = pytest.mark.slow
@@ -133,7 +134,7 @@ def test_the_delta_of_one_step_is_right_to_the_last_bits(noise, sampling, change
     pair = GaussianPrivacyLoss(noise, sampling_prob=sampling, adjacency_type=AdjacencyType[change])
     ends = pair.connect_dots_bounds()
     epsilons = np.linspace(ends.epsilon_lower, ends.epsilon_upper, 15)
-    found = accounting.one_step_deltas(pair, epsilons)
+    found = one_step_deltas(pair, epsilons)
     off = max(abs(found[i] - precise_delta(pair, epsilons[i], change)) for i in range(epsilons.size))
 
     assert off <= 2.0**-50
@@ -165,10 +166,9 @@ def precise_delta(pair, epsilon, change):
 def test_the_fourier_transform_is_within_the_allowance(change):
     """Composed again in extended precision, no delta moves by more than 2**-50 for every step."""
     from dp_accounting.pld import common
-    from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType
 
     of, interval, steps = NoisySteps(1.2, 0.03, 1000, ADD), 1e-3, 1000
-    masses = accounting._one_step(of, AdjacencyType[change], interval).to_dense_pmf()
+    masses = one_step(of, change, interval).to_dense_pmf()
     low, high = common.compute_self_convolve_bounds(masses._probs, steps, 1e-15)
     length = scipy.fft.next_fast_len(high - low + 1)
     wide = masses._probs.astype(np.longdouble)

@@ -52,7 +52,7 @@ def test_without_a_person_nothing_is_left_out():
     alone = SCHEMA.with_roles(person=None)
 
     assert bound_rows(FRAME, alone, source=SecureSource(), owner="example") is FRAME
-    assert assumed_rows(alone) == "each person is one row"
+    assert assumed_rows(alone.person, alone.rows_per_person) == "each person is one row"
 
 
 @pytest.mark.parametrize("ids", [["a", None, "b", "b", "c"], [1.0, float("nan"), 2.0, 2.0, 3.0]])
@@ -80,7 +80,7 @@ def test_a_promise_about_rows_becomes_one_about_people():
     rows = Guarantee(
         epsilon=1, unit="replace one", trust="central", assumptions=["each person is one row", "x"]
     )
-    people = promise_to_people(rows, SCHEMA)
+    people = promise_to_people(rows, "id", 2)
 
     assert (people.epsilon, str(people.unit)) == (1, "one person")
     assert people.assumptions == (
@@ -88,8 +88,8 @@ def test_a_promise_about_rows_becomes_one_about_people():
         "x",
     )
     assert str(
-        promise_to_people(Guarantee(epsilon=1, unit="add or remove one", trust="central"), SCHEMA).unit
+        promise_to_people(Guarantee(epsilon=1, unit="add or remove one", trust="central"), "id", 2).unit
     ) == ("add or remove one")
     nothing = Guarantee.no_guarantee(unit="replace one")
-    assert promise_to_people(nothing, SCHEMA) is nothing
-    assert promise_to_people(rows, SCHEMA.with_roles(person=None)) is rows
+    assert promise_to_people(nothing, "id", 2) is nothing
+    assert promise_to_people(rows, None, None) is rows

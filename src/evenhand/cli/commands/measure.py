@@ -123,7 +123,7 @@ def measure(  # noqa: PLR0913 - one option each
     file_format: Annotated[
         str | None, output_option("NAME", "html or json. [by the ending of --out]", "--format")
     ] = None,
-    force: shared.Force = False,
+    overwrite: shared.Overwrite = False,
     open_page: shared.OpenPage = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
@@ -183,7 +183,7 @@ def _refuse_early(typed: dict[str, Any]) -> None:
     refuse_overwritten({"FILE": source if source.exists() else None}, [typed["out"]], other="--out")
     if not typed["out"].absolute().parent.is_dir():
         wrong_use("The folder of --out is not there. Hint: make it, or name another place.")
-    refuse_existing(typed["out"], force=typed["force"])
+    refuse_existing(typed["out"], overwrite=typed["overwrite"])
 
 
 # --- from the file to numbers -----------------------------------------------------------------------

@@ -75,7 +75,7 @@ def schema(  # noqa: PLR0913 - one option each
     rows_per_person: shared.RowsPerPerson = None,
     yes: shared.Yes = False,
     out: Annotated[Path, output_option("FILE", "Where the draft goes.", "--out")] = Path("schema.toml"),
-    force: shared.Force = False,
+    overwrite: shared.Overwrite = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -91,7 +91,7 @@ def schema(  # noqa: PLR0913 - one option each
     typed: dict[str, Any] = {**locals(), "schema": None}
     if check is not None:
         _check(terminal, typed)
-    _refuse_early(out, force=force)
+    _refuse_early(out, overwrite=overwrite)
     opened = open_people(terminal, typed)
     refuse_empty_table(opened)
     setup, reasons = _draft(terminal, opened, typed)
@@ -105,13 +105,13 @@ def schema(  # noqa: PLR0913 - one option each
     _report(terminal, setup, reasons, typed)
 
 
-def _refuse_early(out: Path, *, force: bool) -> None:
+def _refuse_early(out: Path, *, overwrite: bool) -> None:
     """Refuse before the rows are read what can be refused without them."""
     if out.suffix.lower() != ".toml":
         wrong_use(f"--out must end with .toml. Got {out.name!r} instead.")
     if not out.absolute().parent.is_dir():
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
-    refuse_existing(out, force=force)
+    refuse_existing(out, overwrite=overwrite)
 
 
 def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[Setup, tuple[str, ...]]:
@@ -129,7 +129,7 @@ def _draft(terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> tuple[S
         wrong_use(with_choices(opened, words, error))
     if setup.schema.weight is not None:
         read_weights(open_frame(opened.frame), setup.schema.weight)
-    report_inferred(terminal, setup)
+    report_inferred(terminal, setup, is_draft=True)
     return setup, guessed.reasons
 
 
@@ -146,7 +146,7 @@ def _report(terminal: Terminal, setup: Setup, reasons: tuple[str, ...], typed: d
         terminal.fact("Missing", f"{quote_names(missing)}: add to [roles] what a study needs, or type it")
     if "positive" in missing and drafted.target and drafted[drafted.target].domain.kind == "binned":
         again = shlex.join([typed["data"], *repeat_options(typed), "--target", drafted.target])
-        terminal.show(f"  evenhand schema {again} --positive {shlex.quote(AMOUNT)} --out {file} --force")
+        terminal.show(f"  evenhand schema {again} --positive {shlex.quote(AMOUNT)} --out {file} --overwrite")
     terminal.files({"Wrote": out})
     terminal.fact("Next", "replace what is marked 'inferred' by public lists, then type:")
     terminal.show(f"  evenhand schema {data} --check {file}")
@@ -180,13 +180,14 @@ def _check(terminal: Terminal, typed: dict[str, Any]) -> None:
     read = partial(_read_with, opened, typed["data"])
     misfits = check_schema(declared, opened, read)
     problems = [misfit for misfit in misfits if misfit.is_problem]
-    others = [misfit.column for misfit in misfits if misfit.kind == "undeclared"]
-    for misfit in misfits[: len(misfits) - len(others) + min(1, len(others))]:
-        names = others if misfit.kind == "undeclared" else [misfit.column]
+    columns: dict[tuple[bool, str], list[str]] = {}
+    for misfit in misfits:  # those of which the same is to be said stand in one line
+        columns.setdefault((misfit.is_problem, misfit.sentence), []).append(misfit.column)
+    for (is_problem, sentence), names in columns.items():
         terminal.mark(
-            "misfit" if misfit.is_problem else "note",
-            f"{quote_names(names)}: {misfit.sentence}",
-            style="bold red" if misfit.is_problem else "dim",
+            "misfit" if is_problem else "note",
+            f"{quote_names(names)}: {sentence}",
+            style="bold red" if is_problem else "dim",
             width=9,
         )
     count = len({misfit.column for misfit in problems})

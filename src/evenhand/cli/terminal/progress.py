@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, TextColumn
 
+from evenhand.study.run.events import Timed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evenhand.cli.terminal.console import Terminal
 
 _LINES = 4
+_FEWEST_RUNS = 6  # from which a pace is known
 
 
 def spell_seconds(seconds: float) -> str:
@@ -107,19 +110,30 @@ def _bar(terminal: Terminal) -> Iterator[Callable[[Any], None]]:
 
 
 class _Pace:
-    """How fast cells are done, those of earlier runs apart."""
+    """How fast runs are done, those of an earlier command apart, and so is the start of workers.
+
+    Once the study itself says how long the rest takes, that is the time left until some more runs are done.
+    """
 
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._before: int | None = None
+        self._told: float | None = None
 
     def of(self, event: Any) -> tuple[float, float]:
-        """Return cells per second and seconds left; zeros while nothing is known."""
-        if self._before is None:
+        """Return runs per second and seconds left; zeros while nothing is known."""
+        if self._before is None or isinstance(event, Timed):
             self._start, self._before = time.monotonic(), event.done
+            self._told = event.seconds_left if isinstance(event, Timed) else None
         done, took = event.done - self._before, time.monotonic() - self._start
         if done <= 0 or took <= 0:
             return 0.0, 0.0
+        if self._told is None:  # the first half holds the start of workers
+            return done / took, (
+                event.total - event.done
+            ) * took / done if 2 * event.done >= event.total else 0.0
+        if done < _FEWEST_RUNS:
+            return done / took, max(self._told - took, 0.0)
         return done / took, (event.total - event.done) * took / done
 
 

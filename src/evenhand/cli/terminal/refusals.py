@@ -46,10 +46,10 @@ def refuse_overwritten(read: Mapping[str, Path | None], written: Iterable[Path],
             wrong_use(f"{message} Hint: choose another {other}.")
 
 
-def refuse_existing(out: Path, *, force: bool) -> None:
+def refuse_existing(out: Path, *, overwrite: bool) -> None:
     """Refuse to replace a file that is there, or a link, unless it is forced."""
-    if os.path.lexists(out) and not force:
-        hint = "Hint: choose another name with --out, or replace it with --force."
+    if os.path.lexists(out) and not overwrite:
+        hint = "Hint: choose another name with --out, or replace it with --overwrite."
         wrong_use(f"There is a file {out} already. {hint}")
 
 

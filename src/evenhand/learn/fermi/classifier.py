@@ -14,6 +14,7 @@ from evenhand.learn.fermi import training
 from evenhand.learn.fermi.training import public_groups, read_groups
 from evenhand.learn.training.descent import plan_for
 from evenhand.learn.training.fits import CountsFits, remember_rows
+from evenhand.learn.training.people import read_people
 from evenhand.learn.training.private_rows import public_classes, read_features, read_labels, refuse_others
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Laplace noise on the group counts; the rest on the steps, each of which sums the gradients of a random
     batch, clipped row by row, in the weights and in :math:`W`, on a public grid with discrete Gaussian noise.
     Both sums together are one Gaussian query. Proof: the privacy loss distribution of the Poisson-sampled
-    Gaussian, with what the grid costs included. Assumes that one person is one row and that the number of
+    Gaussian, with what the grid costs included. Assumes that one person is one row, or has at most
+    `rows_per_person` rows that count where :meth:`fit` is told whose row each is, and that the number of
     rows, the groups, the classes and the preparation of the features are public. Numerics: exact; may be
     used for release if no `rng` is given. With `as_printed` **nothing is guaranteed**.
 
@@ -56,6 +58,9 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The budget in all, > 0.
     unit : {"add or remove one", "replace one"}
         What may change between two tables that are to look alike.
+    rows_per_person : int, default 1
+        How many rows of one person count, from 1 to 100; which ones is drawn at random. More than one needs
+        `person` in :meth:`fit`, and more noise.
     strength : float
         What the penalty is multiplied by, at least 0. It is a public choice: trying several on the same rows
         costs each of them.
@@ -139,6 +144,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         delta: Number = 1e-5,
         *,
         unit: str = "add or remove one",
+        rows_per_person: int = 1,
         strength: float = 20.0,
         group_epsilon: Number = 0.05,
         share: float = 0.8,
@@ -162,6 +168,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.epsilon = epsilon
         self.delta = delta
         self.unit = unit
+        self.rows_per_person = rows_per_person
         self.strength = strength
         self.group_epsilon = group_epsilon
         self.share = share
@@ -184,7 +191,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- training ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, *, group: Any = None, **refused: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, group: Any = None, person: Any = None, **refused: Any) -> Self:
         """Train on private rows. Each call is a release of its own and adds to `guarantee_`.
 
         Parameters
@@ -196,6 +203,8 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of two classes.
         group : array
             The group of each row.
+        person : array, optional
+            Whose row each is: equal for rows of one person. Not with `as_printed`, which promises nothing.
         **refused
             Nothing: `sample_weight` is refused, because the guarantee is for rows that count once.
 
@@ -207,16 +216,23 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         refuse_others(refused, owner=f"{_OWNER}.fit")
         printed = self._is_printed()
         rows, classes, groups = self._read(X, y, group)
+        if printed and person is not None:
+            refuse(
+                "person", f"{_OWNER}.fit", "left out with 'as_printed', which promises nothing", "a column"
+            )
+        most = 1 if printed else self.rows_per_person
+        people = read_people(person, len(rows.inputs), most=most, owner=f"{_OWNER}.fit")
         source = self._next_stream(self.rng)
         if printed:
             trained = training.train_published(self, rows, source)
             self._count_fit(training.no_promise(), simulated=True)
         else:
-            schedule = plan_for(self, len(rows.inputs), owner=_OWNER)
+            schedule = plan_for(self, people.rows_left, owner=_OWNER)
             cells = rows.groups * (2 if self.kind == "odds" else 1)
             budget = training.budget_of(self, schedule, width=rows.inputs.shape[1], cells=cells)
-            self._count_fit(training.promise_of(self, budget, schedule), simulated=source.simulated)
-            trained = training.train_clipped(self, rows, budget, schedule, source)
+            promised = people.promise(training.promise_of(self, budget, schedule))
+            self._count_fit(promised, simulated=source.simulated)
+            trained = training.train_clipped(self, rows.where(people.draw(source)), budget, schedule, source)
         self._take(trained)
         self.classes_, self.groups_ = classes, groups
         remember_rows(self, X)

@@ -60,6 +60,10 @@ class Examples(NamedTuple):
     codes: Integers
     groups: int
 
+    def where(self, kept: NDArray[np.intp] | slice) -> Examples:
+        """Return some of the rows."""
+        return self._replace(inputs=self.inputs[kept], labels=self.labels[kept], codes=self.codes[kept])
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -119,7 +123,7 @@ def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budg
         refuse("group_epsilon", OWNER, "below 'epsilon', of which it is a part", model.group_epsilon)
     if share >= 1:
         refuse("share", OWNER, "between 0 and 1", model.share)
-    counted = laplace_noise(part, sensitivity=_cells_moved(unit))
+    counted = laplace_noise(part, sensitivity=_cells_moved(unit, model.rows_per_person))
     blocks = [
         Block(width, setting(model, "clip"), share),
         Block(2 * cells, _positive("matrix_clip", model.matrix_clip), 1 - share),
@@ -130,6 +134,7 @@ def budget_of(model: Any, schedule: Schedule, *, width: int, cells: int) -> Budg
         sampling=schedule.sampling,
         steps=schedule.steps,
         unit=unit,
+        rows_per_person=model.rows_per_person,
         blocks=blocks,
     )
     return Budget(counted.scale, steps, _settings(model, steps, schedule, width))
@@ -153,7 +158,7 @@ def promise_of(model: Any, budget: Budget, schedule: Schedule) -> Guarantee:
     """Return what counts and steps promise together."""
     unit = budget.steps.unit
     counted = Guarantee.pure(
-        _cells_moved(unit) / budget.scale,
+        _cells_moved(unit, budget.steps.rows_per_person) / budget.scale,
         unit=unit,
         trust="central",
         protects=_COLUMNS[2:],
@@ -167,7 +172,7 @@ def promise_of(model: Any, budget: Budget, schedule: Schedule) -> Guarantee:
         protects=_COLUMNS,
         in_clear=("people scored later",),
         assumptions=(*assumed, *listed),
-        people=schedule.rows,
+        people=schedule.rows if model.rows_per_person == 1 else None,
     )
 
 
@@ -193,8 +198,9 @@ def train_clipped(model: Any, rows: Examples, budget: Budget, schedule: Schedule
     return Trained(weights, matrix, shares, float(budget.steps.noise), steps, schedule.sampling)
 
 
-def _cells_moved(unit: Unit) -> int:
-    return 2 if unit is Unit.REPLACE_ONE else 1
+def _cells_moved(unit: Unit, rows_per_person: int) -> int:
+    """Return by how much one person moves the counts in all: each row is in one of them."""
+    return (2 if unit is Unit.REPLACE_ONE else 1) * rows_per_person
 
 
 # --- as published --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -19,14 +19,42 @@ from evenhand.collect.reports.streams import stream_for
 from evenhand.learn.parity.inputs import OWNER
 from evenhand.learn.training.fits import remember_rows, trained_on
 from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.sampling import bernoulli
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
+
+    from evenhand.privacy.randomness import Source
 
 
 def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a list or a frame."""
     return _safe_indexing(X, places)
+
+
+class Rows(NamedTuple):
+    """Features, labels if there are any, the places of the groups, and whose rows these are if it is told."""
+
+    X: Any
+    y: Any
+    codes: NDArray[np.intp]
+    people: NDArray[np.intp] | None = None
+
+    def where(self, chosen: Any) -> Rows:
+        """Return some of the rows."""
+        places = np.arange(len(self.codes))[chosen]
+        people = None if self.people is None else self.people[places]
+        labels = None if self.y is None else take_rows(self.y, places)
+        return Rows(take_rows(self.X, places), labels, self.codes[places], people)
+
+    def draw_coins(self, chance: Fraction, source: Source) -> NDArray[np.bool_]:
+        """Return a coin for each row, the same for all rows of one person."""
+        if self.people is None:
+            return bernoulli(chance, size=len(self.codes), source=source)
+        persons, place = np.unique(self.people, return_inverse=True)
+        return np.asarray(bernoulli(chance, size=len(persons), source=source)[place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +92,7 @@ class Base:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
         return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
 
-    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:
+    def train(self, X: Any, y: Any, codes: NDArray[np.intp], people: NDArray[np.intp] | None = None) -> Base:
         """Return clones trained on these rows, each on those of its group."""
         models = []
         for place, model in enumerate(self.models):
@@ -85,8 +113,9 @@ class Base:
             step = (
                 f"{trained.steps[-1][0]}__" if hasattr(trained, "steps") else ""
             )  # as a pipeline asks for it
-            takes_group = _takes_group(_last(trained).fit)
-            extra = {f"{step}group": self._names(codes[here])} if takes_group else {}
+            extra = {f"{step}group": self._names(codes[here])} if _takes(_last(trained).fit, "group") else {}
+            if people is not None and _takes(_last(trained).fit, "person"):
+                extra[f"{step}person"] = people[here]
             trained.fit(own_rows, own_labels, **extra)
             remember_rows(trained, own_rows)
             models.append(trained)
@@ -133,7 +162,7 @@ class Base:
         return out
 
     def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:
-        extra = {"group": self._names(codes)} if _takes_group(_last(model).predict) else {}
+        extra = {"group": self._names(codes)} if _takes(_last(model).predict, "group") else {}
         return np.asarray(model.predict(X, **extra))
 
     def _names(self, codes: NDArray[np.intp]) -> NDArray[Any]:
@@ -163,9 +192,9 @@ class Base:
         return any(bool(getattr(_last(model), "simulated_", False)) for model in self.models)
 
 
-def _takes_group(method: Any) -> bool:
+def _takes(method: Any, name: str) -> bool:
     try:
-        return "group" in inspect.signature(method).parameters
+        return name in inspect.signature(method).parameters
     except (TypeError, ValueError):
         return False
 

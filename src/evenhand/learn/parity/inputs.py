@@ -14,7 +14,9 @@ from evenhand._validate import kind_of, one_of, refuse
 from evenhand.learn.columns import places_among
 from evenhand.learn.parity.closest import AIMS, Aim
 from evenhand.learn.parity.key import PersonKey
+from evenhand.learn.training.people import read_people
 from evenhand.measure.columns import encode_labels, read_column
+from evenhand.privacy.accounting import check_rows_per_person
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exact
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from evenhand.learn.training.people import People
 
 OWNER = "ParityPostProcessor"
 _MOST_GROUPS = 1_000
@@ -40,6 +44,7 @@ class Settings:
     epsilon: Fraction | None
     holdout: Fraction
     as_printed: bool
+    rows_per_person: int = 1
 
     @property
     def needs_labels(self) -> bool:
@@ -72,6 +77,7 @@ def read_settings(model: Any) -> Settings:
         epsilon=epsilon,
         holdout=Fraction(round(holdout * 2**53), 2**53),
         as_printed=printed,
+        rows_per_person=check_rows_per_person(model.rows_per_person, owner=OWNER),
     )
 
 
@@ -146,3 +152,16 @@ def _mixed_or_complex(y: Any) -> str:
     array = np.asarray(y)
     mixed = array.dtype.kind == "O" and len({type(label) for label in array.ravel().tolist()}) > 1
     return "unknown" if mixed else ""
+
+
+def read_people_of(model: Any, person: Any, rows: int, settings: Settings) -> People:
+    """Return whose rows there are; refuse several of one person where no proof covers them."""
+    people = read_people(person, rows, most=settings.rows_per_person, owner=f"{OWNER}.fit")
+    trains_groups = isinstance(model.estimator, Mapping) and not model.prefit
+    if people.most > 1 and (settings.as_printed or trains_groups):
+        hint = "the rows of one person may be of several groups; train one classifier for all of them."
+        if settings.as_printed:
+            hint = "the published noise is for one row of each person."
+        must_be = "1 with 'as_printed', and where fit trains a classifier for each group"
+        refuse("rows_per_person", OWNER, must_be, settings.rows_per_person, hint=hint)
+    return people

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -17,7 +18,7 @@ from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.columns import copy_feature_names, require_length
 from evenhand.learn.parity import inputs
-from evenhand.learn.parity.base import Base, take_rows
+from evenhand.learn.parity.base import Base, Rows
 from evenhand.learn.parity.key import BITS, PersonKey
 from evenhand.learn.parity.table import (
     bound_gaps,
@@ -30,8 +31,8 @@ from evenhand.learn.parity.table import (
     true_table,
 )
 from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import ONE_ROW
 from evenhand.privacy.randomness import source_from
-from evenhand.privacy.sampling import bernoulli
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,23 +50,10 @@ if TYPE_CHECKING:
 _OWNER = inputs.OWNER
 _HELD_OUT = "no person whose rows trained the classifier is among those the rates are counted in"
 _OWN_GROUP = "nobody's rows trained the classifiers of two groups"
-_COIN = "who trains the classifier and whom the rates are counted in is decided by a coin for each row"
+_COIN = "who trains the classifier and whom the rates are counted in is decided by a coin for each {who}"
 _SAME_ROWS = "the rates are counted in the rows that trained the classifier"
 _READ = "the groups were read from the rows, and are public all the same"
 _CLASSES = "the two classes are public"
-
-
-class _Rows(NamedTuple):
-    """Features, labels if there are any, and the places of the groups."""
-
-    X: Any
-    y: Any
-    codes: NDArray[np.intp]
-
-    def where(self, chosen: NDArray[np.bool_]) -> _Rows:
-        """Return some of the rows."""
-        places = np.flatnonzero(chosen)
-        return _Rows(take_rows(self.X, places), take_rows(self.y, places), self.codes[places])
 
 
 class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,8 +67,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     **Guarantee.** `guarantee_`, for everybody whose row was given to :meth:`fit` or trained the classifier.
     With `epsilon` the table of predictions by group is released once, with exact discrete Laplace noise;
     everything else is made from it. With ``prefit=False`` every row trains the classifier or is counted, by a
-    coin, and only the larger of the two epsilons is lost. Without `epsilon` the rates are those of the rows
-    and nothing is promised. Numerics: exact. People scored later are not protected.
+    coin for each person, and only the larger of the two epsilons is lost. Without `epsilon` the rates are
+    those of the rows and nothing is promised. Numerics: exact. People scored later are not protected.
 
     Parameters
     ----------
@@ -106,6 +94,10 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         With ``prefit=False``, the probability that a row is counted and not trained on.
     unit : {"add or remove one", "replace one"}
         What may change between two sets of people that are to look alike.
+    rows_per_person : int, default 1
+        How many rows of one person count, from 1 to 100; which ones is drawn at random. More than one needs
+        `person` in :meth:`fit` and so many times the noise, and there are no bounds then: they hold for rows
+        of different people.
     groups : sequence, optional
         The labels of all groups, which are public. Left out, they are the keys of `estimator` if that is a
         mapping, or else are read from the rows, and the guarantee says that it was so.
@@ -131,7 +123,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     rates_ : Rates or OddsRates
         The rates before and after, the probabilities, their cost and its lower bound.
     bounds_ : Bounds or None
-        How large the gap may be, on average and with `confidence`.
+        How large the gap may be, on average and with `confidence`; None where rows were not held out, or
+        several may be of one person.
     changes_ : Changes
         Which share of each group is given another answer, upwards and downwards.
     guarantee_, rates_guarantee_ : Guarantee
@@ -188,6 +181,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         held_out: bool | None = None,
         holdout: Number = 0.25,
         unit: str = "add or remove one",
+        rows_per_person: int = 1,
         groups: Sequence[Any] | None = None,
         positive: Any = None,
         as_printed: bool = False,
@@ -206,6 +200,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self.held_out = held_out
         self.holdout = holdout
         self.unit = unit
+        self.rows_per_person = rows_per_person
         self.groups = groups
         self.positive = positive
         self.as_printed = as_printed
@@ -216,7 +211,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     # --- fitting ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, group: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, group: Any = None, person: Any = None) -> Self:
         """Count predictions by group, once, and find the probabilities.
 
         Each call is a release of its own and adds to `guarantee_`, in a copy or clone too.
@@ -229,6 +224,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             The labels, needed for training, for ``kind="odds"`` and for ``aim="accuracy"``.
         group : array
             The group of each row.
+        person : array, optional
+            Whose row each is: equal for rows of one person.
         """
         self.__dict__.pop("rates_", None)
         settings = inputs.read_settings(self)
@@ -240,12 +237,14 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         require_length("group", len(codes), n, owner=f"{_OWNER}.fit")
         if y is not None:
             require_length("y", _num_samples(y), n, owner=f"{_OWNER}.fit")
+        people = inputs.read_people_of(self, person, n, settings)
         self._source = source_from(self.rng)
         features, target = indexable(X, y)
-        base, counted = Base.of(self.estimator, labels), _Rows(features, target, codes)
+        base, counted = Base.of(self.estimator, labels), Rows(features, target, codes, people.codes)
+        counted = counted.where(people.draw(self._source)) if person is not None else counted
         if not self.prefit:
-            coins = bernoulli(settings.holdout, size=n, source=self._source)
             inputs.check_two_classes(counted.y)
+            coins = counted.draw_coins(settings.holdout, self._source)
             training, counted = counted.where(~coins), counted.where(coins)
             base = base.train(*training)
         else:
@@ -253,13 +252,17 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
                 base.refuse_training_rows(X)
             base = base.copy()
         self._take_base(base, labels)
+        coin = _COIN.format(who="row" if person is None else "person")
         assumed = (
-            _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else _COIN,
+            _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else coin,
             *([_OWN_GROUP] if self.prefit and len(set(map(id, base.models))) > 1 else []),
             *([_READ] if declared is None else []),
             _CLASSES,
         )
-        return self._take_table(self._table(counted, settings, assumed), settings, same_rows)
+        table = self._table(counted, settings, assumed)
+        if table.guarantee is not None:
+            table = replace(table, guarantee=people.promise(table.guarantee))
+        return self._take_table(table, settings, same_rows)
 
     def _check_held_out(self, settings: Settings) -> bool:
         """Tell whether the rows trained the classifier, which is allowed as printed only."""
@@ -294,7 +297,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self._positive = classes[1] if self.positive is None else self.positive
         copy_feature_names(base.models[0], self)
 
-    def _table(self, rows: _Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
+    def _table(self, rows: Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
         truth = None
         if settings.needs_labels:
             truth = inputs.read_binary_labels(rows.y, self.classes_.tolist(), self._positive, place="fit")
@@ -307,13 +310,13 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         terms: Any = {"epsilon": settings.epsilon, "source": self._source, "assumptions": assumed}
         if settings.as_printed:
             return printed_table(counts, **terms)
-        return noisy_table(counts, unit=settings.unit, **terms)
+        return noisy_table(counts, unit=settings.unit, rows_per_person=settings.rows_per_person, **terms)
 
     def _take_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> Self:  # noqa: FBT001 - private
         self._count_table(table, settings, same_rows)
         rates = find_rates(table, settings)
         self.bounds_: Bounds | None = None
-        if not same_rows:
+        if not same_rows and settings.rows_per_person == 1:
             self.bounds_ = bound_gaps(table, rates, settings, groups=self.groups_, confidence=self.confidence)
         self.table_, self._settings = table, settings
         self.changes_ = find_changes(table, rates, self.groups_)
@@ -350,6 +353,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     def _whole(self, rates: Guarantee | None, settings: Settings, same_rows: bool) -> Guarantee:  # noqa: FBT001 - as above
         """Return what the training rows and the rows of the rates are promised together."""
         training, nothing = self._base.guarantee(), Guarantee.no_guarantee(unit=settings.unit)
+        if training is not None and settings.rows_per_person > 1 and ONE_ROW in training.assumptions:
+            training = None  # what is promised to one row is not promised to a person with several
         if rates is None and not self.public_rows:
             if training is not None:
                 _warn_of_guarantee()
@@ -429,7 +434,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         """
         codes, predicted = self._predict_groups(X, group, place="measured")
         if self.bounds_ is None:
-            must_be = "left uncalled where rows were not held out: there are no bounds then"
+            must_be = "left uncalled: there are no bounds for rows that trained, or several of one person"
             refuse("measured", _OWNER, must_be, "a call")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
         if self._settings.kind == "parity":

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 PRINTED = "ghoukasian2024, Algorithm 2: Laplace noise on the rate of each group, each by its own size"
 _ONE_CELL = "each person is counted in one cell"
+_EACH_ROW = "each row is counted in one cell"
 _GROUPS_FIXED = (
     "as in ghoukasian2024, the groups of all people and so their sizes are public, and only what is "
     "predicted for a person may change"
@@ -102,12 +103,19 @@ def true_table(counts: Counts) -> PredictionTable:
 
 
 def noisy_table(
-    counts: Counts, *, epsilon: Number, unit: Unit, source: Source, assumptions: Sequence[str] = ()
+    counts: Counts,
+    *,
+    epsilon: Number,
+    unit: Unit,
+    source: Source,
+    rows_per_person: int = 1,
+    assumptions: Sequence[str] = (),
 ) -> PredictionTable:
     r"""Return the table with discrete Laplace noise on every cell.
 
     The scale is :math:`1/\varepsilon` where one person is added or removed, who changes one count by 1, and
-    :math:`2/\varepsilon` where one is replaced by another.
+    :math:`2/\varepsilon` where one is replaced by another; so many times that if one person may have several
+    rows, each of which changes one count.
 
     **Guarantee.** Pure central differential privacy with `epsilon`; unit: as given; tight. Neither the size
     of a group nor the group of a person need be public. Numerics: exact.
@@ -120,7 +128,7 @@ def noisy_table(
     >>> table.scale, table.draws, table.guarantee.epsilon
     (Fraction(2, 1), 4, Fraction(1, 2))
     """
-    noise = laplace_noise(epsilon, sensitivity=2 if unit is Unit.REPLACE_ONE else 1)
+    noise = laplace_noise(epsilon, sensitivity=rows_per_person * (2 if unit is Unit.REPLACE_ONE else 1))
     guarantee = Guarantee.pure(
         noise.epsilon,
         unit=unit,
@@ -129,7 +137,7 @@ def noisy_table(
         in_clear=("people scored later",),
         tight=True,
         proof="the Laplace mechanism on one table of predictions",
-        assumptions=(ONE_ROW, _ONE_CELL, *assumptions),
+        assumptions=(*((ONE_ROW, _ONE_CELL) if rows_per_person == 1 else (_EACH_ROW,)), *assumptions),
     )
     noisy = counts + discrete_laplace(noise.scale, size=counts.shape, source=source)
     return PredictionTable(noisy, noise.scale, counts.size, guarantee)

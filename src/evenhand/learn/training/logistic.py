@@ -14,6 +14,7 @@ from evenhand.collect.reports.streams import check_rng
 from evenhand.learn.training import private_rows as inputs
 from evenhand.learn.training.descent import Steps, TrainingRows, batches, descend, noises, plan_for
 from evenhand.learn.training.fits import CountsFits, remember_rows
+from evenhand.learn.training.people import read_people
 from evenhand.privacy.accounting import LARGEST_NOISE, SMALLEST_NOISE
 from evenhand.privacy.grid_noise import training_guarantee
 from evenhand.privacy.guarantees.units import Unit
@@ -55,8 +56,9 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
     privacy loss distribution of the Poisson-sampled Gaussian, with what the grid costs added. Clipped
     gradients are rounded to a public grid, their length is checked in whole numbers, and the noise is
     discrete Gaussian on that grid, drawn exactly. Everything after the noisy sums is post-processing.
-    Assumes that a person is one row, and what `guarantee_` lists. Each call of :meth:`fit` adds to it, in a
-    copy or clone too.
+    Assumes what `guarantee_` lists: that a person is one row, or, where :meth:`fit` is told whose row each
+    is, that at most `rows_per_person` rows of one person count; the noise is made for so many. Each call of
+    :meth:`fit` adds to it, in a copy or clone too.
     Numerics: exact. May be used for release if no `rng` is given.
 
     Parameters
@@ -69,6 +71,9 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         The noise multiplier, from 0.05 to 20,000. Without it the smallest that gives `epsilon` and `delta`.
     unit : {"add or remove one", "replace one"}
         What may change. Replacing a row needs about twice the noise at the same epsilon.
+    rows_per_person : int, default 1
+        How many rows of one person count, from 1 to 100; which ones is drawn at random. More than one needs
+        `person` in :meth:`fit`, and more noise: about so many times as much.
     clip : float
         The largest length of a row's gradient, from 1e-9 to 1e9.
     epochs : int
@@ -146,6 +151,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         *,
         noise: Number | None = None,
         unit: str = "add or remove one",
+        rows_per_person: int = 1,
         clip: float = 1.0,
         epochs: int = 50,
         batch: int | None = None,
@@ -162,6 +168,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         self.delta = delta
         self.noise = noise
         self.unit = unit
+        self.rows_per_person = rows_per_person
         self.clip = clip
         self.epochs = epochs
         self.batch = batch
@@ -176,7 +183,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
 
     # --- fitting ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, person: Any = None, **refused: Any) -> Self:
         """Train on private rows. Each call is a release of its own and adds to `guarantee_`.
 
         Parameters
@@ -185,6 +192,8 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
             The features: finite numbers. Those beyond 1e150 on either side count as that.
         y : array
             The labels.
+        person : array, optional
+            Whose row each is: equal for rows of one person.
         **refused
             Nothing: `sample_weight` is refused, because the guarantee is for rows that count once.
 
@@ -203,15 +212,18 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         check_rng(self.rng)
         features = inputs.read_features(self, X, place="fit", reset=True)
         labels, classes = inputs.read_labels(y, len(features), owner=owner, classes=declared)
+        people = read_people(person, len(features), most=self.rows_per_person, owner=owner)
         shape = _shape_of(features, classes, constant=bool(self.fit_intercept))
-        schedule = plan_for(self, len(features), owner=_OWNER)
+        schedule = plan_for(self, people.rows_left, owner=_OWNER)
         training = self._noise(schedule, shape, clip)
         source = self._next_stream(self.rng)
-        self._count_fit(_promise(training, schedule, assumed), simulated=source.simulated)
+        promised = people.promise(_promise(training, schedule, assumed))
+        self._count_fit(promised, simulated=source.simulated)
+        kept = people.draw(source)
         weights = descend(
-            TrainingRows.of(features, labels, constant=bool(self.fit_intercept)),
+            TrainingRows.of(features[kept], labels[kept], constant=bool(self.fit_intercept)),
             np.zeros(shape),
-            batches(schedule, len(features), source=source, progress=self.progress),
+            batches(schedule, people.rows_left, source=source, progress=self.progress),
             noises(lambda size: training.grid.draw(size, source), shape, schedule.steps),
             Steps(float(clip), training.grid.longest, float(rate), average=bool(self.average)),
             schedule=schedule,
@@ -246,6 +258,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
             sampling=schedule.sampling,
             steps=schedule.steps,
             unit=self.unit,
+            rows_per_person=self.rows_per_person,
             dimensions=shape[0] * shape[1],
             clip=clip,
         )
@@ -297,7 +310,7 @@ def _promise(training: TrainingGuarantee, schedule: Schedule, assumed: tuple[str
         protects=("features", "label"),
         in_clear=("people scored later",),
         assumptions=assumed,
-        people=schedule.rows,
+        people=schedule.rows if training.rows_per_person == 1 else None,
     )
 
 

@@ -185,7 +185,7 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
-        guarantee = promise_to_people(guarantee, histogram.schema)
+        guarantee = promise_to_people(guarantee, histogram.schema.person, histogram.schema.rows_per_person)
         return self._draw_release(self._published_table(histogram), steps, guarantee, source_from(rng))
 
     def _draw_release(

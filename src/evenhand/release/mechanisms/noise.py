@@ -64,7 +64,8 @@ def assumptions_of(histogram: Histogram, *, public: str = _VALUES_PUBLIC) -> tup
     if histogram.may_drop:
         one_cell += f", or in none where a rule of {listed(histogram.may_drop)} leaves the row out"
     read = histogram.schema.inferred
-    return assumed_rows(histogram.schema), one_cell, leak_of_domains(read) if read else public
+    rows = assumed_rows(histogram.schema.person, histogram.schema.rows_per_person)
+    return rows, one_cell, leak_of_domains(read) if read else public
 
 
 def central_terms(histogram: Histogram, unit: Unit | str, *, public: str = _VALUES_PUBLIC) -> dict[str, Any]:

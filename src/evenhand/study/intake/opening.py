@@ -118,7 +118,8 @@ def open_data(
         source = DataSource(dataset=name, options=dict(options or {}), file_format=file_format)
         dataset = datasets.load(name, backend="pyarrow", **source.options)
         return Opened(source, dataset.frame, schema or dataset.schema, dataset.note)
-    if not name.lower().endswith(tuple(ENDINGS)) and not Path(name).exists():
+    is_name = not name.lower().endswith(tuple(ENDINGS)) and not Path(name).exists()
+    if is_name and (not _close_file(name) or get_close_matches(name, datasets.DATASETS)):
         place = f"a data set, nor a file (whose name would end with {ENDINGS_TEXT})"
         raise UnknownNameError("Data", name, [*_close_file(name), *datasets.DATASETS], place=place)
     _refuse_what_is_no_file(name)

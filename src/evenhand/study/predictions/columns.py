@@ -114,6 +114,7 @@ def read_predictions(
     lengths = {len(codes), *(len(array) for array in arrays.values())}
     if len(lengths) > 1:
         refuse("y_pred", OWNER, "as long as the other columns", "another length")
+    weights = _weights(arrays.pop("weight")) if "weight" in arrays else None
     present = {name: ~_is_missing(array) for name, array in arrays.items()}
     kept = np.logical_and.reduce([*present.values(), np.ones(len(codes), bool)])
     left_out = {names[name]: int((~there).sum()) for name, there in present.items() if not there.all()}
@@ -124,8 +125,7 @@ def read_predictions(
     more = list(notes)
     meant = {"outcome": positive, "prediction": positive if predicted is None else predicted}
     decided = _decide(taken, meant, threshold, scores, names, more)
-    weights = _weights(taken["weight"]) if "weight" in taken else None
-    codes = codes[kept]
+    codes, weights = codes[kept], None if weights is None else weights[kept]
     if missing_group and (codes < 0).any():
         codes, labels = np.where(codes < 0, len(labels), codes), (*labels, missing_group)
     return Predictions(
@@ -305,9 +305,15 @@ def _numbers(array: Any, name: str) -> NDArray[np.float64]:
 
 
 def _weights(array: Any) -> NDArray[np.float64]:
-    weights = _numbers(array, "weights")
-    if not ((weights >= 0) & (weights <= 1e100)).all() or not weights.sum() > 0:
-        refuse("weights", OWNER, "numbers from 0 to 1e100, not all 0", "others, negative perhaps,")
+    """Return survey weights, one for every row; a missing one is refused like one that is no number."""
+    try:
+        weights: NDArray[np.float64] = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowException:
+        weights = np.array([math.nan])
+    if not ((weights >= 0) & (weights <= 1e100)).all() or not weights.any():
+        got = "one that is negative, missing or no number, or 0 in all rows,"
+        hint = "give every row a number of at least 0, and 0 to a row that is not to count."
+        refuse("weights", OWNER, "a column with a number from 0 to 1e100 in every row", got, hint=hint)
     return weights
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
+from contextlib import contextmanager
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evenhand.study.plan.cells import Cell, Setting
 
@@ -28,10 +29,32 @@ _SHORT_SECONDS = 1.0
 """Of less than this nobody needs to be told."""
 
 
+class RunTime(NamedTuple):
+    """How long a run took, and how much of that was compiling, which no later run does again."""
+
+    seconds: float
+    compiling: float = 0.0
+
+
+@contextmanager
+def compile_clock() -> Iterator[Callable[[], float]]:
+    """Yield a function that returns how many seconds this process has compiled kernels meanwhile.
+
+    Kernels that were compiled before are read from files, which counts as no compiling.
+    """
+    from numba.core import event  # noqa: PLC0415 - only where runs are made
+
+    listener: Any = event.TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
+    with event.install_listener("numba:compile", listener):
+        yield lambda: listener.duration if listener.done else 0.0
+
+
 class Pace:
     """The times of finished runs by setting, and what follows for those that are left.
 
-    The first run of each worker loads libraries and compiles, so its time is used for nothing else.
+    The first run of each worker loads libraries, so its time is used for nothing else. On a machine where
+    nothing was compiled yet the first run of each mechanism compiles: that is taken off its time, and is
+    expected once more for each mechanism that has not been run.
 
     Parameters
     ----------
@@ -49,28 +72,30 @@ class Pace:
         self._left = Counter(cell.setting for cell in cells)
         self._total, self._workers, self._clock = len(cells), max(workers, 1), clock
         self._seconds: dict[Setting, float] = {}
+        self._compiling: dict[str, float] = defaultdict(float)
         self._counted = 0
         self._start = clock()
         self._ready: float | None = None
         self._is_told = False
 
-    def add(self, cell: Cell, seconds: float) -> float | None:
+    def add(self, cell: Cell, took: RunTime) -> float | None:
         """Note how long a run took; return the seconds that the others will take, once, when they are known.
 
         >>> from evenhand.study import CollectTask, Plan
         >>> cells = Plan(task=CollectTask("grr", [1]), repeats=2).cells()
         >>> pace = Pace(cells, workers=1)
-        >>> [pace.add(cell, seconds) for cell, seconds in zip(cells, (9.0, 2.0, 3.0, 3.0))]
+        >>> [pace.add(cell, RunTime(seconds)) for cell, seconds in zip(cells, (9.0, 2.0, 3.0, 3.0))]
         [None, 4.0, None, None]
         """
         self._left[cell.setting] -= 1
+        self._compiling[cell.setting.mechanism] += took.compiling
         if cell.id in self._first:
             self._first.remove(cell.id)
             if not self._first:
                 self._ready = self._clock()
         else:
             self._counted += 1
-            self._seconds[cell.setting] = seconds  # the latest: the first of a setting may have compiled
+            self._seconds[cell.setting] = max(took.seconds - took.compiling, 0.0)
         if self._is_told or not self._is_known():
             return None
         self._is_told = True
@@ -96,7 +121,8 @@ class Pace:
             count * self._seconds.get(setting, alike.get(setting.mechanism, usual))
             for setting, count in self._left.items()
         )
-        return work / self._workers
+        unseen = {setting.mechanism for setting in self._left} - set(self._compiling)
+        return (work + len(unseen) * fmean(self._compiling.values())) / self._workers
 
 
 def spread_first_repeat(cells: Sequence[Cell]) -> list[Cell]:

@@ -25,7 +25,7 @@ from evenhand.study.run.events import (
     Started,
     Timed,
 )
-from evenhand.study.run.pace import Pace, spread_first_repeat
+from evenhand.study.run.pace import Pace, RunTime, compile_clock, spread_first_repeat
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.progress import listening
 from evenhand.study.run.workers import Died, Job, Pool, Shared
@@ -324,13 +324,15 @@ class Runner:
         if workers <= 1:
             run = partial(attempt, plan=self.plan, prepared=prepared, execute=compute)
             pace = Pace(waiting, workers=1)
-            for cell in waiting:
-                if self.cancel.requested:
-                    return
-                start = time.monotonic()
-                outcome = self._store_outcome(run(cell))
-                self._note_time(pace, outcome, time.monotonic() - start, workers=1)
-                yield outcome
+            with compile_clock() as compiled:
+                for cell in waiting:
+                    if self.cancel.requested:
+                        return
+                    start, before = time.monotonic(), compiled()
+                    outcome = self._store_outcome(run(cell))
+                    took = RunTime(time.monotonic() - start, compiled() - before)
+                    self._note_time(pace, outcome, took, workers=1)
+                    yield outcome
             return
         shared = Shared(prepared)
         try:
@@ -346,7 +348,7 @@ class Runner:
             for news in pool.results(ordered):
                 if not isinstance(news, Died):
                     self._store_outcome(news)
-                    self._note_time(pace, news, pool.seconds.get(news.cell.id, 0.0), workers=workers)
+                    self._note_time(pace, news, pool.times.get(news.cell.id, RunTime(0.0)), workers=workers)
                 yield news
             for outcome in pool.drain():
                 yield self._store_outcome(outcome)
@@ -357,9 +359,9 @@ class Runner:
         finally:
             pool.close()
 
-    def _note_time(self, pace: Pace, outcome: Outcome, seconds: float, *, workers: int) -> None:
+    def _note_time(self, pace: Pace, outcome: Outcome, took: RunTime, *, workers: int) -> None:
         """Keep an event that tells how long the rest takes, once that is known."""
-        left = pace.add(outcome.cell, seconds)
+        left = pace.add(outcome.cell, took)
         if left is not None:
             self._timed = self.event(Timed, seconds_left=left, workers=workers)
 

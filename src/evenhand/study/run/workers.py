@@ -30,6 +30,7 @@ from evenhand._shared_folders import SharedFolder, shared_places
 from evenhand.errors import InvalidParameterError, StudyStoreError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
+from evenhand.study.run.pace import RunTime, compile_clock
 from evenhand.study.store.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Pool:
         self._count = count
         self._stop = stop
         self._workers: list[_Worker] = []
-        self.seconds: dict[str, float] = {}
+        self.times: dict[str, RunTime] = {}
         """How long each finished cell took, by its name, with what a worker does before its first."""
 
     def results(self, cells: Iterable[Cell]) -> Iterator[Outcome | Died]:
@@ -163,11 +164,11 @@ class Pool:
     def _receive(self, worker: _Worker, cell: Cell) -> Outcome | None:
         """Return what a worker sent, or None if it died."""
         try:
-            texts = worker.connection.recv()
+            texts, compiling = worker.connection.recv()
         except (EOFError, OSError):
             return None
         worker.cell = None
-        self.seconds[cell.id] = time.monotonic() - worker.since
+        self.times[cell.id] = RunTime(time.monotonic() - worker.since, compiling)
         return from_texts(cell, texts)
 
     def _start(self) -> _Worker:
@@ -208,14 +209,14 @@ def serve(connection: Connection, parent: int) -> None:
         prepared = open_arrays(job.prepared)
     except Exception as error:  # noqa: BLE001 - a model that cannot be loaded here is the result of its cells
         failure = failure_of(error)
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError), compile_clock() as compiled:
         while True:
-            cell = Cell.from_id(connection.recv())
+            cell, before = Cell.from_id(connection.recv()), compiled()
             if job is None or failure is not None:
                 outcome = Outcome(cell, failure=failure)
             else:
                 outcome = _attempt(cell, job, prepared)
-            connection.send(as_texts(outcome))
+            connection.send((as_texts(outcome), compiled() - before))
 
 
 def _attempt(cell: Cell, job: Job, prepared: Any) -> Outcome:

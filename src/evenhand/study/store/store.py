@@ -236,12 +236,17 @@ class Store:
         return (f"Some cells were computed with other versions, which may give other numbers: {changes}.",)
 
     def _check_spec(self, spec: Spec) -> None:
-        names = [_PARTS.get(name, name) for name in self.spec.differences(spec)]
+        differences = self.spec.differences(spec)
+        names = [_PARTS.get(name, name) for name in differences]
+        if {"data", "schema"} <= set(
+            differences
+        ):  # a schema says how data is read: which it was is not known
+            names = ["the data or the schema", *names[2:]]
         if names:
             listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
             raise StudyStoreError(
                 f"The folder '{self._path.parent.name}' holds another study, which differs in {listed}. "
-                "Hint: run this plan in another folder, or name the folder in which it was begun."
+                "Hint: resume it with the data, roles and labels of its beginning, or use another folder."
             )
 
     def _load(self, *, check: bool) -> None:

@@ -94,6 +94,8 @@ class Prepared:
         Each person's group, as a place in ``facts.groups``: the codes of the protected column.
     survey_weights : array, optional
         The survey weight of each row, where the schema has the role.
+    people : array, optional
+        Whose row each is, as a number, where several rows of one person may count.
     """
 
     facts: Facts
@@ -101,6 +103,7 @@ class Prepared:
     target: NDArray[np.uint8]
     group: Codes
     survey_weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    people: NDArray[np.intp] | None = field(default=None, kw_only=True)
 
     def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Return the survey weights of some rows; None where there are none."""

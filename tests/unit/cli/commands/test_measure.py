@@ -83,7 +83,7 @@ def test_numbers_can_be_the_file(call, predictions, tmp_path):
 )
 def test_rules_decide_the_exit_code_only_on_request(call, predictions, rule, code):
     assert call("measure", predictions, *ROLES, "--rule", rule).exit_code == 0
-    assert call("measure", predictions, *ROLES, "--rule", rule, "--check", "--force").exit_code == code
+    assert call("measure", predictions, *ROLES, "--rule", rule, "--check", "--overwrite").exit_code == code
 
 
 def test_what_is_broken_outweighs_what_cannot_be_told(call, predictions):
@@ -146,7 +146,7 @@ def test_weights_count(call, predictions):
         ([*ROLES, "--level", "1"], "--level must be"),
         ([*ROLES[:3], "maybe", *ROLES[4:]], "--positive must be"),
         (["--prediction", "age", "--protected", "sex"], "--positive must be"),
-        ([*ROLES, "--weight", "sex"], "numbers"),
+        ([*ROLES, "--weight", "sex"], "no number"),
     ],
 )
 def test_wrong_use_says_what_to_do_and_writes_nothing(call, predictions, tmp_path, options, words):
@@ -194,7 +194,7 @@ def test_how_a_file_is_written_can_be_typed_and_is_repeated(call, predictions, t
 
 
 def measured(call, *typed):
-    done = call("measure", *typed, "--json", "--force")
+    done = call("measure", *typed, "--json", "--overwrite")
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -207,7 +207,7 @@ def test_a_page_that_is_there_is_kept_unless_forced(call, predictions, tmp_path)
     assert done.exit_code == 2
     assert "There is a file measure.html already" in done.stderr
     assert page.read_text("utf-8") == "mine"
-    assert call("measure", predictions, *ROLES, "--force").exit_code == 0
+    assert call("measure", predictions, *ROLES, "--overwrite").exit_code == 0
     assert page.read_text("utf-8") != "mine"
 
 
@@ -235,7 +235,7 @@ def test_groups_are_called_by_their_labels_and_meant_by_either(call, predictions
     assert by_value == by_label
     assert by_value["reference"] == "Men"
     assert "Selection is lowest for Women" in by_value["answers"][0]
-    assert call("measure", predictions, *ROLES, "--label", "age=20:Young", "--force").exit_code == 2
+    assert call("measure", predictions, *ROLES, "--label", "age=20:Young", "--overwrite").exit_code == 2
 
 
 def test_labels_of_a_schema_file_are_shown(call, predictions, tmp_path):
@@ -266,7 +266,7 @@ def test_a_threshold_makes_an_outcome_of_numbers(call, tmp_path):
     assert cut["groups"]["f"]["base_rate"]["value"] == sum(row[0] >= 50_000 for row in women) / len(women)
     assert cut["groups"]["f"]["selection"]["value"] == 0.5
     assert both["groups"]["f"]["selection"]["value"] == sum(row[2] >= 50_000 for row in women) / len(women)
-    one_side = call("measure", path, *typed, "--positive", "> 1", "--prediction", "offer", "--force")
+    one_side = call("measure", path, *typed, "--positive", "> 1", "--prediction", "offer", "--overwrite")
     assert one_side.exit_code == 2
     assert "--positive must be a threshold with rows on both sides" in one_side.stderr
 
@@ -279,7 +279,7 @@ def test_dates_can_be_banded_as_the_error_says(call, tmp_path):
 
     assert "--band birth=10y" in " ".join(call(*typed).stderr.split())
     assert set(measured(call, *typed[1:], "--band", "birth=10y")["groups"]) == {"1960–1969", "1970–1979"}
-    assert call(*typed, "--band", "offer=10", "--force").exit_code == 2
+    assert call(*typed, "--band", "offer=10", "--overwrite").exit_code == 2
 
 
 def test_the_command_on_the_page_repeats_what_was_typed(call, predictions, tmp_path):

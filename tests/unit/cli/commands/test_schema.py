@@ -71,7 +71,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(call, loans):
 
     assert call("schema", loans).exit_code == 2
     assert Path("schema.toml").read_text("utf-8") == "mine"
-    assert call("schema", loans, "--force").exit_code == 0
+    assert call("schema", loans, "--overwrite").exit_code == 0
     assert Schema.load("schema.toml").target == "approve"
 
 
@@ -324,7 +324,7 @@ def test_the_command_for_a_threshold_works_once_an_amount_is_typed(call, people)
     ("more", "message"),
     [
         (["--weight", "sex"], "sex: holds no weights"),
-        (["--weight", "heavy"], "heavy: is not in the file"),
+        (["--weight", "heavy"], "heavy: not in the file"),
         (["--band", "birth=10y"], "--band goes with a draft"),
         (["--rows-per-person", 2], "--rows-per-person is typed without --person"),
     ],
@@ -343,3 +343,18 @@ def test_a_draft_with_weights_that_are_none_writes_nothing(call, people):
     assert done.exit_code == 2
     assert "give every row a number of at least 0" in " ".join(done.stderr.split())
     assert not Path("schema.toml").exists()
+
+
+def test_columns_of_which_the_same_is_to_be_said_stand_in_one_line(call, tmp_path):
+    (tmp_path / "p.csv").write_text("sex,age,job\nf,1,a\nm,2,b\n")
+    (tmp_path / "q.csv").write_text("sex\nf\nm\n")
+    drafted = call("schema", "p.csv")
+    done = call("schema", "q.csv", "--check", "schema.toml")
+    lines = [line for line in done.output.splitlines() if line.startswith("misfit")]
+
+    assert "that is a leak" not in drafted.output  # the draft marks it and says what to do
+    assert "replace what is marked 'inferred' by public lists" in drafted.output
+    assert done.exit_code == 1
+    assert len(lines) == 1
+    assert "age, job: not in the file" in lines[0]
+    assert "2 of 3 columns do not fit." in done.output

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.progress import follow_study, round_range, spell_range, spell_seconds
-from evenhand.study.run.events import Started
+from evenhand.study.run.events import Started, Timed
 
 
 @pytest.fixture
@@ -50,6 +50,29 @@ def test_cells_of_an_earlier_run_do_not_count_for_the_pace(capsys, clock):
         follow(Started(done=40, failed=0, total=40))
 
     assert "left" not in capsys.readouterr().err.splitlines()[0]
+
+
+def test_the_start_of_workers_is_not_taken_for_the_pace_of_runs(capsys, monkeypatch):
+    """A line said five minutes where the line below said two: workers had started for a minute."""
+    now = [0.0]
+    monkeypatch.setattr("evenhand.cli.terminal.progress.time.monotonic", lambda: now[0])
+    with follow_study(Terminal()) as follow:
+        follow(Started(done=0, failed=0, total=40))
+        now[0] = 60.0
+        follow(Started(done=10, failed=0, total=40))
+        follow(Timed(done=11, failed=0, total=40, seconds_left=30.0, workers=2))
+        for done in range(12, 41):
+            now[0] += 1.0
+            follow(Started(done=done, failed=0, total=40))
+
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.removeprefix("Running  ") for line in lines] == [
+        "0 of 40 runs",
+        "10 of 40 runs",
+        "20 of 40 runs, about 20 s left",
+        "30 of 40 runs, about 10 s left",
+        "40 of 40 runs",
+    ]
 
 
 def test_quiet_shows_nothing(capsys):

@@ -28,14 +28,14 @@ WORDS = {
     "estimate": ["estimate", "nowhere.csv"],
     "measure": [
         "measure", "people.csv", "--prediction", "hired", "--positive", "yes", "--protected", "sex",
-        "--force",
+        "--overwrite",
         "--out", "numbers.json",  # what draws a page has threads, which a child process does not get
     ],
     "release": [
         "release", "people.csv", "--infer-schema", "--columns", "sex", "--mechanism", "laplace",
         "--epsilon", "1", "--out", "table.csv", "--overwrite",
     ],
-    "schema": ["schema", "people.csv", "--out", "drafted.toml", "--force"],
+    "schema": ["schema", "people.csv", "--out", "drafted.toml", "--overwrite"],
     "datasets": ["datasets"],
     "reproduce": ["reproduce"],
 }  # fmt: skip

@@ -34,12 +34,19 @@ def uncounted(monkeypatch):
     """Leave out the accounting, which takes longest and has tests of its own."""
     asked = []
 
-    def stated(epsilon, delta, *, noise, sampling, steps, unit, dimensions, clip):
+    def stated(epsilon, delta, *, noise, sampling, steps, unit, rows_per_person, dimensions, clip):
         asked.append({"epsilon": epsilon, "delta": delta, "sampling": sampling, "steps": steps, "unit": unit})
         multiplier = Fraction(1 if noise is None else noise)
         grid = GridNoise(clip, multiplier, dimensions * steps)
         return TrainingGuarantee(
-            multiplier, (grid,), Fraction(epsilon or 1), Fraction(delta), sampling, steps, unit
+            multiplier,
+            (grid,),
+            Fraction(epsilon or 1),
+            Fraction(delta),
+            sampling,
+            steps,
+            unit,
+            rows_per_person,
         )
 
     monkeypatch.setattr(logistic, "training_guarantee", stated)

@@ -61,7 +61,9 @@ def _answers(message, cells):
         ours.send_bytes(message)
         for cell in cells:
             ours.send(cell.id)
-            answers.append(from_texts(cell, ours.recv()))
+            texts, compiling = ours.recv()
+            answers.append(from_texts(cell, texts))
+            assert compiling == 0  # nothing here is compiled
         ours.close()
 
     asker = threading.Thread(target=ask)
@@ -128,7 +130,7 @@ def pool():
         ours, theirs = Pipe()
         pool._workers.append(_Worker(_Process(), ours, cell))
         ends.append(theirs)
-    ends[0].send(as_texts(_outcome(CELLS[0])))
+    ends[0].send((as_texts(_outcome(CELLS[0])), 0.0))
     ends[2].close()
     yield pool
     pool.close()
@@ -186,7 +188,7 @@ def test_without_such_signals_processes_are_ended_the_other_way(monkeypatch):
 
 def test_ctrl_c_stores_what_the_workers_had_finished(tmp_path, monkeypatch):
     class Interrupted:
-        seconds: ClassVar = {}
+        times: ClassVar = {}
 
         def __init__(self, *_args, **_more):
             self.closed = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,12 +14,13 @@ from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.errors import PrivacyWarning
+from evenhand.learn.training.people import PERSON
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, RATES, group_report
-from evenhand.privacy.contributions import promise_to_people
+from evenhand.privacy.contributions import assumed_rows, promise_to_people
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
-from evenhand.privacy.guarantees.units import Trust
+from evenhand.privacy.guarantees.units import ONE_ROW, Trust
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import listed
 from evenhand.study.plan.draw_text import draw_text
@@ -77,7 +79,7 @@ def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearnin
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the report says it, once
         with timed(seconds, "split"):
-            [parted] = parts(prepared.target, test=task.test, seed=own_seed)
+            [parted] = parts(prepared.target, test=task.test, seed=own_seed, people=prepared.people)
             learn, test = map(prepared.stated, parted)  # every method but the plain one asks for the group
             tested = _rows(prepared, test)
         learnt = _learnt(cell.setting, task, prepared, learn, source=source, seconds=seconds)
@@ -108,7 +110,7 @@ def _learnt(
     if method.base == "local":
         with timed(seconds, "protect"):
             features, promise = _reported(setting, task, prepared, learn, source=source)
-            rows = Rows(features, rows.target, rows.group, rows.groups)
+            rows = replace(rows, features=features)
     with timed(seconds, "train"):
         found = train(method, rows, task=task, epsilon=setting.epsilon, source=source)
     if promise is None:
@@ -117,8 +119,15 @@ def _learnt(
 
 
 def _rows(prepared: PreparedLearning, rows: NDArray[np.intp]) -> Rows:
-    groups = len(prepared.facts.groups)
-    return Rows(prepared.features[rows], prepared.target[rows], prepared.group[rows], groups)
+    facts = prepared.facts
+    return Rows(
+        prepared.features[rows],
+        prepared.target[rows],
+        prepared.group[rows],
+        len(facts.groups),
+        people=None if prepared.people is None else prepared.people[rows],
+        rows_per_person=1 if prepared.people is None else facts.schema.rows_per_person or 1,
+    )
 
 
 def local_setting(epsilon: Fraction) -> Setting:
@@ -219,7 +228,8 @@ def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearni
     schema = prepared.facts.schema
     read = [name for name in input_columns(task, schema) if schema[name].inferred]
     stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
-    stated = promise_to_people(stated, schema)
+    most = schema.rows_per_person
+    stated = promise_to_people(stated, schema.person, most, instead_of=(ONE_ROW, assumed_rows(PERSON, most)))
     leaving_out = [*schema.may_drop, *([str(schema.protected)] if schema.not_stated is not None else [])]
     if not leaving_out:
         return stated

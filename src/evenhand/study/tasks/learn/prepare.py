@@ -10,9 +10,11 @@ import numpy as np
 
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.errors import MissingExtraError
+from evenhand.privacy.one_step import MOST_ROWS
 from evenhand.schema.text import brief
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
+from evenhand.study.tasks.shared.parts import hopeful_people
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 
 if TYPE_CHECKING:
@@ -68,9 +70,7 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
     if schema[str(schema.protected)].domain.size < 2:
         hint = "Hint: name another column, or declare all its values."
         refuse_field("schema.roles.protected", f"{_one_group(schema)} {hint}")
-    if (schema.rows_per_person or 1) > 1:
-        why = "must be 1: training takes every row for another person, and no proof for several is at hand."
-        refuse_field("schema.roles.rows_per_person", why)
+    _check_people(task, schema)
     if not input_columns(task, schema):
         why = "leaves no column to learn from."
         refuse_field("schema", f"{why} Hint: declare more columns, or set group_as_input = true in the task.")
@@ -84,6 +84,17 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
         raise MissingExtraError("dp-accounting", feature="Training with differential privacy", extra="dp")
 
 
+def _check_people(task: LearnTask, schema: Schema) -> None:
+    """Refuse several rows of one person where no proof covers them."""
+    most = schema.rows_per_person or 1
+    if most > MOST_ROWS:
+        why = f"must be at most {MOST_ROWS} for training, which is accounted for up to so many."
+        refuse_field("schema.roles.rows_per_person", why)
+    if most > 1 and "local" in task.methods:
+        why = "must be 1 for 'local': each row is a report, and several reports of one person promise less."
+        refuse_field("schema.roles.rows_per_person", f"{why} Hint: leave 'local' out, or keep one row each.")
+
+
 def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
     """Return the sensitive columns that are features, which people report where trust is local."""
     return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
@@ -94,7 +105,10 @@ def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedL
     rows = load_rows(plan, frame)
     check_learning(task, rows.schema)
     prepared = encode_rows(plan, rows)
-    check_parts(prepared.target, rows.schema, sizes=prepared.facts.sizes, test=task.test)
+    outcomes = prepared.target
+    if prepared.people is not None:
+        outcomes = hopeful_people(outcomes, prepared.people)
+    check_parts(outcomes, rows.schema, sizes=prepared.facts.sizes, test=task.test)
     return add_features(task, prepared)
 
 
@@ -115,7 +129,7 @@ def add_features(task: LearnTask, prepared: Prepared) -> PreparedLearning:
         refuse_field("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
     features = features_of(task, schema, prepared.codes)
     parts = (facts, prepared.codes, prepared.target, prepared.group, features)
-    return PreparedLearning(*parts, survey_weights=prepared.survey_weights)
+    return PreparedLearning(*parts, survey_weights=prepared.survey_weights, people=prepared.people)
 
 
 def _one_group(schema: Schema) -> str:

@@ -1,8 +1,8 @@
 """One method, trained on the training rows: a classifier, what it promises, and what bounds its gap.
 
-Training and parity afterwards see different people: a coin for each row, with the share of the task, says
-which of the two it goes to, whatever is in the row. One person then touches one of the two, so that each has
-the whole epsilon.
+Training and parity afterwards see different people: a coin for each person, with the share of the task, says
+which of the two they go to, whatever is in their rows. One person then touches one of the two, so that each
+has the whole epsilon.
 """
 
 from __future__ import annotations
@@ -56,12 +56,18 @@ class Rows:
         Each row's group, as a place among `groups`.
     groups : int
         How many there are, which is public.
+    people : array, optional
+        Whose row each is, where several rows of one person may count.
+    rows_per_person : int
+        How many of them.
     """
 
     features: NDArray[np.float64]
     target: Labels
     group: NDArray[Any]
     groups: int
+    people: NDArray[np.intp] | None = None
+    rows_per_person: int = 1
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,7 @@ def _classifier(
         "epsilon": float(epsilon),
         "delta": float(task.delta),
         "unit": task.unit,
+        "rows_per_person": rows.rows_per_person,
         "rows": _public_rows(method, rows, task),
         "classes": [0, 1],
         "rng": source.for_cell("train"),
@@ -162,7 +169,8 @@ def _public_rows(method: Method, rows: Rows, task: LearnTask) -> int:
 
 
 def _fit(model: Any, method: Method, rows: Rows) -> None:
-    extra = {"group": rows.group} if method.base == "fermi" else {}
+    extra: dict[str, Any] = {"group": rows.group} if method.base == "fermi" else {}
+    extra |= {"person": rows.people} if method.needs_accounting else {}
     model.fit(rows.features, rows.target, **extra)
 
 
@@ -186,11 +194,12 @@ def _with_parity(
         prefit=False,
         holdout=task.holdout,
         unit=task.unit,
+        rows_per_person=rows.rows_per_person,
         groups=list(range(rows.groups)),
         rng=source.for_cell("parity"),
     )
     try:
-        post.fit(rows.features, rows.target, group=rows.group)
+        post.fit(rows.features, rows.target, group=rows.group, person=rows.people)
     except InvalidParameterError as error:
         if method.takes_epsilon or error.parameter != "group":
             raise
@@ -239,7 +248,7 @@ def _guarantee(model: Any, task: LearnTask) -> Guarantee:
 
 
 def _bound(post: Any, name: str) -> float:
-    return min(float(getattr(post.bounds_, name)), 1.0)
+    return math.nan if post.bounds_ is None else min(float(getattr(post.bounds_, name)), 1.0)
 
 
 def _noise(model: Any) -> float:

@@ -13,9 +13,16 @@ if TYPE_CHECKING:
 
 
 def parts(
-    target: NDArray[Any], *, test: float, seed: int, folds: int | None = None
+    target: NDArray[Any],
+    *,
+    test: float,
+    seed: int,
+    folds: int | None = None,
+    people: NDArray[np.intp] | None = None,
 ) -> list[tuple[Rows, Rows]]:
     """Return pairs of training and test rows, stratified by the target: one, or one for each fold.
+
+    Where it is told whose row each is, nobody whose rows train is tested; for folds that is not built.
 
     Examples
     --------
@@ -28,12 +35,27 @@ def parts(
     """
     from sklearn.model_selection import StratifiedKFold, train_test_split  # noqa: PLC0415 - slow to import
 
+    if people is not None:
+        persons, person = np.unique(people, return_inverse=True)
+        [(_, tested)] = parts(hopeful_people(target, people), test=test, seed=seed)
+        is_tested = np.isin(np.arange(len(persons)), tested)[person]
+        return [(np.flatnonzero(~is_tested), np.flatnonzero(is_tested))]
     rows = np.arange(len(target))
     if folds is not None:
         split = StratifiedKFold(folds, shuffle=True, random_state=seed).split(rows, target)
         return [(train, tested) for train, tested in split]
     train, tested = train_test_split(rows, test_size=test, stratify=target, random_state=seed)
     return [(train, tested)]
+
+
+def hopeful_people(target: NDArray[Any], people: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Return for each person whether a row of theirs has the positive outcome.
+
+    >>> hopeful_people(np.array([0, 1, 0, 0]), np.array([4, 4, 9, 9]))
+    array([1, 0], dtype=uint8)
+    """
+    _, person = np.unique(people, return_inverse=True)
+    return (np.bincount(person, weights=target) > 0).astype(np.uint8)
 
 
 def overlap_of(test: float, folds: int | None = None) -> float:

@@ -20,6 +20,7 @@ from evenhand.study.page.catalogue import catalogue
 from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.table import Table, read
+from evenhand.table.frames import eager_frame
 from evenhand.table.limits import STUDY_LIMITS
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     frame = bound_rows(rows.frame, schema, source=own, owner="prepare")
     table = Table.encode(frame, schema)
     dropped = 0 if table.kept is None else len(frame) - len(table.kept)
-    codes, weights, sampled = _sample(plan, table)
+    chosen, sampled = _choose_rows(plan, len(table))
+    codes = {name: values[chosen] for name, values in table.codes.items()}
+    weights = None if table.weights is None else table.weights[chosen]
     protected = schema[str(schema.protected)]
     group = codes[protected.name]
     sizes = np.bincount(group, minlength=protected.size)
@@ -126,7 +129,9 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         ),
     )
     kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
-    return Prepared(facts, kept, target, group, survey_weights=weights)
+    people = _people_of(frame, schema, table.kept)
+    people = None if people is None else people[chosen]
+    return Prepared(facts, kept, target, group, survey_weights=weights, people=people)
 
 
 def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
@@ -145,18 +150,23 @@ def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _sample(
-    plan: StudyPlan, table: Table
-) -> tuple[dict[str, Codes], NDArray[np.float64] | None, tuple[str, ...]]:
-    """Return the codes and weights of the rows that the plan asks for, in the order of the data."""
+def _choose_rows(plan: StudyPlan, there: int) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
+    """Return the places of the rows that the plan asks for, in their order, and what is said of it."""
     rows = None if plan.data is None else plan.data.rows
-    if rows is None or rows >= len(table):
-        return dict(table.codes), table.weights, ()
-    draws = SeededSource(plan.seed).for_cell("rows").words(len(table))
-    chosen = np.sort(np.argpartition(draws, rows - 1)[:rows])
+    if rows is None or rows >= there:
+        return slice(None), ()
+    draws = SeededSource(plan.seed).for_cell("rows").words(there)
     note = catalogue("", language_now()).say("method.sample", rows=rows)
-    weights = None if table.weights is None else table.weights[chosen]
-    return {name: codes[chosen] for name, codes in table.codes.items()}, weights, (note,)
+    return np.sort(np.argpartition(draws, rows - 1)[:rows]), (note,)
+
+
+def _people_of(frame: Any, schema: Schema, kept: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
+    """Return whose row each encoded one is, where several of one person may count."""
+    if schema.person is None or (schema.rows_per_person or 1) == 1:
+        return None
+    column = eager_frame(frame, owner="prepare", parameter="frame").get_column(schema.person)
+    people = np.unique(column.to_numpy(), return_inverse=True)[1]
+    return people if kept is None else people[kept]
 
 
 def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:

@@ -176,7 +176,12 @@ def test_a_column_has_one_use(tmp_path):
     ("schema", "task", "field"),
     [
         (BY_PERSON, CollectTask(["grr"], [1]), "schema.roles.person"),
-        (BY_PERSON.with_roles(rows_per_person=2), LearnTask(["dp"], [1]), "schema.roles.rows_per_person"),
+        (BY_PERSON.with_roles(rows_per_person=101), LearnTask(["dp"], [1]), "schema.roles.rows_per_person"),
+        (
+            BY_PERSON.with_roles(rows_per_person=2, sensitive=["job"]),
+            LearnTask(["local"], [1]),
+            "schema.roles.rows_per_person",
+        ),
         (
             BY_PERSON.with_roles(rows_per_person=2),
             ReleaseTask(["sex", "job"], ["suppression"], [1], classify=False),
@@ -192,3 +197,37 @@ def test_a_study_refuses_a_role_that_it_cannot_keep(schema, task, field):
         prepare(Plan(schema=schema, task=task), frame=FRAME)
 
     assert caught.value.field == field
+
+
+def test_nobody_trains_and_is_tested_where_several_rows_are_of_one_person():
+    """A person on both sides would be recognised, and the test would flatter the model."""
+    prepared = prepare(
+        Plan(schema=BY_PERSON.with_roles(rows_per_person=2), task=LearnTask(["dp"], [1])), frame=FRAME
+    )
+    [(train, test)] = parts(prepared.target, test=0.25, seed=1, people=prepared.people)
+    apart = parts(prepared.target, test=0.25, seed=1)[0]
+
+    assert not set(prepared.people[train]) & set(prepared.people[test])
+    assert sorted([*train, *test]) == list(range(prepared.facts.rows))
+    assert set(prepared.people[apart[0]]) & set(prepared.people[apart[1]])  # as rows alone are split
+
+
+@pytest.mark.parametrize("method", ["dp", "fermi", "dp+parity"])
+def test_a_study_of_training_promises_to_people_with_noise_for_their_rows(method):
+    """The twin: with one row of each the same epsilon needs far less noise."""
+    outcomes = []
+    for most in (1, 2):
+        schema = BY_PERSON.with_roles(rows_per_person=most)
+        plan = Plan(schema=schema, task=LearnTask([method], [3], unit="replace one", epochs=2))
+        prepared = prepare(plan, frame=FRAME)
+        outcomes.append(plan.task.execute(plan.cells()[1], plan=plan, prepared=prepared))
+    one, two = outcomes
+    notes = {note.kind: str(note) for note in two.notes if note.kind != "assumption"}
+    assumed = [str(note) for note in two.notes if note.kind == "assumption"]
+
+    assert two.measures["claimed_epsilon"] == one.measures["claimed_epsilon"] == 3
+    assert two.measures["noise"] > 1.3 * one.measures["noise"]
+    assert notes["unit"] == "one person"
+    assert sum("at most 2 rows drawn at random count" in text for text in assumed) == 1
+    assert any("rows with the same 'id'" in text for text in assumed)
+    assert not any("each person is one row" in text for text in assumed)

@@ -1,0 +1,85 @@
+"""Several rows of one person in training: whose row each is, which of them count, what is promised then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._validate import refuse
+from evenhand.learn.columns import require_length
+from evenhand.measure.columns import encode_labels, read_column
+from evenhand.privacy.accounting import check_rows_per_person
+from evenhand.privacy.contributions import promise_to_people, rows_to_keep
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.randomness import Source
+
+PERSON = "person"
+"""How a guarantee calls what says whose row it is: the argument of ``fit``."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whose rows there are. Without codes each row is of another person.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows there are.
+    most : int
+        How many rows of one person count.
+    codes : array, optional
+        The person of each row, as a number from 0 on.
+    """
+
+    rows: int
+    most: int
+    codes: NDArray[np.intp] | None
+
+    @property
+    def rows_left(self) -> int:
+        """How many rows count."""
+        return self.rows if self.codes is None else int(np.minimum(np.bincount(self.codes), self.most).sum())
+
+    def draw(self, source: Source) -> NDArray[np.intp] | slice:
+        """Return which rows count: of each person at most so many, drawn at random; all without codes."""
+        return slice(None) if self.codes is None else rows_to_keep(self.codes, self.most, source=source)
+
+    def promise(self, guarantee: Guarantee) -> Guarantee:
+        """Return what is promised to one person where noise was made for so many rows of one."""
+        return promise_to_people(guarantee, None if self.codes is None else PERSON, self.most)
+
+
+def read_people(person: Any, rows: int, *, most: Any, owner: str) -> People:
+    """Return whose rows there are, or refuse them; no message holds a value.
+
+    Parameters
+    ----------
+    person : array or None
+        One value for each row, the same for rows of one person.
+    rows : int
+        How many rows there are.
+    most : int
+        How many rows of one person may count.
+    owner : str
+        Who asks, for messages.
+
+    Examples
+    --------
+    >>> read_people(["a", "b", "a", "a"], 4, most=2, owner="example").rows_left
+    3
+    """
+    most = check_rows_per_person(most, owner=owner.split(".", maxsplit=1)[0])
+    if person is None:
+        if most > 1:
+            hint = "without it each row is taken for another person, and one row is all that may count."
+            refuse("person", owner, "given where 'rows_per_person' is above 1", None, hint=hint)
+        return People(rows, 1, None)
+    codes, _ = encode_labels(read_column(person, name="person", owner=owner), name="person", owner=owner)
+    require_length("person", len(codes), rows, owner=owner)
+    return People(rows, most, codes)
