@@ -13,7 +13,7 @@ from evenhand.measure.intervals import check_level
 from evenhand.study.advise.answers import answer
 from evenhand.study.advise.caveats import caveats
 from evenhand.study.advise.predictions import predict
-from evenhand.study.advise.reasons import leaks_first, reasons, tried
+from evenhand.study.advise.reasons import reasons, tried
 from evenhand.study.advise.recommend import Limits, choose, message_bits
 from evenhand.study.advise.verdicts import checked, full_settings
 from evenhand.study.advise.wording import full_name, say
@@ -175,10 +175,7 @@ def advise(
         recommendation=chosen,
         outcome=choice.outcome,
         answer=answer(reading, limits, choice, folder=folder),
-        reasons=(
-            *leaks_first(reading),
-            *(() if picked is None else reasons(reading, limits, choice, picked)),
-        ),
+        reasons=() if picked is None else reasons(reading, limits, choice, picked),
         alternatives=tuple(each.setting for each in choice.equal),
         tried=tried(limits, choice, results.facts.schema),
         predictions=checks,

@@ -10,8 +10,6 @@ from evenhand.study.advise.recommend import paired
 from evenhand.study.advise.wording import full_name, limit_word, name_of, say
 from evenhand.study.page.comparing import clearly
 from evenhand.study.page.reading import BASELINE, GAP
-from evenhand.study.page.wording import plain
-from evenhand.study.tasks.collect.answers import telling_columns
 from evenhand.study.tasks.shared.classifier_answers import cost_answer, gap_answer
 
 if TYPE_CHECKING:
@@ -85,18 +83,6 @@ def _smaller(about: CollectReading, limits: Limits, less: Sequence[Candidate]) -
     }
     key = "why.smaller" if near.gap.has_interval else "why.smaller_loss"
     return say(key, gap=near.gap, change=near.change, **slots)
-
-
-def leaks_first(about: CollectReading) -> tuple[str, ...]:
-    """Return that columns in the clear give a randomised one away, which no setting mends; or nothing."""
-    schema = about.results.facts.schema
-    told = []
-    for leak in about.full_leaks:
-        names = [plain(name) for name in telling_columns([leak], schema)]
-        if names:
-            key = f"why.leak_{'one' if len(names) == 1 else 'many'}"
-            told.append(say(key, by=names, column=plain(leak.column), guessed=leak.guessed))
-    return tuple(told)
 
 
 def tried(limits: Limits, choice: Choice, schema: Schema) -> tuple[str, ...]:
