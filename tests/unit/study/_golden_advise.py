@@ -100,7 +100,6 @@ def _free():
     yield "No limits, one is better", advice({OUE: {"sp_gap": 0.2}})
     yield "Optimal narrows the gap", advice({OPTIMAL: {"sp_gap": 0.2}}, collect=REMEDY)
     yield "Epsilon alone is limited", advice({}, limits={"epsilon": 1})
-    yield "Women are too few, no limit on the gap", advice({}, people=6.0)
 
 
 def _none():

@@ -55,6 +55,7 @@ def answer(reading: CollectReading, limits: Limits, choice: Choice, *, folder: s
         by=[plain(name) for name in names],
         columns=list(dict.fromkeys(plain(leak.column) for leak in reading.full_leaks)),
         guessed=min(leak.guessed for leak in reading.full_leaks),
+        more=say("leak_parts.more") if len(reading.full_leaks) > 1 else "",
         choice=f"{said.finding} {said.evidence}".strip(),
     )
     return Answer(leak.finding, leak.evidence, _without(reading, limits, names, folder))
@@ -302,7 +303,7 @@ def _too_wide(reading: CollectReading, limits: Limits, choice: Choice) -> Said: 
         "change": change,
         "takes": takes,
     }
-    return ("too_wide" if gap.has_interval else "too_wide_loss"), slots, repeats
+    return "too_wide", slots, repeats
 
 
 def _nothing_keeps(reading: CollectReading, limits: Limits, choice: Choice) -> Said:

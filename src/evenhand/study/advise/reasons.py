@@ -81,8 +81,7 @@ def _smaller(about: CollectReading, limits: Limits, less: Sequence[Candidate]) -
         "smaller": epsilon_words(below),
         "name": name_of(near.setting, about.results.facts.schema),
     }
-    key = "why.smaller" if near.gap.has_interval else "why.smaller_loss"
-    return say(key, gap=near.gap, change=near.change, **slots)
+    return say("why.smaller", gap=near.gap, change=near.change, **slots)
 
 
 def tried(limits: Limits, choice: Choice, schema: Schema) -> tuple[str, ...]:
@@ -97,9 +96,8 @@ def tried(limits: Limits, choice: Choice, schema: Schema) -> tuple[str, ...]:
             word = "keeps" if each.keeps else "breaks" if each.breaks else "open"
         else:
             word = "cheap" if each.costs_no_more else "costs"
-        key = "tried.line" if each.gap.has_interval else "tried.line_loss"
         slots = {"name": full_name(each.setting, schema), "gap": each.gap, "change": each.change}
-        lines.append(say(key, verdict=say(f"tried.{word}"), **slots))
+        lines.append(say("tried.line", verdict=say(f"tried.{word}"), **slots))
     if lines:
         count = len(choice.candidates)
         lines.append(say("why.level", count=count, level=choice.level))

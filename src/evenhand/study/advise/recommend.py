@@ -241,13 +241,10 @@ def choose(results: ResultData, limits: Limits, *, level: float = 0.95) -> Choic
     if not within:
         return Choice("no-candidates", level=strict)
     reading = CollectReading(results, within[0])
-    if limits.max_gap is not None and len(reading.judged) < 2:
+    if len(reading.judged) < 2:
         return Choice("too-few", level=strict)
-    has_gap = len(reading.judged) > 1
     judged = [_candidate(reading, each, limits, level=strict) for each in within]
-    candidates = tuple(
-        each for each in judged if each.change.has_interval and (each.gap.has_interval or not has_gap)
-    )
+    candidates = tuple(each for each in judged if each.change.has_interval and each.gap.has_interval)
     refused = _nothing_works(reading, candidates)
     if not refused and not limits.are_set:
         candidates = _as_cheap(reading, candidates, level=level)

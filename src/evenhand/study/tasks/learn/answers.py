@@ -203,7 +203,7 @@ def _among(reading: LearnReading, rivals: Mapping[Setting, Rival]) -> tuple[str,
     }
     if trades:
         return "trade", slots | _sides(reading, trades)
-    return "best" if by_verdict["worse"] else "alike", slots
+    return "best" if by_verdict["worse"] and not by_verdict["same"] else "alike", slots
 
 
 def _alone(reading: LearnReading) -> tuple[str, dict[str, Any]]:

@@ -154,20 +154,23 @@ def _nobody(
     """Return that no change is clear, with what cannot be ruled out."""
     changes = {group: reading.moved(group, "accuracy") for group in reading.judged}
     known = {group: change for group, change in changes.items() if change.low is not None}
-    if len(known) < len(changes) or not known:
+    widest = max(
+        (abs(limit or 0.0) for change in known.values() for limit in (change.low, change.high)), default=0.0
+    )
+    if len(known) < len(changes) or not widest:  # that all is the same is another sentence
         most = max(abs(limit) for limit in (moved.low or 0.0, moved.high or 0.0))
         key = "nobody_overall" if most <= LITTLE else "open_overall"
         most = _round_up(most) if key == "nobody_overall" else -(moved.low or 0.0)
         who = _cannot_say(reading) or reading.sentences.say("cost.parts.who_unclear")
         return key, slots | {"change": moved, "most": most, "who": who, "others": group_losses(reading)}
     furthest = max(known, key=lambda group: -(known[group].low or 0.0))
-    if max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit) <= LITTLE:
+    if widest <= LITTLE:
         largest = max(known, key=lambda group: abs(known[group].value))
-        most = max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit)
-        slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(most)}
+        slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(widest)}
         return ("nobody_judged" if reading.too_few else "nobody"), slots | {"others": ""}
     slots |= {"group": reading.named(furthest), "change": known[furthest]}
-    return "open", slots | {"most": -(known[furthest].low or 0.0), "others": ""}
+    key = "open_judged" if reading.too_few else "open"
+    return key, slots | {"most": -(known[furthest].low or 0.0), "others": ""}
 
 
 def _round_up(share: float) -> float:
