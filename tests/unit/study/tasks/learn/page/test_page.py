@@ -443,3 +443,13 @@ def test_weights_stand_in_the_clear_beside_the_promise():
 
     assert facts["In the clear"].startswith("wgt, the survey weights")
     assert "In the clear" not in before
+
+
+def test_method_and_limits_are_whole_sentences():
+    """A key of the kind that hides one of all pages once left half a sentence of each."""
+    page = page_of(made(usual))
+
+    assert any(line.startswith("9 repeats, with seeds 0 to 8 for which rows train;") for line in page.method)
+    assert any(
+        line.startswith("One data set, one family of classifiers, ε of 1 and 3.") for line in page.limits
+    )
