@@ -44,12 +44,12 @@ class Advice:
     outcome : str
         ``"chosen"`` (better than the others at its epsilon), ``"alike"`` (others do as well), or why nothing
         is recommended: ``"none"`` (nothing keeps the limits), ``"useless"`` (no setting tells people apart),
-        ``"no-model"`` (not even the unprotected model does), ``"too-wide"``, ``"too-few"`` (people of a
-        group), ``"no-candidates"`` or ``"no-intervals"``.
+        ``"no-model"`` (not even the unprotected model does), ``"few-repeats"`` (to say who pays),
+        ``"too-wide"``, ``"too-few"`` (people of a group), ``"no-candidates"`` or ``"no-intervals"``.
     answer : Answer
         What to use or what it would take: its ``finding``, its ``evidence``, and as its ``action`` a command.
     reasons : tuple of str
-        Why: three at most, after what columns in the clear give away.
+        Why: three at most.
     alternatives : tuple of Setting
         The other settings that do as well.
     tried : tuple of str
