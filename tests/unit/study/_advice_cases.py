@@ -96,7 +96,7 @@ def grid(protocols=("grr", "oue"), epsilons=(1, 4), *, splits=("uniform",), stra
     return CollectTask(list(protocols), list(epsilons), splits=list(splits), strategies=list(strategies))
 
 
-def results(values, *, collect=None, repeats=5, columns=2, spread=SPREAD, leave_out=()):
+def results(values, *, collect=None, repeats=10, columns=2, spread=SPREAD, leave_out=()):
     """Return results from ``{setting: {figure: mean}}``, with a small spread over repeats.
 
     Figures are measures, ``"women selection"`` and the like, and ``"reported"``. Runs of `spread` are shifted

@@ -67,7 +67,7 @@ def _kept():
     yield "One is more accurate", advice({GRR: {"acc": 0.75}}, limits=gap)
     yield "One alone keeps the limits", advice({GRR: {"sp_gap": 0.1}}, limits={"max_gap": 0.2})
     alone = {GRR: {"sp_gap": 0.1}, OUE: {"sp_gap": 0.1012}}
-    yield "Another may keep the limit too", advice(alone, limits={"max_gap": 0.105}, repeats=5)
+    yield "Another may keep the limit too", advice(alone, limits={"max_gap": 0.1035}, repeats=8)
     yield (
         "The smaller epsilon loses too much",
         advice({GRR: {"acc": 0.7}, OUE: {"acc": 0.6}}, limits={"max_accuracy_loss": 0.05}),
@@ -100,7 +100,6 @@ def _free():
     yield "No limits, one is better", advice({OUE: {"sp_gap": 0.2}})
     yield "Optimal narrows the gap", advice({OPTIMAL: {"sp_gap": 0.2}}, collect=REMEDY)
     yield "Epsilon alone is limited", advice({}, limits={"epsilon": 1})
-    yield "Women are too few, no limit on the gap", advice({}, people=6.0)
 
 
 def _none():
@@ -116,13 +115,14 @@ def _none():
     yield "The gap is kept and the loss is not", advice(closed, limits=both)
     dear = {GRR: {"acc": 0.7}, OUE: {"acc": 0.6}}
     yield "A larger epsilon would", advice(dear, limits={"max_accuracy_loss": 0.05, "epsilon": 2})
-    yield "Only the far end is beyond the limit", advice({}, limits={"max_gap": 0.302}, repeats=5)
-    yield "The mean lies on the limit", advice({}, limits={"max_gap": 0.3}, repeats=5)
+    yield "Only the far end is beyond the limit", advice({}, limits={"max_gap": 0.3015}, repeats=8)
+    yield "The mean lies on the limit", advice({}, limits={"max_gap": 0.3}, repeats=8)
     yield "Nothing so small was tried", advice({}, limits={"epsilon": 0.5})
     yield "One column alone", advice({}, collect=grid(["grr"], [1, 4], strategies=["single"]))
     yield "A single repeat", advice({}, limits={"max_gap": 0.2}, repeats=1)
     yield "All protected runs failed", advice({}, leave_out=ALL)
-    yield "Three repeats that vary much", advice({}, limits={"max_accuracy_loss": 0.5}, gap=wild, repeats=3)
+    yield "Five repeats", advice({}, limits={"max_gap": 0.4}, repeats=5)
+    yield "Repeats that vary much", advice({}, limits={"max_accuracy_loss": 0.5}, gap=wild, repeats=8)
     yield "Women are too few", advice({}, limits={"max_gap": 0.2}, people=6.0)
     every = {"all": {**BEFORE, **base(0.6), "sp_gap": 0.0, "acc": 0.6}, Setting(): BEFORE}
     yield "Every setting has a dead model", advice(every, limits={"max_gap": 0.4})
@@ -131,7 +131,7 @@ def _none():
     yield "A dead model up to the accepted epsilon", advice(some, limits={"epsilon": 2})
     yield "Not even the unprotected model works", advice({"all": {**BEFORE, **base(0.8)}})
     near = np.array([-0.06, 0.05, 0.0, 0.06, -0.05])
-    yield "It is not clear that it works", advice({"all": {**BEFORE, **base(0.23)}}, spread=near, repeats=5)
+    yield "It is not clear that it works", advice({"all": {**BEFORE, **base(0.23)}}, spread=near, repeats=8)
 
 
 def situations():

@@ -109,6 +109,7 @@ def situations(language="en"):
         "Worse than one answer for everyone": with_base_rate(costs(0.55, 0.6), 0.7),
         "No better than one answer for everyone": with_base_rate(costs(0.7, 0.7), 0.7),
         "Too noisy to be better than one answer": made(against(BEFORE, BEFORE), noise=0.08),
+        "Too noisy with ten repeats": made(against(BEFORE, BEFORE), noise=0.35, repeats=10),
         "No model even without protection": with_base_rate(costs(0.8, 0.82), 0.1),
         "It works from a larger epsilon on": works_from(2),
         "It works at no epsilon": works_from(99),

@@ -134,6 +134,7 @@ def cases():
         "Worse than one answer for everyone": (only(0.55, 0.60, base=0.7), None),
         "No model even without privacy": (only(0.80, 0.82, base=0.1), None),
         "Too noisy to be better than one answer": (only(0.80, 0.82, base=0.75, noise=0.1, repeats=5), None),
+        "Too noisy with ten repeats": (only(0.80, 0.82, base=0.775, noise=0.15), None),
         "Nobody is selected": (constant(0.0), "dp+parity 1"),
         "Everybody is selected": (constant(1.0), "dp+parity 1"),
         "Parity gives everybody the same answer, and DP works": (constant(1.0), None),

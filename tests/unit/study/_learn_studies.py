@@ -55,7 +55,7 @@ def of_group(selection=0.4, people=20_000.0, **more):
     return rates | {"people": people} | shares | more
 
 
-def made(given, *, methods=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3), repeats=3, groups=("f", "m"),
+def made(given, *, methods=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3), repeats=9, groups=("f", "m"),
          failures=(), sizes=None, notes=(), facts_notes=(), **parts):  # fmt: skip
     """Return results in which `given` says what the cells of a setting came to.
 

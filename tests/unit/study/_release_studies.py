@@ -125,7 +125,7 @@ def outcome(cell, given, *, noise, groups, classify, exact=True, counted=None, s
 
 
 def made(
-    given=None, *, grid=GRID, epsilons=(1, 4), repeats=5, noise=0.1, groups=(WOMEN, MEN), classify=True,
+    given=None, *, grid=GRID, epsilons=(1, 4), repeats=10, noise=0.1, groups=(WOMEN, MEN), classify=True,
     failures=(), exact=True, notes=(), counted=None, sizes=range(1, 6), **task,
 ):  # fmt: skip
     """Return results; `given` maps a setting to its numbers."""

@@ -234,3 +234,27 @@ def test_an_error_that_is_estimated_is_not_called_a_bound():
     assert "estimated; It may be 0. Expected values above are off by less than $0.01" in method(estimated)
     assert "as the method estimates." in method(estimated)
     assert "less than $0.01, by the bound of the method." in method(proved)
+
+
+def test_draws_that_leave_open_who_loses_claim_no_group_and_advise_nothing():
+    """The first answer says that no town clearly gains or loses; the others must not know better."""
+    open_, clear = (
+        answers(made(money_task(), always(MONEY, exact=0.0, error_bound=error))) for error in (400.0, 5.0)
+    )
+
+    assert [answer.finding for answer in open_] == [
+        "No town clearly gains or loses on average.",
+        "Per head, no group clearly gains or loses on average.",
+        "Draw more often before you decide: a loss of $1,100 for a town cannot be ruled out.",
+    ]
+    assert clear[1].finding == "Per head, young loses $0.20 and old gains $0.05."
+    assert clear[2].finding == "Compare mitigations before you decide: none was tried."
+
+
+def test_draws_that_cannot_tell_groups_apart_name_none_that_loses_most():
+    vague, sharp = (
+        answers(made(rule_task(), always(RIGHTS, exact=0.0, error_bound=error)))[1] for error in (0.02, 0.003)
+    )
+
+    assert vague.finding == "No group is clearly refused more often than another."
+    assert sharp.finding.startswith("It costs young most: about 40 of 1,000 people")

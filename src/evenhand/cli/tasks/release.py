@@ -140,7 +140,8 @@ class ReleaseCommand(TaskCommand):
         say = reading.sentences.say
         columns = [Column(say("closing.delta"), numeric=True), Column(say("closing.mechanism"), wraps=True)]
         names = ("error", "alpha", *(["accuracy_column"] if reading.classifies else []))
-        columns += [Column(title, numeric=True) for title in (*(say(f"closing.{n}") for n in names), *groups)]
+        titles = [*(say(f"closing.{name}") for name in names), *map(reading.named, groups)]
+        columns += [Column(title, numeric=True) for title in titles]
         terminal.table(columns, [_cells(reading, setting, groups) for setting in reading.beside])
 
 
@@ -244,8 +245,8 @@ def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None
 def choose_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
     """Return the groups of enough people that fit beside the numbers; none if not all do."""
     room = min(terminal.results.width, WIDEST) - _NUMBERS
-    widths = [max(len(group), _GROUP) + 2 for group in reading.judged]
-    fits = sum(widths) <= room and max(map(len, reading.judged), default=0) <= _LONGEST
+    lengths = [len(reading.named(group)) for group in reading.judged]
+    fits = sum(max(length, _GROUP) + 2 for length in lengths) <= room and max(lengths, default=0) <= _LONGEST
     return list(reading.judged) if fits else []
 
 

@@ -13,7 +13,7 @@ from evenhand.measure.intervals import check_level
 from evenhand.study.advise.answers import answer
 from evenhand.study.advise.caveats import caveats
 from evenhand.study.advise.predictions import predict
-from evenhand.study.advise.reasons import leaks_first, reasons, tried
+from evenhand.study.advise.reasons import reasons, tried
 from evenhand.study.advise.recommend import Limits, choose, message_bits
 from evenhand.study.advise.verdicts import checked, full_settings
 from evenhand.study.advise.wording import full_name, say
@@ -44,12 +44,12 @@ class Advice:
     outcome : str
         ``"chosen"`` (better than the others at its epsilon), ``"alike"`` (others do as well), or why nothing
         is recommended: ``"none"`` (nothing keeps the limits), ``"useless"`` (no setting tells people apart),
-        ``"no-model"`` (not even the unprotected model does), ``"too-wide"``, ``"too-few"`` (people of a
-        group), ``"no-candidates"`` or ``"no-intervals"``.
+        ``"no-model"`` (not even the unprotected model does), ``"few-repeats"`` (to say who pays),
+        ``"too-wide"``, ``"too-few"`` (people of a group), ``"no-candidates"`` or ``"no-intervals"``.
     answer : Answer
         What to use or what it would take: its ``finding``, its ``evidence``, and as its ``action`` a command.
     reasons : tuple of str
-        Why: three at most, after what columns in the clear give away.
+        Why: three at most.
     alternatives : tuple of Setting
         The other settings that do as well.
     tried : tuple of str
@@ -175,10 +175,7 @@ def advise(
         recommendation=chosen,
         outcome=choice.outcome,
         answer=answer(reading, limits, choice, folder=folder),
-        reasons=(
-            *leaks_first(reading),
-            *(() if picked is None else reasons(reading, limits, choice, picked)),
-        ),
+        reasons=() if picked is None else reasons(reading, limits, choice, picked),
         alternatives=tuple(each.setting for each in choice.equal),
         tried=tried(limits, choice, results.facts.schema),
         predictions=checks,

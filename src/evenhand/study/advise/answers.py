@@ -16,9 +16,10 @@ from evenhand.study.advise.recommend import SAYS_NOTHING, message_bits, paired
 from evenhand.study.advise.takes import TIGHTER, nearest, repeats_for, what_it_takes
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.advise.wording import answer_of, limit_word, name_of, say
-from evenhand.study.page.comparing import FEWEST_PEOPLE
+from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
-from evenhand.study.page.wording import is_exactly_zero
+from evenhand.study.page.wording import is_exactly_zero, plain
+from evenhand.study.tasks.collect.answers import telling_columns
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
 from evenhand.study.tasks.shared.classifier import LITTLE
 from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.collect.reading import CollectReading
 
-_FEW_REPEATS = 10  # what a study of one repeat is told to run
+_FEW_REPEATS = 10  # what a study of too few repeats is told to run
 Said = tuple[str, dict[str, Any], int | None]
 
 
@@ -45,6 +46,23 @@ def answer(reading: CollectReading, limits: Limits, choice: Choice, *, folder: s
     folder : str, optional
         Of the study, as it is typed; without one there is no command.
     """
+    said = _choice_answer(reading, limits, choice, folder=folder)
+    names = telling_columns(reading.full_leaks, reading.results.facts.schema)
+    if not names:
+        return said
+    leak = answer_of(
+        f"leak_{'one' if len(names) == 1 else 'many'}",
+        by=[plain(name) for name in names],
+        columns=list(dict.fromkeys(plain(leak.column) for leak in reading.full_leaks)),
+        guessed=min(leak.guessed for leak in reading.full_leaks),
+        more=say("leak_parts.more") if len(reading.full_leaks) > 1 else "",
+        choice=f"{said.finding} {said.evidence}".strip(),
+    )
+    return Answer(leak.finding, leak.evidence, _without(reading, limits, names, folder))
+
+
+def _choice_answer(reading: CollectReading, limits: Limits, choice: Choice, *, folder: str | None) -> Answer:
+    """Return the same for the columns as they are, whatever those in the clear give away."""
     if choice.picked is not None and choice.outcome != "too-wide":
         key, slots = _use(reading, limits, choice, choice.picked)
         said = answer_of(f"use.{key}", **slots)
@@ -60,14 +78,28 @@ def answer(reading: CollectReading, limits: Limits, choice: Choice, *, folder: s
 
 
 def _privatize(reading: CollectReading, setting: Setting, folder: str) -> str:
+    data = _typed_path(reading)
+    file, schema = f"{folder}/schema.toml", reading.results.facts.schema
+    return str(reading.task.next_command(setting, schema, data=data, file=file)) if data else ""
+
+
+def _without(reading: CollectReading, limits: Limits, names: Sequence[str], folder: str | None) -> str:
+    """Return the command that asks for advice again without some columns."""
+    data = _typed_path(reading)
+    if folder is None or not data:
+        return ""
+    dropped = ",".join(f'"{name}"' if "," in name else name for name in names)
+    words = ["evenhand", "advise", data, "--schema", f"{folder}/schema.toml", "--drop", dropped]
+    return f"{shlex.join([*words, '--out', f'{folder}-again'])}{limits.typed}"
+
+
+def _typed_path(reading: CollectReading) -> str:
+    """Return the file of the study as it is typed from here; an empty text if there is none."""
     source = reading.results.plan.data
     if source is None or source.path is None:
         return ""
     data = os.path.relpath(source.path)
-    if data.startswith(os.pardir):
-        data = str(Path(source.path).resolve())
-    file, schema = f"{folder}/schema.toml", reading.results.facts.schema
-    return str(reading.task.next_command(setting, schema, data=data, file=file))
+    return str(Path(source.path).resolve()) if data.startswith(os.pardir) else data
 
 
 def _go_on(limits: Limits, folder: str, repeats: int) -> str:
@@ -216,6 +248,11 @@ def _no_intervals(reading: CollectReading, limits: Limits, choice: Choice) -> Sa
     return "single", {"takes": say("takes.repeats", repeats=_FEW_REPEATS)}, _FEW_REPEATS
 
 
+def _few_repeats(reading: CollectReading, limits: Limits, choice: Choice) -> Said:  # noqa: ARG001 - one form
+    repeats = max(each.change.runs for each in choice.candidates)
+    return "few_repeats", {"repeats": repeats, "enough": ENOUGH_REPEATS}, max(_FEW_REPEATS, reading.repeats)
+
+
 def _no_model(reading: CollectReading, limits: Limits, choice: Choice) -> Said:  # noqa: ARG001 - one form
     slots = {"answer": reading.same_answer, "base": mean_of(reading.same_answer_runs)}
     slots["before"] = reading.mean(ACCURACY, BASELINE)
@@ -266,7 +303,7 @@ def _too_wide(reading: CollectReading, limits: Limits, choice: Choice) -> Said: 
         "change": change,
         "takes": takes,
     }
-    return ("too_wide" if gap.has_interval else "too_wide_loss"), slots, repeats
+    return "too_wide", slots, repeats
 
 
 def _nothing_keeps(reading: CollectReading, limits: Limits, choice: Choice) -> Said:
@@ -289,7 +326,7 @@ def _nothing_keeps(reading: CollectReading, limits: Limits, choice: Choice) -> S
 def _limits(limits: Limits) -> dict[str, str]:
     """Return the limits that are set in points."""
     asked = {"max_gap": limits.max_gap, "max_loss": limits.max_accuracy_loss}
-    shown = {name: f"{100 * value:.3g}" for name, value in asked.items() if value is not None}
+    shown = {name: f"{100 * value:.6g}" for name, value in asked.items() if value is not None}
     return {
         name: say(f"none.parts.{'point' if number == '1' else 'points'}", number=number)
         for name, number in shown.items()
@@ -299,6 +336,7 @@ def _limits(limits: Limits) -> dict[str, str]:
 _NONE = {
     "no-candidates": _no_candidates,
     "no-intervals": _no_intervals,
+    "few-repeats": _few_repeats,
     "no-model": _no_model,
     "useless": _useless,
     "too-few": _too_few,

@@ -10,8 +10,6 @@ from evenhand.study.advise.recommend import paired
 from evenhand.study.advise.wording import full_name, limit_word, name_of, say
 from evenhand.study.page.comparing import clearly
 from evenhand.study.page.reading import BASELINE, GAP
-from evenhand.study.page.wording import plain
-from evenhand.study.tasks.collect.answers import telling_columns
 from evenhand.study.tasks.shared.classifier_answers import cost_answer, gap_answer
 
 if TYPE_CHECKING:
@@ -83,20 +81,7 @@ def _smaller(about: CollectReading, limits: Limits, less: Sequence[Candidate]) -
         "smaller": epsilon_words(below),
         "name": name_of(near.setting, about.results.facts.schema),
     }
-    key = "why.smaller" if near.gap.has_interval else "why.smaller_loss"
-    return say(key, gap=near.gap, change=near.change, **slots)
-
-
-def leaks_first(about: CollectReading) -> tuple[str, ...]:
-    """Return that columns in the clear give a randomised one away, which no setting mends; or nothing."""
-    schema = about.results.facts.schema
-    told = []
-    for leak in about.full_leaks:
-        names = [plain(name) for name in telling_columns([leak], schema)]
-        if names:
-            key = f"why.leak_{'one' if len(names) == 1 else 'many'}"
-            told.append(say(key, by=names, column=plain(leak.column), guessed=leak.guessed))
-    return tuple(told)
+    return say("why.smaller", gap=near.gap, change=near.change, **slots)
 
 
 def tried(limits: Limits, choice: Choice, schema: Schema) -> tuple[str, ...]:
@@ -111,9 +96,8 @@ def tried(limits: Limits, choice: Choice, schema: Schema) -> tuple[str, ...]:
             word = "keeps" if each.keeps else "breaks" if each.breaks else "open"
         else:
             word = "cheap" if each.costs_no_more else "costs"
-        key = "tried.line" if each.gap.has_interval else "tried.line_loss"
         slots = {"name": full_name(each.setting, schema), "gap": each.gap, "change": each.change}
-        lines.append(say(key, verdict=say(f"tried.{word}"), **slots))
+        lines.append(say("tried.line", verdict=say(f"tried.{word}"), **slots))
     if lines:
         count = len(choice.candidates)
         lines.append(say("why.level", count=count, level=choice.level))

@@ -6,7 +6,8 @@ unprotected runs, is within them; it *breaks* them if a near end is beyond; else
 on either, one *costs no more* if its accuracy is within two points of that with the largest epsilon, by the
 whole interval of their difference, and its gap is not clearly wider. Never recommended is a model that is not
 clearly right more often than the same answer for everybody, nor a setting of which an interval is so long
-that it says nothing. Groups that are too small are left out of the gap.
+that it says nothing, nor one of which too few repeats are done to say who pays. Groups that are too small are
+left out of the gap.
 
 Of what is left the smallest epsilon is preferred; epsilon is known, so no chance is in this. Among the
 settings of that epsilon one *beats* another if its gap is clearly smaller, or if the gaps cannot be told
@@ -47,7 +48,7 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.study.advise.verdicts import full_settings
-from evenhand.study.page.comparing import clearly
+from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
 from evenhand.study.results.intervals import means
 from evenhand.study.tasks.collect.reading import CollectReading
@@ -173,9 +174,14 @@ class Candidate:
         return self.excess <= 0
 
     @property
+    def has_enough_repeats(self) -> bool:
+        """Whether it has as many repeats as it takes to say who pays."""
+        return self.change.runs >= ENOUGH_REPEATS
+
+    @property
     def meets(self) -> bool:
         """Whether it may be recommended."""
-        return self.keeps and self.is_useful and self.costs_no_more
+        return self.keeps and self.is_useful and self.costs_no_more and self.has_enough_repeats
 
 
 @dataclass(frozen=True)
@@ -187,7 +193,7 @@ class Choice:
     outcome : str
         ``"chosen"`` (one is better than all others), ``"alike"`` (several do equally well), ``"none"`` (no
         candidate keeps the limits), ``"useless"`` (none that does tells people apart), ``"no-model"`` (not
-        even the unprotected model does), ``"too-wide"``, ``"too-few"`` (people of a group),
+        even the unprotected model does), ``"few-repeats"``, ``"too-wide"``, ``"too-few"`` (people),
         ``"no-candidates"`` (the study has none within the limit of epsilon), or ``"no-intervals"``.
     candidates : tuple of Candidate
         In the study's order, those with intervals.
@@ -235,13 +241,10 @@ def choose(results: ResultData, limits: Limits, *, level: float = 0.95) -> Choic
     if not within:
         return Choice("no-candidates", level=strict)
     reading = CollectReading(results, within[0])
-    if limits.max_gap is not None and len(reading.judged) < 2:
+    if len(reading.judged) < 2:
         return Choice("too-few", level=strict)
-    has_gap = len(reading.judged) > 1
     judged = [_candidate(reading, each, limits, level=strict) for each in within]
-    candidates = tuple(
-        each for each in judged if each.change.has_interval and (each.gap.has_interval or not has_gap)
-    )
+    candidates = tuple(each for each in judged if each.change.has_interval and each.gap.has_interval)
     refused = _nothing_works(reading, candidates)
     if not refused and not limits.are_set:
         candidates = _as_cheap(reading, candidates, level=level)
@@ -255,6 +258,8 @@ def _nothing_works(reading: CollectReading, candidates: tuple[Candidate, ...]) -
     """Return why no candidate can be judged, if so; an empty text if one can."""
     if not candidates:
         return "no-intervals"
+    if not any(each.has_enough_repeats for each in candidates):
+        return "few-repeats"
     if not reading.is_useful(BASELINE):
         return "no-model"
     return "" if any(each.is_useful for each in candidates) else "useless"

@@ -211,10 +211,13 @@ def delta_text(delta: float) -> str:
     return f"{rounded.scaleb(-power):.1f}\u00a0×\u00a010⁻{raised}"
 
 
+_NONE = 0.00005  # what four digits show as zero
+
+
 def digits_of(value: float) -> int:
     """Return how many digits a number of people is shown with: none from a hundred on, more when small."""
     size = abs(value)
-    return 0 if size >= 100 else 1 if size >= 1 or size == 0 else 2 if size >= 0.01 else 4
+    return 0 if size >= 100 else 1 if size >= 1 or size < _NONE else 2 if size >= 0.01 else 4
 
 
 def mark(found: Estimated) -> Estimate:

@@ -65,7 +65,7 @@ def test_a_rule_is_answered_in_three_sentences_with_a_report(call, towns, tmp_pa
 
     assert done.exit_code == 0, done.output
     assert "releases one town loses a right it has" in said(done)
-    assert "of 1,000 who are entitled are refused by error" in said(done)
+    assert "No group is clearly refused more often than another" in said(done)  # 21 and 18 of 1,000, drawn
     assert "Wrong decisions on average: 76 in 100 releases at ε = 1" in said(done)
     assert "Report study/report.html" in said(done)
     assert {each.name for each in folder.iterdir()} >= {

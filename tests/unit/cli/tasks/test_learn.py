@@ -66,7 +66,7 @@ def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, 
         done
     )
     assert "not private (ε = 3)" in said(done)
-    assert "evenhand audit learn --plan study/plan.toml --epsilon 3,10" in said(done)
+    assert "evenhand audit learn --plan study/plan.toml --repeats 10" in said(done)
     assert "Not private, not for publication" in page
     assert Plan.load(folder / "plan.toml").task.methods == ("plain+parity", "dp", "dp+projection")
     assert (folder / "cells.csv").is_file()
@@ -112,7 +112,9 @@ def test_local_reports_take_sensitive_columns(call, people):
 
 
 def test_a_narrow_terminal_has_intervals_below():
-    results = made(lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon))
+    results = made(
+        lambda setting, repeat: measures(0.8 + repeat / 100, 0.2, epsilon=setting.epsilon), repeats=3
+    )
     reading = LearnReading.of(results)
     cells = _cells(reading, results.settings[0], beside=False)
 

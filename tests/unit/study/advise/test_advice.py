@@ -88,7 +88,7 @@ def test_runs_that_failed_or_were_not_run_are_counted():
     """Advice from half a study must say so."""
     advice = advised(ONE_BETTER, given={"leave_out": [OUE]})
 
-    assert any("5 runs of the study failed or were not run" in each for each in advice.caveats)
+    assert any("10 runs of the study failed or were not run" in each for each in advice.caveats)
 
 
 def test_reports_of_one_column_are_no_candidates():
@@ -147,7 +147,7 @@ def test_advice_is_written_for_machines(limits):
 
 def test_undefined_estimates_are_null():
     """JSON has no NaN."""
-    made = with_runs(results({"all": BEFORE}), np.full((5, 5), np.nan), 0.8)
+    made = with_runs(results({"all": BEFORE}), np.full((5, 10), np.nan), 0.8)
     written = json.dumps(advise(made, profile=made_profile()).to_dict(), allow_nan=False)
 
     assert json.loads(written)["predictions"][0]["estimate"]["value"] is None
@@ -268,7 +268,7 @@ def test_only_a_plan_is_taken():
 def test_a_small_study_from_beginning_to_end():
     """Rows, profile, small study, advice: everything fits together."""
     data = DataSource(dataset="causal", options={"n": 600})
-    whole = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=4)
+    whole = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=7)
     rows = prepare(whole)
     made = run(advice_plan(whole, rows), workers=1, progress=False)
     advice = advise(made, profile=profile(rows), max_gap=0.9, max_accuracy_loss=0.5)

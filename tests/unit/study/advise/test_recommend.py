@@ -176,8 +176,8 @@ def test_of_three_those_that_none_beats_are_named():
 def test_settings_that_beat_each_other_in_a_circle_are_all_named():
     """Gap first and accuracy second is no order when some differences cannot be told."""
     made = results({"all": BEFORE}, collect=grid(["grr", "oue", "ss"], [1]))
-    tiny = np.array([0, 1, -1, 2, -2]) * 1e-5
-    noisy = np.array([0.1, -0.1, 0.05, -0.05, 0])
+    tiny = np.resize([0, 1, -1, 2, -2], 10) * 1e-5
+    noisy = np.resize([0.1, -0.1, 0.05, -0.05, 0], 10)
     gap = np.stack([0.4 + tiny, 0.3 + tiny, 0.301 - tiny, 0.3005 + noisy])
     accuracy = np.stack([0.8 + tiny, 0.7 - tiny, 0.78 + tiny, 0.74 - tiny])
     found = choose(with_runs(made, gap, accuracy), Limits())

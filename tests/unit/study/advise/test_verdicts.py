@@ -31,7 +31,7 @@ def test_the_gap_narrows_widens_or_cannot_be_told(gap, verdict):
 
     assert found.verdict == verdict
     assert found.estimate.value == pytest.approx(gap - 0.3, abs=0.002)
-    assert "at ε = 1 (mean of 2 settings, 5 repeats)" in found.finding
+    assert "at ε = 1 (mean of 2 settings, 10 repeats)" in found.finding
 
 
 @pytest.mark.parametrize(("gap", "verdict"), [(0.2, HOLDS_NOT), (0.4, HOLDS)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.page import Answer
 from evenhand.study.page.wording import plain
-from evenhand.study.tasks.collect.choice import choice_answer
+from evenhand.study.tasks.collect.choice import COMMAND, choice_answer
 from evenhand.study.tasks.shared import classifier_answers
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ def what_to_do(reading: CollectReading) -> Answer:
         choice=f"{said.finding} {said.evidence}".strip(),
     )
     listed = ",".join(f'"{name}"' if "," in name else name for name in names)
-    return Answer(answer.finding, answer.evidence, f"{_COMMAND} --drop {shlex.quote(listed)}")
-
-
-_COMMAND = "evenhand audit collect --plan plan.toml"
+    return Answer(answer.finding, answer.evidence, f"{COMMAND} --drop {shlex.quote(listed)}")
 
 
 def telling_columns(leaks: Iterable[Leak], schema: Schema) -> tuple[str, ...]:

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.collect.reading import CollectReading
 
 
+COMMAND = "evenhand audit collect --plan plan.toml"
+"""Runs the study again, with what is added to it."""
+
+_AGAIN = {"repeats": f"{COMMAND} --repeats 10", "unfinished": COMMAND}
+
+
 def choice_answer(reading: CollectReading) -> Answer:
     """Return what to do: the setting to use, or what would let one choose."""
     key, slots, setting = _choice(reading)
@@ -35,7 +41,8 @@ def choice_answer(reading: CollectReading) -> Answer:
     public = setting is not None and setting.mechanism == NAME
     needs = reading.sentences.say("choice.parts.public") if public else ""
     evidence = f"{said.evidence}{needs}{_protects_fewer(reading)}".strip()
-    return Answer(said.finding, evidence, "" if setting is None else reading.next_command(setting))
+    action = _AGAIN.get(key, "") if setting is None else reading.next_command(setting)
+    return Answer(said.finding, evidence, action)
 
 
 def recommended(reading: CollectReading) -> Setting | None:
@@ -45,24 +52,30 @@ def recommended(reading: CollectReading) -> Setting | None:
 
 def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return which sentence is true, its slots, and the setting it recommends."""
-    known = math.isfinite(reading.change(ACCURACY).value)
-    if not known or reading.usefulness(BASELINE) == "useless":
-        return "no_model" if known else "no_results", {}, None
-    unproved = "unproved" in {reading.usefulness(BASELINE), reading.usefulness()}
-    if unproved or not reading.has_intervals:
-        return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
+    if obstacle := _obstacle(reading):
+        runs = reading.change(ACCURACY).runs
+        return obstacle, {"repeats": runs, "enough": ENOUGH_REPEATS} if obstacle == "repeats" else {}, None
     if not reading.is_useful():
         return _works_from(reading)
     if len(reading.protected) == 1:
-        pays = reading.losing() or (reading.change(ACCURACY).low or 0.0) < -LITTLE
-        return (
-            "only" if pays else "only_fine",
-            {"chosen": reading.setting_name(reading.chosen)},
-            reading.chosen,
-        )
+        key = "only_fine" if reading.costs_little() else "only"
+        return key, {"chosen": reading.setting_name(reading.chosen)}, reading.chosen
     if smaller := _smaller_epsilon(reading):
         return smaller
-    return _among(reading) if reading.rivals else _by_epsilon(reading)
+    rivals = [rival for rival in reading.rivals if reading.has_enough_repeats(rival.setting)]
+    return _among(reading, rivals) if rivals else _by_epsilon(reading)
+
+
+def _obstacle(reading: CollectReading) -> str:
+    """Return what keeps one from choosing at all: no run, no model, few people or repeats."""
+    known = math.isfinite(reading.change(ACCURACY).value)
+    if not known or reading.usefulness(BASELINE) == "useless":
+        return "no_model" if known else "no_results"
+    if len(reading.judged) < 2:
+        return "too_few"
+    if not reading.has_enough_repeats():
+        return "repeats"
+    return "unproved" if "unproved" in {reading.usefulness(BASELINE), reading.usefulness()} else ""
 
 
 # --- where the model starts to work ---------------------------------------------------------------
@@ -72,7 +85,7 @@ def _works_from(reading: CollectReading) -> tuple[str, dict[str, Any], Setting |
     """Return the smallest epsilon of which a setting is of use, and the best setting there."""
     base = mean_of(reading.same_answer_runs)
     known = [each for each in reading.protected if math.isfinite(reading.mean(ACCURACY, each))]
-    useful = [setting for setting in known if reading.is_useful(setting)]
+    useful = [each for each in known if reading.is_useful(each) and reading.has_enough_repeats(each)]
     if not useful:
         best = max(known, key=lambda setting: reading.mean(ACCURACY, setting))
         largest = epsilon_of(max(reading.epsilons))
@@ -105,6 +118,7 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
         )
         costs = clearly(reading.change(ACCURACY, setting), -1) and not clearly(reading.change(ACCURACY), -1)
         worse = clearly(accuracy, -1) or clearly(gap, 1) or costs or not reading.is_useful(setting)
+        worse = worse or not reading.has_enough_repeats(setting)
         if worse or accuracy.low is None or accuracy.low < -LITTLE or (gap.high or 0.0) > LITTLE:
             continue
         beside = reading.with_values(setting.epsilon)
@@ -133,9 +147,9 @@ def _series(reading: CollectReading) -> list[Setting]:
 def _by_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return what epsilon buys, where it alone was varied."""
     known = [(each, reading.change(ACCURACY, each)) for each in _series(reading)]
-    known = [(each, lost) for each, lost in known if lost.has_interval]
+    known = [(each, lost) for each, lost in known if lost.runs >= ENOUGH_REPEATS]
     if len(known) < 2:
-        return "repeats", {"repeats": reading.repeats, "enough": ENOUGH_REPEATS}, None
+        return "unfinished", {"chosen": reading.setting_name(reading.chosen)}, None
     clear = [clearly(lost, -1) for _, lost in known]
     if all(clear):
         setting, lost = known[-1]
@@ -150,10 +164,10 @@ def _by_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Setting |
 # --- settings at one epsilon ----------------------------------------------------------------------
 
 
-def _among(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
-    """Return how the settings at the chosen epsilon compare with the chosen one."""
+def _among(reading: CollectReading, rivals: Sequence[Rival]) -> tuple[str, dict[str, Any], Setting | None]:
+    """Return how some settings at the chosen epsilon compare with the chosen one."""
     by_verdict = {
-        word: [rival for rival in reading.rivals if rival.verdict == word]
+        word: [rival for rival in rivals if rival.verdict == word]
         for word in ("better", "worse", "trade", "same")
     }
     chosen = reading.setting_name(reading.chosen, epsilon=False)
@@ -162,19 +176,25 @@ def _among(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None
         name = reading.setting_name(better[0].setting, epsilon=False)
         return "better", slots | {"better": name, **_lead(reading, better[0], -1)}, better[0].setting
     if worse := by_verdict["worse"]:
-        return _best(reading, worse, by_verdict["trade"], slots)
+        return _best(reading, worse, by_verdict["trade"], slots, same=len(by_verdict["same"]))
     if trades := by_verdict["trade"]:
         return "trade", slots | _trade(reading, trades[0]), None
-    bits = _bits(reading, [reading.chosen, *reading.beside])
+    beside = [reading.chosen, *(rival.setting for rival in rivals)]
+    bits = _bits(reading, beside)
     pick = min(bits, key=lambda setting: bits[setting], default=reading.chosen)
-    others = [reading.setting_name(setting, epsilon=False) for setting in reading.beside if setting != pick]
+    others = [reading.setting_name(setting, epsilon=False) for setting in beside if setting != pick]
     slots |= {"chosen": reading.setting_name(pick, epsilon=False), "count": len(others), "other": others[0]}
     slots |= {"shortest": _shortest(reading, reading.beside), "apart": _apart(reading)}
     return "alike_one" if len(others) == 1 else "alike", slots, pick
 
 
 def _best(
-    reading: CollectReading, worse: Sequence[Rival], trades: Sequence[Rival], slots: dict[str, Any]
+    reading: CollectReading,
+    worse: Sequence[Rival],
+    trades: Sequence[Rival],
+    slots: dict[str, Any],
+    *,
+    same: int,
 ) -> tuple[str, dict[str, Any], Setting]:
     """Return what the chosen setting is clearly better than."""
     chosen = reading.chosen
@@ -198,7 +218,6 @@ def _best(
                     slots | {"way": the_way(chosen), "protocol": reading.protocol_name(chosen)},
                     chosen,
                 )
-    same = len(reading.rivals) - len(worse) - len(trades)
     rest = "" if not same else "choice.parts.rest_one" if same == 1 else "choice.parts.rest_many"
     slots |= {
         "count": len(worse),

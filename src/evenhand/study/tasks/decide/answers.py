@@ -99,9 +99,21 @@ def sides(reading: DecideReading) -> tuple[list[Entity], list[Entity]]:
     return gains, [entity for entity in reading.entities if entity["bias"] < -least]
 
 
-def doubt(reading: DecideReading, other: Setting) -> float:
-    """Return by what sums over entities of two settings may differ by chance, taken as independent."""
-    drawn = [setting for setting in (reading.chosen, other) if not reading.is_exact(setting)]
+def is_unclear(reading: DecideReading) -> bool:
+    """Return whether draws leave open who gains or loses money on average."""
+    none = reading.is_rule or reading.is_exact() or reading.nobody_gains_or_loses()
+    return not none and not any(sides(reading))
+
+
+def largest_possible_loss(reading: DecideReading) -> float:
+    """Return the largest loss of an entity on average that draws do not rule out."""
+    lowest = min((entity["bias"] for entity in reading.entities), default=0.0)
+    return _CLEARLY * reading.mean("error_bound") - min(lowest * reading.money, 0.0)
+
+
+def doubt(reading: DecideReading, *others: Setting) -> float:
+    """Return by what sums over entities of some settings may differ by chance, taken as independent."""
+    drawn = [setting for setting in (reading.chosen, *others) if not reading.is_exact(setting)]
     errors = [reading.mean("error_bound", setting) for setting in drawn]
     known = [error for error in errors if math.isfinite(error)]
     return _CLEARLY * math.hypot(*known) * math.sqrt(reading.entities_in_all) if known else 0.0
@@ -203,8 +215,12 @@ def _refused_groups(reading: DecideReading) -> Answer:
         return reading.answer("pays.refused_one", group=plain(high), **slots)
     if len(set(shown.values())) == 1:
         return reading.answer("pays.refused_alike", **slots)
-    low_odds = reading.say("pays.parts.none") if known[low] < _NEVER else shown[low]
-    return reading.answer("pays.refused_most", high=plain(high), low=plain(low), low_odds=low_odds, **slots)
+    slots["low_odds"] = reading.say("pays.parts.none") if known[low] < _NEVER else shown[low]
+    error = 0.0 if reading.is_exact() else reading.mean("error_bound")  # of a mean of entities at most this
+    clear = known[high] - known[low] > _CLEARLY * math.hypot(error, error)
+    return reading.answer(
+        f"pays.refused_{'most' if clear else 'unclear'}", high=plain(high), low=plain(low), **slots
+    )
 
 
 def _paying_groups(reading: DecideReading) -> Answer:
@@ -213,9 +229,11 @@ def _paying_groups(reading: DecideReading) -> Answer:
         return reading.answer("pays.no_people")
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
     slots: dict[str, Any] = {"drawn": _drawn(reading), "smallest": amounts.text(amounts.least)}
-    moving = [group for group, value in known.items() if not amounts.is_none(value)]
+    seen = [group for group, value in known.items() if not amounts.is_none(value)]
+    chance = doubt(reading)
+    moving = [group for group in seen if abs(reading.of_group(group, "gain")) > chance]
     if not moving:
-        return reading.answer("pays.nobody", **slots)
+        return reading.answer(f"pays.{'unclear' if seen else 'nobody'}", **slots)
     gains = [reading.of_group(group, "gain") for group in reading.groups]
     between = min(sum(gain for gain in gains if gain > 0), -sum(gain for gain in gains if gain < 0))
     moved = not amounts.is_none(between) and between > 0

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.words import epsilon_words
-from evenhand.study.tasks.decide.answers import doubt
+from evenhand.study.tasks.decide.answers import doubt, is_unclear, largest_possible_loss
 from evenhand.study.tasks.decide.command import audit_command
 from evenhand.study.tasks.decide.methods import Method, free_mitigations, method_of, method_title
 from evenhand.study.tasks.decide.wording import odds_base
@@ -29,6 +29,8 @@ def helps_answer(reading: DecideReading) -> Answer:
         return reading.answer("helps.unknown")
     if not _is_promised(reading, reading.chosen):
         return reading.answer("helps.no_promise", title=method_title(reading.chosen), cost=_cost(reading))
+    if is_unclear(reading):
+        return reading.answer("helps.unclear", most=reading.amounts.text(largest_possible_loss(reading)))
     if reading.nobody_loses():
         return _nobody_loses(reading)
     return _somebody_loses(reading)

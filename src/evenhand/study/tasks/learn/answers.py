@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Answer
 from evenhand.report.words import epsilon_of
-from evenhand.study.page.comparing import FEWEST_PEOPLE, Rival, clearly
+from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import listed
 from evenhand.study.tasks.learn.methods import METHODS
@@ -104,10 +104,10 @@ def _choice(reading: LearnReading) -> tuple[str, dict[str, Any]]:
         return obstacle
     if not reading.is_private(reading.chosen):
         return _private_instead(reading)
+    if not reading.has_enough_repeats():
+        return "repeats", {"repeats": reading.change(ACCURACY).runs, "enough": ENOUGH_REPEATS}
     if not reading.is_useful():
         return _works(reading)
-    if reading.repeats == 1:
-        return "repeats", {}
     return _smaller_epsilon(reading) or _among(reading, rivals_of(reading))
 
 
@@ -118,15 +118,14 @@ def _obstacle(reading: LearnReading) -> tuple[str, dict[str, Any]] | None:
     if reading.usefulness(BASELINE) == "useless":
         return "no_model", {}
     if len(reading.judged) < 2:
-        small = [reading.named(group) for group in reading.too_few]
-        return "too_few", {"groups": small, "fewest": FEWEST_PEOPLE}
+        return "too_few", {}
     return None
 
 
 def _private_instead(reading: LearnReading) -> tuple[str, dict[str, Any]]:
     """Return which private setting to use instead of one that is not, or that there is none."""
     chosen, other = reading.chosen, reading.by_rule()
-    if not reading.is_private(other) or not reading.is_useful(other):
+    if not (reading.is_private(other) and reading.is_useful(other) and reading.has_enough_repeats(other)):
         return ("not_private" if chosen.is_protected else "plain"), {}
     slots = {"other": reading.name(other), "title": reading.way().title, "group": _group(reading, other)}
     numbers = {"after": reading.mean(ACCURACY, other), "gap": reading.mean(GAP, other)}
@@ -137,7 +136,9 @@ def _works(reading: LearnReading) -> tuple[str, dict[str, Any]]:
     """Return the first private setting that is of use: at the same epsilon, or else at the next larger."""
     say, base = reading.sentences.say, mean_of(reading.same_answer_runs)
     private = [setting for setting in reading.protected if reading.is_private(setting)]
-    useful = [setting for setting in private if reading.is_useful(setting)]
+    useful = [each for each in private if reading.is_useful(each) and reading.has_enough_repeats(each)]
+    if not useful and "unproved" in {reading.usefulness(each) for each in (BASELINE, *private)}:
+        return "unproved", {}
     if not useful:
         accuracy = max(reading.mean(ACCURACY, setting) for setting in private)
         largest = epsilon_of(max(reading.epsilons, default=None))
@@ -171,6 +172,7 @@ def _smaller_epsilon(reading: LearnReading) -> tuple[str, dict[str, Any]] | None
             for name in (ACCURACY, GAP)
         )
         worse = clearly(accuracy, -1) or clearly(gap, 1) or not reading.is_useful(setting)
+        worse = worse or not reading.has_enough_repeats(setting)
         if worse or accuracy.low is None or accuracy.low < -LITTLE:
             continue
         slots = {"smaller": setting.epsilon, "change": accuracy, "at": reading.at}
@@ -201,7 +203,7 @@ def _among(reading: LearnReading, rivals: Mapping[Setting, Rival]) -> tuple[str,
     }
     if trades:
         return "trade", slots | _sides(reading, trades)
-    return "best" if by_verdict["worse"] else "alike", slots
+    return "best" if by_verdict["worse"] and not by_verdict["same"] else "alike", slots
 
 
 def _alone(reading: LearnReading) -> tuple[str, dict[str, Any]]:
@@ -209,14 +211,16 @@ def _alone(reading: LearnReading) -> tuple[str, dict[str, Any]]:
     others = _titles([setting for setting in reading.private if setting != reading.chosen])
     slots: dict[str, Any] = {"group": _group(reading, reading.chosen)}
     if not others:
-        return ("only" if reading.pays() else "only_fine"), slots
+        return ("only_fine" if reading.costs_little() else "only"), slots
     return "only_useful", slots | {"useless": reading.sentences.say("choice.parts.no_use", titles=others)}
 
 
 def rivals_of(reading: LearnReading) -> Mapping[Setting, Rival]:
     """Return how the chosen method stands against each other private one at the epsilon that is of use."""
     others = [
-        setting for setting in reading.private if setting != reading.chosen and reading.is_useful(setting)
+        setting
+        for setting in reading.private
+        if setting != reading.chosen and reading.is_useful(setting) and reading.has_enough_repeats(setting)
     ]
     rivals = {}
     for other in others:

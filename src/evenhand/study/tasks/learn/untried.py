@@ -37,8 +37,8 @@ def next_step(reading: LearnReading, key: str, *, recommended: Fraction | None =
         return "", ""
     if key == "not_done":
         return "", _COMMAND
-    if key == "repeats":
-        return "", f"{_COMMAND} --repeats {_USUAL_REPEATS}"
+    if key in {"repeats", "unproved"}:
+        return "", f"{_COMMAND} --repeats {max(_USUAL_REPEATS, 2 * reading.repeats * (key == 'unproved'))}"
     steps = (_other_methods, _larger_epsilon)
     smallest = min(reading.task.epsilons)
     if key == "nothing_works":

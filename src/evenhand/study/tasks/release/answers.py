@@ -235,4 +235,5 @@ def _too_few(reading: ReleaseReading) -> str:
             "published": number(counted, int(not reading.classifies and round(counted, 1) % 1 > 0)),
         }
         groups.append(say("people.too_few_group", **slots))
-    return say("people.too_few", groups=groups) if groups else ""
+    key = "too_few" if reading.judged else "all_too_few"  # then the finding says that they are
+    return say(f"people.{key}", groups=groups) if groups else ""

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Answer
+from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.page.wording import delta_text
 from evenhand.study.tasks.release.wording import error_text, off_text, release_name, short_name, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import title_of
@@ -25,6 +26,8 @@ def choice_answer(reading: ReleaseReading) -> Answer:
     said = reading.sentences.answer(f"choice.{key}", **slots)
     if setting is not None:
         return Answer(said.finding, said.evidence, reading.next_command(setting))
+    if key == "repeats":
+        return Answer(said.finding, said.evidence, "evenhand audit --plan plan.toml --repeats 10")
     action = reading.task.audit_command(reading.results.plan.data)
     return Answer(said.finding, said.evidence, action if key in {"none", "none_one", "compare"} else "")
 
@@ -44,8 +47,10 @@ def _choice(reading: ReleaseReading) -> tuple[str, dict[str, Any], Setting | Non
         delta = min(reading.delta(setting) for setting in done)
         told = {"delta": delta_text(delta), "name": short_name(reading, done[0])}
         return "none" if len(done) > 1 else "none_one", told, None
-    if not all(reading.less_error(field[0], other, comparisons=1).has_interval for other in field[1:]):
-        return "repeats", {"bad": _delta(reading)}, None
+    drawn = [setting for setting in field if not reading.has_enough_repeats(setting)]
+    if drawn:
+        runs = min(reading.cell_error(setting).runs for setting in drawn)
+        return "repeats", {"bad": _delta(reading), "repeats": runs, "enough": ENOUGH_REPEATS}, None
     return _recommended(reading, field)
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL, clearly, strict
+from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, LEVEL, clearly, strict
 from evenhand.study.page.reading import BASELINE, COUNT, Reading, mean_of
 from evenhand.study.tasks.release.names import SIZES
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE
@@ -137,6 +137,11 @@ class ReleaseReading(Reading):
     def is_exact(self, setting: Setting, what: Literal["bias", "error"] = "bias") -> bool:
         """Return whether the bias or the error of a setting comes from a formula."""
         return bool(np.nanmin(self.runs(setting, f"{what}_exact"), initial=1.0) == 1.0)
+
+    def has_enough_repeats(self, setting: Setting) -> bool:
+        """Return whether a setting can be chosen: its numbers are exact, or as many repeats are done."""
+        exact = self.is_exact(setting) and self.is_exact(setting, "error") and not self.classifies
+        return exact or self.cell_error(setting).runs >= ENOUGH_REPEATS
 
     def cell_error(self, setting: Setting | None = None) -> Estimated:
         """Return the mean absolute error of a cell."""

@@ -6,6 +6,8 @@ computed from the rows of each test, so that they are compared within repeats li
 
 A group of which a test has fewer than :data:`FEWEST_PEOPLE` people is not judged: neither the gap nor a
 sentence at the head rests on it. That is decided by its size alone, before any outcome is looked at.
+
+With fewer than :data:`ENOUGH_REPEATS` repeats nobody can say which group pays, so that nothing is advised.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL, groups_by_sign, strict
+from evenhand.study.page.comparing import (
+    ENOUGH_REPEATS,
+    FEWEST_PEOPLE,
+    LEVEL,
+    clearly,
+    groups_by_sign,
+    strict,
+)
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE, Reading, mean_of
 from evenhand.study.page.wording import plain, value_words
 
@@ -171,6 +180,17 @@ class ClassifierReading(Reading):
         groups = groups_by_sign(moves)[0 if sign > 0 else 1]
         return sorted(groups, key=lambda group: -abs(moves[group].value))
 
+    def has_enough_repeats(self, setting: Setting | None = None) -> bool:
+        """Return whether a setting has as many repeats with a result as it takes to say who pays."""
+        return self.change(ACCURACY, setting).runs >= ENOUGH_REPEATS
+
+    def costs_little(self) -> bool:
+        """Return whether nobody clearly loses accuracy or may lose much, and no gap clearly grows."""
+        changes = [self.change(ACCURACY), *(self.moved(group, "accuracy") for group in self.judged)]
+        little = all(change.low is not None and change.low >= -LITTLE for change in changes)
+        falls = any(clearly(change, -1) for change in changes)
+        return little and not falls and not clearly(self.change(GAP), 1)
+
     # --- answers that need no model -------------------------------------------------------------------
 
     @cached_property
@@ -226,8 +246,9 @@ class ClassifierReading(Reading):
         """Return whether a setting is right more often than the same answer for everybody.
 
         It is useful if that is clear, or in a single repeat if it is so there; useless if it is not clear and
-        the difference is little; else unproved. Without any result it counts as useful. A protected setting
-        that gives almost everybody that answer, and so avoids few of its errors, is useless too.
+        the difference is little; else unproved, as it is with too few repeats unless it is clearly worse.
+        Without any result it counts as useful. A protected setting that gives almost everybody that answer,
+        and so avoids few of its errors, is useless too.
         """
         ahead = self.ahead_of_same_answer(setting)
         if (
@@ -238,7 +259,8 @@ class ClassifierReading(Reading):
             return "useless"
         if not math.isfinite(ahead.value) or (ahead.value > 0 and (ahead.is_clear or not ahead.has_interval)):
             return "useful"
-        return "unproved" if ahead.value > LITTLE else "useless"
+        few = 1 < ahead.runs < ENOUGH_REPEATS and not ahead.is_clear
+        return "unproved" if few or ahead.value > LITTLE else "useless"
 
     def is_useful(self, setting: Setting | None = None) -> bool:
         """Return whether a setting is clearly right more often than the same answer for everybody."""

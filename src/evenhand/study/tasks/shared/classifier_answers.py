@@ -54,11 +54,12 @@ def _asides(reading: ClassifierReading) -> list[str]:
     """Return which groups are too small to say, and which runs are missing."""
     sentences, asides = reading.sentences, []
     if reading.too_few:
+        key = "too_few" if reading.judged else "all_too_few"  # then the finding says that they are
         groups = [
-            sentences.say("people.too_few_group", group=reading.named(group), people=reading.people(group))
+            sentences.say(f"people.{key}_group", group=reading.named(group), people=reading.people(group))
             for group in reading.too_few
         ]
-        asides.append(sentences.say("people.too_few", groups=groups))
+        asides.append(sentences.say(f"people.{key}", groups=groups))
     if missing := reading.missing_cells():
         asides.append(sentences.say("people.missing", missing=missing))
     return asides
@@ -107,16 +108,26 @@ def _payers(
     reading: ClassifierReading, moved: Estimated, slots: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return the sentence on who loses accuracy, as far as each group's own change is clear."""
-    winners = reading.gaining()
+    winners, who = reading.gaining(), _cannot_say(reading)
     if reading.losing():
         return _losers(reading, moved, slots)
+    if moved.is_clear and moved.value < 0:
+        who = who or reading.sentences.say("cost.parts.who_unclear")
+        return "unclear_who", slots | {"loss": moved, "who": who, "others": group_losses(reading)}
     if moved.is_clear:
-        key, slot = ("unclear_who", "loss") if moved.value < 0 else ("rises", "gain")
-        return key, slots | {slot: moved, "others": group_losses(reading)}
+        slots |= {"gain": moved, "who": who, "others": group_losses(reading)}
+        return ("rises_for_whom" if who else "rises"), slots
     if winners:
         gain = {"group": reading.named(winners[0]), "gain": reading.moved(winners[0], "accuracy")}
         return "group_rises", slots | gain | _others(reading, winners[0])
     return _nobody(reading, moved, slots)
+
+
+def _cannot_say(reading: ClassifierReading) -> str:
+    """Return why no group can be said to pay: too few repeats or people; an empty text if one could."""
+    if not reading.has_enough_repeats():
+        return reading.sentences.say("cost.parts.who_repeats", repeats=reading.change(ACCURACY).runs)
+    return "" if reading.judged else reading.sentences.say("cost.parts.who_people")
 
 
 def _losers(
@@ -143,19 +154,23 @@ def _nobody(
     """Return that no change is clear, with what cannot be ruled out."""
     changes = {group: reading.moved(group, "accuracy") for group in reading.judged}
     known = {group: change for group, change in changes.items() if change.low is not None}
-    if len(known) < len(changes) or not known:
+    widest = max(
+        (abs(limit or 0.0) for change in known.values() for limit in (change.low, change.high)), default=0.0
+    )
+    if len(known) < len(changes) or not widest:  # that all is the same is another sentence
         most = max(abs(limit) for limit in (moved.low or 0.0, moved.high or 0.0))
         key = "nobody_overall" if most <= LITTLE else "open_overall"
         most = _round_up(most) if key == "nobody_overall" else -(moved.low or 0.0)
-        return key, slots | {"change": moved, "most": most, "others": group_losses(reading)}
+        who = _cannot_say(reading) or reading.sentences.say("cost.parts.who_unclear")
+        return key, slots | {"change": moved, "most": most, "who": who, "others": group_losses(reading)}
     furthest = max(known, key=lambda group: -(known[group].low or 0.0))
-    if max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit) <= LITTLE:
+    if widest <= LITTLE:
         largest = max(known, key=lambda group: abs(known[group].value))
-        most = max(abs(limit) for change in known.values() for limit in (change.low, change.high) if limit)
-        slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(most)}
+        slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(widest)}
         return ("nobody_judged" if reading.too_few else "nobody"), slots | {"others": ""}
     slots |= {"group": reading.named(furthest), "change": known[furthest]}
-    return "open", slots | {"most": -(known[furthest].low or 0.0), "others": ""}
+    key = "open_judged" if reading.too_few else "open"
+    return key, slots | {"most": -(known[furthest].low or 0.0), "others": ""}
 
 
 def _round_up(share: float) -> float:
@@ -204,8 +219,7 @@ def gap_answer(reading: ClassifierReading) -> Answer:
 
 def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
     if len(reading.judged) < 2:
-        small = [reading.named(group) for group in reading.too_few]
-        return "too_few", {"groups": small, "fewest": FEWEST_PEOPLE}
+        return "too_few", {"fewest": FEWEST_PEOPLE}
     (before, after), moved = reading.pair(GAP), reading.change(GAP)
     high, low = reading.named(reading.high), reading.named(reading.low)
     first, second = round_apart(before, after, moved)

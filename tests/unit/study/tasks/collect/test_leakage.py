@@ -9,7 +9,7 @@ import pytest
 from evenhand.cli.tasks.collect import CollectCommand
 from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study import CollectTask, Plan, run
+from evenhand.study import CollectTask, DataSource, Plan, run
 from evenhand.study.page.page import answers
 from evenhand.study.plan.facts import Leak
 from evenhand.study.results.results import Results
@@ -132,12 +132,18 @@ def test_the_command_of_the_action_leaves_the_columns_out_of_the_plan(plan):
         CollectCommand().change_plan(plan, typed | {"drop": ["white"]})
 
 
-def test_advice_says_it_before_its_reasons(plan, frame):
-    advice = run(plan, frame=frame, workers=1).advise()
+def test_advice_says_it_before_any_setting(plan, frame):
+    """An empty guarantee comes before every setting; the action asks again without the columns."""
+    results = run(plan, frame=frame, workers=1)
+    answer = results.advise().answer
+    named = Results(plan.with_(data=DataSource(path="people.csv")), results.facts, results.outcomes)
 
-    assert advice.reasons[0] == (
-        "No setting protects white as it is: black and hispan in the clear tell it for 100.0% of people. "
-        "Leave them out (--drop), or randomise them too (--sensitive)."
+    assert answer.finding == "First leave out black and hispan (--drop), or randomise them too (--sensitive)."
+    assert answer.evidence.startswith("In the clear they tell white for 100.0% of people, whatever ε")
+    assert answer.action == ""
+    assert named.advise(max_gap=0.1, folder="advice").answer.action == (
+        "evenhand advise people.csv --schema advice/schema.toml --drop black,hispan --out advice-again "
+        "--max-gap 0.1"
     )
 
 

@@ -14,11 +14,11 @@ from unit.study._release_studies import ONE, PROMISES, by_name, made, study
 
 def test_who_is_lost_is_named_only_if_it_is_clear():
     """A group that is said to lose people by chance alone is a false alarm about people."""
-    unclear = answers(study(lost=(0.0, 0.0), noise=1.0))
-    lost = answers(study(lost=(-0.2, 0.0), noise=0.05))
-    both = answers(study(lost=(-0.2, 0.05), noise=0.05))
-    gained = answers(study(lost=(0.2, 0.1), noise=0.05))
-    every = answers(study(lost=(-0.2, -0.1), noise=0.05))
+    unclear = answers(study(lost=(0.0, 0.0), noise=1.0, repeats=5))
+    lost = answers(study(lost=(-0.2, 0.0), noise=0.05, repeats=5))
+    both = answers(study(lost=(-0.2, 0.05), noise=0.05, repeats=5))
+    gained = answers(study(lost=(0.2, 0.1), noise=0.05, repeats=5))
+    every = answers(study(lost=(-0.2, -0.1), noise=0.05, repeats=5))
 
     assert headline(unclear[1]) == "No group clearly gains or loses people."
     assert headline(lost[1]) == "The count of women is 20.1% too low."
@@ -36,7 +36,7 @@ def test_one_repeat_names_nobody():
 def test_of_many_groups_the_finding_names_the_worst():
     groups = tuple(f"group {place}" for place in range(9))
     lost = tuple(-0.1 - 0.01 * place for place in range(9))
-    said = answers(made(by_name(PROMISES, lost=lost), groups=groups, noise=0.01))[1]
+    said = answers(made(by_name(PROMISES, lost=lost), groups=groups, noise=0.01, repeats=5))[1]
 
     assert headline(said) == "Every group is undercounted, group 8 most: by 18.0%."
     assert said.evidence.endswith("group 3 −13.0% (−13.1 to −12.9) and 3 others.")
@@ -160,3 +160,20 @@ def test_a_grid_without_any_epsilon_has_a_page():
 
     assert "ε = 1" not in answers(results)[2]
     assert promise_section(ReleaseReading.of(results)).tables[0].header[0].startswith("δ")
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 6])
+def test_drawn_errors_of_too_few_repeats_recommend_nothing(repeats):
+    """One repeat cannot say who is miscounted, so that it cannot say what to publish with either."""
+    third = answers(study(lost=(-0.1, 0.0), repeats=repeats))[2]
+
+    assert headline(third) == "Run more repeats before choosing."
+    assert f"takes 7 repeats or more; {repeats} gave a result" in third
+    assert third.action == "evenhand audit --plan plan.toml --repeats 10"
+    assert headline(answers(study(lost=(-0.1, 0.0), repeats=7))[2]).startswith("You can publish")
+
+
+def test_exact_errors_need_no_repeats_to_be_chosen_by():
+    exact = study({"laplace": {"error_exact": True}}, noise=0.0, repeats=1, classify=False)
+
+    assert headline(answers(exact)[2]).startswith("Publish with Laplace noise")

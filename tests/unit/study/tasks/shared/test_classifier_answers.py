@@ -51,7 +51,7 @@ def test_a_model_that_was_of_no_use_before_protection_is_said_to():
     first, second, third = answers(results)
 
     assert first.finding == (
-        "Even without protection the model is right no more often than saying “no” to everyone."
+        "Even without protection the model is not clearly right more often than saying “no” to everyone."
     )
     assert second.finding.startswith("The gap says little here")
     assert third.finding.startswith("First find a model that works without protection")
@@ -106,10 +106,24 @@ def test_groups_that_are_all_too_small_leave_no_gap_to_tell():
     for each in results.outcomes:
         for rates in each.groups.values():
             rates["people"] = 12.0
-    second = answers(type(results)(results.plan, results.facts, results.outcomes))[1]
+    first, second, third = answers(type(results)(results.plan, results.facts, results.outcomes))
 
-    assert second.finding == "The groups are too small to say what happens to the gap."
-    assert "fewer than 30 people of women and men" in second
+    assert first.finding.endswith("and the groups are too small to say who pays.")
+    assert first.evidence.endswith("On average a test has 12 of women and 12 of men.")
+    assert second == "**To measure a gap takes two groups of 30 people or more in a test.**"
+    assert third == "**Collect more people, or join small groups, before you choose.**"
+
+
+def test_a_small_difference_on_few_repeats_is_not_called_none():
+    """Two repeats cannot say that a model is no better than one answer for everyone."""
+    few, enough = (
+        answers(_with_base_rate(made(against(BEFORE, BEFORE), repeats=repeats, noise=0.02), 0.195))
+        for repeats in (2, 7)
+    )
+
+    assert few[0].finding.startswith("These runs cannot show that the model does better than saying “no”")
+    assert few[2].finding == "Run more repeats before choosing."
+    assert enough[2].finding.startswith("First find a model that works without protection")
 
 
 def test_the_head_shows_the_groups_that_lose_most_whatever_their_order():

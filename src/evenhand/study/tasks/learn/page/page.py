@@ -76,7 +76,7 @@ class LearnPage(LearnReading):
         return [
             self.rows_line(),
             features,
-            self.repeats_line(say("method.repeats")),
+            self.repeats_line(say("method.drawn")),
             say("method.gap"),
             *self._methods_in_words(),
             say("method.rule"),
@@ -104,7 +104,7 @@ class LearnPage(LearnReading):
         return [
             *self.intervals_lines(say("limits.cover")),
             *self.group_rates_lines(),
-            self.scope_line(say("limits.scope")),
+            self.scope_line(say("limits.what")),
             self.UNCLEAR,
             say("limits.rates"),
             say("limits.choosing"),

@@ -6,7 +6,8 @@ import pytest
 
 from evenhand.study.page.page import answers
 from evenhand.study.tasks.collect.task import CollectTask
-from unit.study._page_studies import FULL, by_setting, made
+from unit.study._page_studies import BEFORE, FULL, against, by_setting, two
+from unit.study._page_studies import made as made_study
 
 CHOICES = [
     ({}, "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."),
@@ -28,6 +29,22 @@ CHOICES = [
     ),
 ]
 ONE = CollectTask(["grr", "oue", "ss"], 1, splits=["uniform", "k-based"])
+
+
+def made(given, **options):
+    """Return a study with as many repeats as it takes to say who pays; with fewer nothing is chosen."""
+    return made_study(given, **{"repeats": 7, **options})
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 6])
+@pytest.mark.parametrize("table", [table for table, _ in CHOICES])
+def test_too_few_repeats_to_say_who_pays_recommend_nothing(table, repeats):
+    """A heading of the same page says that fewer than 7 repeats cannot tell who moved."""
+    third = answers(made(by_setting(table), collect=ONE, repeats=repeats))[2]
+
+    assert third.finding == "Run more repeats before choosing."
+    assert third.evidence == f"To say who pays takes 7 repeats or more; {repeats} gave a result."
+    assert third.action == "evenhand audit collect --plan plan.toml --repeats 10"
 
 
 @pytest.mark.parametrize(("table", "words"), CHOICES)
@@ -63,13 +80,15 @@ def test_a_smaller_epsilon_is_not_recommended_while_it_may_cost_much():
 
 def test_a_split_that_matters_at_another_epsilon_only_is_said_with_its_numbers():
     most = {(None, None, 0.5): (0.28, 0.75)}
-    third = answers(made(by_setting({**most, (None, "k-based", 4): (0.24, 0.81)}), collect=FULL))[2]
+    third = answers(made(by_setting({**most, (None, "k-based", 4): (0.24, 0.81)}), collect=FULL, repeats=9))[
+        2
+    ]
     turned = answers(made(by_setting({**most, (None, "uniform", 4): (0.24, 0.81)}), collect=FULL))[2]
 
     assert third.finding == "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."
     assert re.search(
         r"At ε = 4, the k-based split is better than the uniform split: 1\.0 points more accuracy and a gap "
-        r"3\.9 points smaller \(0\.\d to 2\.\d and 3\.\d to 4\.\d\)\.$",
+        r"3\.9 points smaller \(0\.\d to 1\.\d and 3\.\d to 4\.\d\)\.$",
         third,
     )
     assert "At ε = 4, the uniform split is better than the k-based split: " in turned
@@ -97,7 +116,7 @@ def test_a_setting_that_is_better_in_both_says_both():
 def test_a_setting_is_not_called_worse_while_its_gap_may_be_smaller():
     """A level raised for many comparisons hides the other side of a trade: that needs no such proof."""
     results = made(by_setting({("oue", "k-based", 1): (0.28, 0.70)}), collect=ONE)
-    swing = (0.02, 0.05, 0.10, 0.06, 0.11)
+    swing = (0.02, 0.05, 0.10, 0.06, 0.11, 0.01, 0.12)
     for each in results.outcomes:
         where = each.cell.setting
         if (where.mechanism, where.option("split"), where.epsilon) == ("oue", "k-based", 1):
@@ -178,3 +197,18 @@ def test_reports_of_one_size_are_no_reason_to_choose():
     third = answers(made(by_setting({}), collect=CollectTask("grr", 1, splits=["uniform", "k-based"])))[2]
 
     assert third.endswith("No difference in accuracy or gap is clear.")
+
+
+@pytest.mark.parametrize(
+    ("after", "noise"),
+    [
+        (two(0.3, 0.6, accuracy=(0.74, 0.77)), 0.001),  # accuracy falls
+        (two(0.2, 0.6), 0.001),  # the gap grows
+        (two(0.3, 0.6, accuracy=(0.79, 0.81)), 0.03),  # a loss of four points cannot be ruled out
+    ],
+)
+def test_a_setting_that_costs_or_may_cost_much_is_not_called_usable(after, noise):
+    """ "You can use it" below "a loss of 4.6 points cannot be ruled out" would contradict it."""
+    third = answers(made(against(BEFORE, after), noise=noise, repeats=10))[2]
+
+    assert third.finding == "Compare GRR, uniform split, ε = 1 with something else before you choose."

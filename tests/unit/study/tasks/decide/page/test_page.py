@@ -64,7 +64,7 @@ def test_rights_are_said_in_three_sentences():
     assert who.finding == "On average 2.5 towns lose a right they have, and 1.0 gain one they do not have."
     assert who.evidence == "(Of 5 towns, Elm loses it most often, 42.0%; Laplace noise at ε = 1; exact.)"
     assert pays.finding == (
-        "People of young lose most: about 40 of 1,000 who are entitled are refused by error, "
+        "It costs young most: about 40 of 1,000 people who are entitled are refused by error, "
         "and 10 of 1,000 of old."
     )
     assert "60.0 people lose a right" in pays.evidence

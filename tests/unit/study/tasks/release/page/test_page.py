@@ -122,7 +122,7 @@ def test_every_figure_has_its_numbers_and_a_sentence(classify):
     assert all(chart.data and chart.alt and chart.caption.startswith("**") for chart in charts)
     assert all(table.data and table.name for table in tables)
     assert len({len(values) for values in tables[-1].data.values()}) == 1
-    assert len(next(iter(tables[-1].data.values()))) == 5 * (1 + 2 + 1 + 2)
+    assert len(next(iter(tables[-1].data.values()))) == 10 * (1 + 2 + 1 + 2)
 
 
 @pytest.mark.parametrize(("repeats", "lost", "exact"), [(1, (0.0, 0.0), True), (3, (-0.3, 3.0), False)])
@@ -161,14 +161,14 @@ def _visible(text):
 def test_failures_and_missing_cells_are_told():
     told = ReleasePage.of(study(failures=(1, 2))).notes()
 
-    assert any("**2 of 30 runs failed.**" in note.text for note in told)
+    assert any("**2 of 60 runs failed.**" in note.text for note in told)
 
 
 def test_a_study_in_which_everything_failed_has_a_page():
     """The page is where a person looks for why."""
     page = page_of(study(failures=range(99)))
 
-    assert "30 of 30 runs failed" in " ".join(page.answers)
+    assert "60 of 60 runs failed" in " ".join(page.answers)
     assert render(page)
 
 
@@ -230,7 +230,7 @@ def test_the_heading_on_groups_follows_the_numbers():
         "gained": study(lost=(0.2, 0.0), noise=0.05),
         "both": study(lost=(-0.2, 0.1), noise=0.05),
         "nobody": study(lost=(0.0, 0.0), noise=1.0, repeats=1),
-        "other": study({"suppression": {"delta": 1.0, "lost": (-0.4, 0.0)}}, noise=0.1),
+        "other": study({"suppression": {"delta": 1.0, "lost": (-0.4, 0.0)}}, noise=0.1, repeats=5),
     }
     lost, gained, both, nobody, other = (_groups_heading(ReleaseReading.of(studies[name])) for name in names)
 
@@ -243,7 +243,7 @@ def test_the_heading_on_groups_follows_the_numbers():
 
 def test_a_mechanism_that_is_furthest_off_is_one_of_many_and_so_must_be_very_clearly_off():
     """Among many mechanisms and groups one is clearly off by chance."""
-    results = study({"suppression": {"delta": 1.0, "lost": (-0.02, 0.0)}}, noise=0.29)
+    results = study({"suppression": {"delta": 1.0, "lost": (-0.02, 0.0)}}, noise=0.29, repeats=5)
     reading = ReleaseReading.of(results)
     suppressed = next(each for each in reading.beside if each.mechanism == "suppression")
 
