@@ -1,9 +1,9 @@
 """Time of parity for several classes on 100,000 rows, beside the least that must be done.
 
 Run ``python benchmarks/bench_parity.py``. The floor of fitting is one count of rows by group and class and
-one call of ``closest_class_rates``; that of answering is one uniform number of numpy's generator and one look into
-a table for each row. What is above it is checking, exact noise from the secure source, bounds and guarantees.
-Times are CPU milliseconds on one thread, medians of runs.
+one call of ``closest_class_rates``; that of answering is one uniform number of numpy's generator and one look
+into a table for each row. What is above it is checking, exact noise from the secure source, bounds and
+guarantees. Times are CPU milliseconds on one thread, medians of runs.
 """
 
 import statistics

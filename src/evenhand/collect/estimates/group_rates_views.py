@@ -125,6 +125,6 @@ def rate_notes(rates: Any) -> list[str]:
     if unknown and rates.n:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
         lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")
-    if rates.is_hidden():
+    if len(rates.labels) <= _MOST_PAIRED and rates.is_hidden():
         lines.append("No column by itself shows a gap as large: the crossing hides it from its margins.")
     return lines

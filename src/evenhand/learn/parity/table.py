@@ -352,7 +352,8 @@ def find_changes(
     sizes, predicted = table.sizes, _filled_shares(table)
     shares = sizes / sizes.sum() if sizes.sum() else np.full(len(sizes), 1 / len(sizes))
     if not isinstance(rates, ClassRates):
-        return Changes(groups, predicted[:, 0] * rates.promote, predicted[:, 1] * (1 - rates.keep), shares)
+        positive = predicted[:, 1]
+        return Changes(groups, (1 - positive) * rates.promote, positive * (1 - rates.keep), shares)
     moved = predicted[..., None] * rates.transition * (1 - np.eye(len(classes)))
     return ClassChanges(groups, classes, moved.sum(axis=1), moved.sum(axis=2), shares)
 

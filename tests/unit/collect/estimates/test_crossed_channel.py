@@ -192,6 +192,7 @@ DESIGNS = {  # sizes of two columns, epsilon of each report, people, studies
     "2 x 2, epsilon 1": ((2, 2), 1, 5_000, 4_000),
     "2 x 3, epsilon 2": ((2, 3), 2, 20_000, 2_000),
     "2 x 5, epsilon 3": ((2, 5), 3, 50_000, 1_000),
+    "5 x 6, epsilon 4": ((5, 6), 4, 200_000, 300),
 }
 
 
@@ -236,15 +237,18 @@ def _leave_out_covariance(moments):
 @pytest.mark.figures
 @pytest.mark.statistical
 @pytest.mark.parametrize("combined", [False, True], ids=["independent", "combined"])
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+@pytest.mark.parametrize(
+    "design",
+    [*list(DESIGNS.values())[:3], pytest.param(DESIGNS["5 x 6, epsilon 4"], marks=pytest.mark.nightly)],
+)
 def test_intervals_of_crossed_groups_cover_gaps_alone_and_all_together(design, combined):
-    """Four standard errors of the number of studies are allowed for; the mean is over pairs that go together."""
+    """Within four standard errors of that many studies, and two for the mean of all pairs."""
     each, together = covered(*design, combined=combined)
     room = 4 * math.sqrt(0.05 * 0.95 / design[-1])
 
     assert each.min() > 0.95 - room
     assert abs(each.mean() - 0.95) < room / 2
-    assert 0.95 - room / 2 < together < 0.985
+    assert 0.95 - room / 2 < together < 0.95 + 2 * room
 
 
 @pytest.mark.figures
