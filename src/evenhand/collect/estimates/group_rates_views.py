@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.estimates import tables
 from evenhand.measure.intervals import Interval
-from evenhand.measure.report_text import BETWEEN, group_text
+from evenhand.measure.report_text import group_text
 from evenhand.measure.text_tables import number_text
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def title_of(rates: Any) -> str:
     """Return the line above the table."""
     maker = f" of {rates.protocol!r}" if rates.protocol is not None else ""
     people = "1 person" if rates.n == 1 else f"{rates.n:,} people"
-    crossed = f" by {BETWEEN.join(rates.margins)}" if rates.margins else ""
+    crossed = f" by {' × '.join(rates.margins)}" if rates.margins else ""
     return f"Outcome rates of the true groups{crossed}, {people}, groups from reports{maker}"
 
 

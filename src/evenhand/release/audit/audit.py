@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, refuse
 from evenhand.errors import ColumnNotFoundError
-from evenhand.measure.crossing import MOST_CELLS
-from evenhand.measure.report_text import BETWEEN
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.release.audit.figures import (
     SMALL,
@@ -226,8 +224,8 @@ def _read_group(group: Any, schema: Schema) -> tuple[str, ...]:
     must_be = "a column of the table, or different columns"
     if len(set(columns)) < len(columns) or (group is not None and not columns):
         refuse("group", "audit_release", must_be, "none" if not columns else "one of them twice")
-    if len(columns) > 1 and cells > MOST_CELLS:
-        must_be = f"columns of at most {MOST_CELLS:,} combinations"
+    if len(columns) > 1 and cells > _MOST_COMBINATIONS:
+        must_be = f"columns of at most {_MOST_COMBINATIONS:,} combinations"
         refuse("group", "audit_release", must_be, f"{cells:,}", hint="cross fewer columns.")
     return columns
 
@@ -243,6 +241,7 @@ def _expected_error(true: Any, published: Any) -> float | None:
 
 
 _GROUPS_SHOWN = 30
+_MOST_COMBINATIONS = 1_000
 _READING = "A missing cell is read as 0."
 _HEADS = [
     "cells",
@@ -279,7 +278,7 @@ def _sentences(audit: ReleaseAudit) -> list[str]:
 
 def _tables(audit: ReleaseAudit) -> list[tuple[str, list[list[str]]]]:
     tables = [("By true size of the cell", [["people in the cell", *_HEADS], *map(_row, audit.by_size)])]
-    parts = {BETWEEN.join(map(visible, audit.group)): audit.by_group} if audit.group else {}
+    parts = {" × ".join(map(visible, audit.group)): audit.by_group} if audit.group else {}
     parts |= {visible(name): margin for name, margin in audit.by_margin.items()}
     for name, rows in parts.items():
         tables.append((f"By {name}", [[name, *_HEADS], *map(_row, rows[:_GROUPS_SHOWN])]))
