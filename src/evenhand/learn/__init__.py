@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evenhand.learn.encoding.encoder import PublicEncoder
     from evenhand.learn.fermi.classifier import DPFermi
     from evenhand.learn.parity.closest import closest_odds, closest_rates
+    from evenhand.learn.parity.closest_classes import closest_class_rates
     from evenhand.learn.parity.key import PersonKey
     from evenhand.learn.parity.post_processor import ParityPostProcessor
     from evenhand.learn.projection.classifier import FairProjection
@@ -27,6 +28,7 @@ __all__ = [
     "PrivateTraining",
     "PublicEncoder",
     "audit_canaries",
+    "closest_class_rates",
     "closest_odds",
     "closest_rates",
 ]
@@ -41,6 +43,7 @@ _HOMES = {
     "PrivateTraining": "training.private_training",
     "PublicEncoder": "encoding.encoder",
     "audit_canaries": "audit.canaries",
+    "closest_class_rates": "parity.closest_classes",
     "closest_odds": "parity.closest",
     "closest_rates": "parity.closest",
 }

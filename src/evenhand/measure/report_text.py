@@ -28,6 +28,15 @@ def group_text(group: Any) -> str:
     return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
 
 
+def quote_group(group: Any) -> str:
+    """Return a group as it is named in a sentence.
+
+    >>> print(quote_group(("f", 1)), quote_group("f"), quote_group(1))
+    'f, 1' 'f' 1
+    """
+    return repr(group_text(group) if isinstance(group, tuple) else group)
+
+
 def list_undefined(report: Any) -> list[tuple[str, str]]:
     """Return the measures without a value, those with one reason together."""
     together: dict[str, list[str]] = {}

@@ -10,7 +10,7 @@ from evenhand.cli import options as shared  # noqa: TC001 - typer reads the anno
 from evenhand.cli.options import DATA, argument, data_option, design_option, output_option, split_list
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
-from evenhand.collect.estimates.group_rates import possible_gap, rate_text
+from evenhand.collect.estimates.group_rates_views import possible_gap, rate_text
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.report.words import epsilon_of

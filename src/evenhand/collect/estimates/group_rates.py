@@ -4,46 +4,57 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import kind_of, one_of
+from evenhand.collect.estimates import group_rates_views as views
 from evenhand.collect.estimates import tables
+from evenhand.collect.estimates.crossed_reports import (
+    combine_labels,
+    count_columns,
+    count_reports,
+    read_crossed_columns,
+    read_crossed_labels,
+    read_joint_reports,
+)
 from evenhand.collect.estimates.group_moments import (
     GroupMoments,
     difference_interval,
+    gap_limits_of_all_pairs,
     ratio_interval,
     worst_pair,
 )
 from evenhand.collect.estimates.outcome_counts import (
     DEPENDENT_OUTCOME,
     OutcomeCounts,
-    count_outcomes,
     impossible_groups,
     impossible_groups_text,
 )
 from evenhand.collect.protocols.base import Protocol
-from evenhand.collect.protocols.channel import Channel
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import IndependenceWarning, InvalidParameterError
 from evenhand.measure.columns import check_label, read_binary, read_column, same_length
 from evenhand.measure.gaps import Measured
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
-from evenhand.measure.text_tables import number_text
+from evenhand.measure.report_text import quote_group
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from evenhand.collect.protocols.channel import MatrixChannel
+    from evenhand.collect.estimates.crossed_channel import CrossedChannel
+    from evenhand.collect.estimates.crossed_reports import CountedReports
+    from evenhand.collect.protocols.channel import Channel, MatrixChannel
     from evenhand.table.frames import Backend
 
 _NO_PEOPLE = "There are no people."
 _A_LABEL = "the label of one of the groups"
+_OWNER = "group_rates"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,24 +69,27 @@ class GroupRates(tables.TableView):
     ----------
     counts : OutcomeCounts
         Reports counted by outcome.
-    channel : Channel or MatrixChannel
+    channel : Channel, MatrixChannel or CrossedChannel
         How often a report supports the true group, and any other.
     labels : tuple
-        The label of each group.
+        The label of each group; where columns are crossed, a tuple with the label of each.
     privileged : object, optional
         The label of the group that others are compared with.
     level : float
         The level of intervals, unless another is asked for.
-    protocol : Protocol, optional
+    protocol : Protocol or Strategy, optional
         What made the reports.
+    margins : dict of str to GroupRates
+        The rates by each column alone, where columns are crossed.
     """
 
     counts: OutcomeCounts
-    channel: Channel | MatrixChannel
+    channel: Channel | MatrixChannel | CrossedChannel
     labels: tuple[Any, ...]
     privileged: Any = None
     level: float = 0.95
     protocol: Any = None
+    margins: dict[str, GroupRates] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -94,7 +108,10 @@ class GroupRates(tables.TableView):
             return dict.fromkeys(self.labels, Measured(math.nan, _NO_PEOPLE))
         return {
             label: Measured(
-                rate, f"The estimated share of group {label!r} is not above 0." if math.isnan(rate) else ""
+                rate,
+                f"The estimated share of group {quote_group(label)} is not above 0."
+                if math.isnan(rate)
+                else "",
             )
             for label, rate in zip(self.labels, self._moments.rates.tolist(), strict=True)
         }
@@ -229,17 +246,35 @@ class GroupRates(tables.TableView):
         reason = self._unknown(range(self.counts.k), z)
         return Interval(low, high, level, "simultaneous intervals of all groups", exact=False, reason=reason)
 
+    def is_hidden(self) -> bool:
+        """Return whether the largest gap of the combinations is larger than its margins let one think.
+
+        It is if all that the interval of that gap allows is above the gap of every margin, as estimated.
+        """
+        if not self.margins or not self.n:
+            return False
+        low = self.data_unfairness_interval("difference").low
+        return all(low > margin.data_unfairness("difference") for margin in self.margins.values())
+
     # --- views ----------------------------------------------------------------------------------
 
     def to_frame(self, *, level: float | None = None, backend: Backend | None = None) -> Any:
         """Return a frame with one row per group: share, rate and gap with limits, naive rate, and a note."""
-        return _rates_frame(self, self._level(level), backend)
+        return views.rates_frame(self, self._level(level), backend)
+
+    def pairs_frame(self, *, level: float | None = None, backend: Backend | None = None) -> Any:
+        """Return a frame with one row for every two groups: their gap with limits.
+
+        The intervals of all pairs hold together: with the probability `level` none of them misses.
+        """
+        return views.pairs_frame(self, self._level(level), backend)
 
     def _make_table(self) -> tuple[str, list[list[str]], list[str]]:
-        maker = f" of {self.protocol!r}" if self.protocol is not None else ""
-        people = "1 person" if self.n == 1 else f"{self.n:,} people"
-        title = f"Outcome rates of the true groups, {people}, groups from reports{maker}"
-        return title, _rows(self), _notes(self)
+        return views.title_of(self), views.rate_rows(self), views.rate_notes(self)
+
+    def gaps_of_all_pairs(self, level: float) -> Iterator[tuple[npt.NDArray[np.intp], Any]]:
+        """Yield pairs of groups, by their places, with limits of their gaps that hold together."""
+        return gap_limits_of_all_pairs(self._moments, level) if self.n else iter(())
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -268,7 +303,7 @@ class GroupRates(tables.TableView):
     def _unknown(self, places: Sequence[int], z: float) -> str:
         """Return which shares are not separated from zero, in words."""
         known = self._separated(z)
-        named = [repr(self.labels[place]) for place in places if not known[place]]
+        named = [quote_group(self.labels[place]) for place in places if not known[place]]
         if not named:
             return ""
         shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
@@ -280,7 +315,8 @@ def group_rates(
     reports: Any,
     protocol: Protocol | None = None,
     *,
-    labels: Sequence[Any] | None = None,
+    columns: Sequence[str] | None = None,
+    labels: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     privileged: Any = None,
     positive: object = None,
     level: float = 0.95,
@@ -298,14 +334,18 @@ def group_rates(
     ----------
     outcome : array, list or series
         0 or 1 for each person, in the clear.
-    reports : Reports or array
-        The group of each person, as reported under local differential privacy, in the same order.
+    reports : Reports, array, JointReports or mapping of str to Reports
+        The group of each person, as reported under local differential privacy, in the same order. With joint
+        reports, or with the reports of each column in a mapping, the groups are the combinations of columns.
     protocol : Protocol, optional
         What made the reports, where they are a bare array.
-    labels : sequence, optional
-        What the groups are called; by default their codes.
+    columns : sequence of str, optional
+        Which of the columns that are reported are crossed; all by default.
+    labels : sequence, or mapping of str to sequence, optional
+        What the groups are called; by default their codes. Where columns are crossed, the labels of the
+        values of each column.
     privileged : object, optional
-        The label of the group that others are compared with.
+        The label of the group that others are compared with; where columns are crossed, a tuple.
     positive : object, optional
         The outcome that counts as 1, where outcomes are other labels than 0 and 1.
     level : float
@@ -338,6 +378,10 @@ def group_rates(
 
     Intervals are about the population that people were drawn from. The outcomes themselves are in the clear.
 
+    Of crossed columns that are reported independently, the score of a combination is the product of the
+    scores of its values. Its variance and its covariance with other scores come from the products of scores
+    of the people themselves, so they have all that one person's reports share.
+
     Examples
     --------
     >>> import numpy as np
@@ -350,116 +394,102 @@ def group_rates(
     '0.2 0.6'
     >>> f"{found.naive['women']:.1f}"  # among those who reported to be women
     '0.4'
+
+    Two columns, of which each has a report of its own:
+
+    >>> from evenhand.collect.joint.build import strategy_for
+    >>> codes = {"sex": np.tile([0, 1], 5000), "race": np.repeat([0, 1, 0], [4000, 4000, 2000])}
+    >>> hired = np.random.default_rng(7).random(10_000) < np.where(codes["sex"] == codes["race"], 0.6, 0.2)
+    >>> joint = strategy_for({"sex": 2, "race": 2}, epsilon=4, protocol="grr").privatize(codes, rng=7)
+    >>> crossed = group_rates(hired, joint, labels={"sex": ["f", "m"]})
+    >>> {group: round(float(rate), 1) for group, rate in crossed.rates.items()}
+    {('f', 0): 0.6, ('f', 1): 0.2, ('m', 0): 0.2, ('m', 1): 0.6}
+    >>> crossed.is_hidden(), round(float(crossed.margins["sex"].data_unfairness("difference")), 1)
+    (True, 0.1)
     """
-    owner = "group_rates"
-    level = check_level(level, owner=owner)
+    level = check_level(level, owner=_OWNER)
+    joint = read_joint_reports(reports)
+    if joint is None:
+        if columns is not None:
+            must_be, got = "left out, except with reports of several columns", "given"
+            raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=got)
+        received = _read_reports(reports, protocol)
+        names = _check_names(tables.as_labels(labels, received.protocol.k, owner=_OWNER), privileged)
+        binary = _read_outcome(outcome, received, positive)
+        estimate = _estimate(count_reports(binary, received), names, privileged, level, received.protocol)
+    else:
+        if protocol is not None:
+            must_be = "left out with reports of several columns, which have theirs"
+            raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=kind_of(protocol))
+        binary = _read_outcome(outcome, joint, positive)
+        estimate = _cross(binary, joint, columns, labels, privileged, level)
+    if outcome_from_reports:
+        warnings.warn(DEPENDENT_OUTCOME, IndependenceWarning, stacklevel=2)
+    else:
+        for checked in (estimate, *estimate.margins.values()):
+            impossible = impossible_groups(checked.counts, checked.channel)
+            if impossible.size:
+                text = impossible_groups_text(checked.labels, impossible)
+                warnings.warn(text, IndependenceWarning, stacklevel=2)
+                break
+    return estimate
+
+
+def _cross(
+    binary: npt.NDArray[Any], joint: Any, columns: Any, labels: Any, privileged: Any, level: float
+) -> GroupRates:
+    """Return the rates of the combinations of columns, with those of each column alone."""
+    strategy = joint.strategy
+    crossed = read_crossed_columns(columns, strategy)
+    named = read_crossed_labels(labels, {column: strategy.sizes[column] for column in crossed})
+    names = _check_names(combine_labels(named), privileged)
+    estimate = _estimate(count_columns(binary, joint, crossed), names, privileged, level, strategy)
+    if len(crossed) == 1:
+        return estimate
+    for place, column in enumerate(crossed):
+        counted = count_columns(binary, joint, (column,))
+        own = None if privileged is None else privileged[place]
+        estimate.margins[column] = _estimate(counted, named[column], own, level, strategy.protocols[column])
+    return estimate
+
+
+def _estimate(
+    counted: CountedReports, names: tuple[Any, ...], privileged: Any, level: float, protocol: Any
+) -> GroupRates:
+    return GroupRates(counted.counts, counted.channel, names, privileged, level, protocol)
+
+
+def _read_reports(reports: Any, protocol: Protocol | None) -> Reports:
+    """Return the reports of one column with the protocol that made them."""
     if protocol is None and not isinstance(reports, Reports):
         raise InvalidParameterError(
-            "protocol", owner=owner, must_be="given where reports are a bare array", got=kind_of(protocol)
+            "protocol", owner=_OWNER, must_be="given where reports are a bare array", got=kind_of(protocol)
         )
     made_by = reports.protocol if protocol is None else protocol
     if not isinstance(made_by, Protocol):
         raise InvalidParameterError(
-            "protocol", owner=owner, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
+            "protocol", owner=_OWNER, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
         )
-    received = Reports.of(reports, made_by)
-    names = tables.as_labels(labels, made_by.k, owner=owner)
-    if None in names:  # which stands for no group where groups are compared
-        must_be = "labels other than None"
-        raise InvalidParameterError("labels", owner=owner, must_be=must_be, got="None among them")
-    check_label(privileged, name="privileged", owner=owner, must_be=_A_LABEL)
+    return Reports.of(reports, made_by)
+
+
+def _check_names(names: tuple[Any, ...], privileged: Any) -> tuple[Any, ...]:
+    """Return the labels of the groups if they can be compared and the privileged one is among them."""
+    if any(None in (label if isinstance(label, tuple) else (label,)) for label in names):
+        must_be = "labels other than None"  # which stands for no group where groups are compared
+        raise InvalidParameterError("labels", owner=_OWNER, must_be=must_be, got="None among them")
+    check_label(privileged, name="privileged", owner=_OWNER, must_be=_A_LABEL)
     if privileged is not None and privileged not in names:
-        raise InvalidParameterError("privileged", owner=owner, must_be=_A_LABEL, got=privileged)
-    column = read_column(outcome, name="outcome", owner=owner)
-    same_length([("outcome", column), ("reports", received.values)], owner=owner)
-    binary = read_binary({"outcome": column}, positive=positive, owner=owner)["outcome"]
-    counts = count_outcomes(binary, received, made_by)
-    channel = Channel.of(made_by, owner=owner)
-    channel.require_inverse()
-    estimate = GroupRates(counts, channel, names, privileged, level, made_by)
-    if outcome_from_reports:
-        warnings.warn(DEPENDENT_OUTCOME, IndependenceWarning, stacklevel=2)
-    elif (impossible := impossible_groups(counts, channel)).size:
-        warnings.warn(impossible_groups_text(names, impossible), IndependenceWarning, stacklevel=2)
-    return estimate
+        raise InvalidParameterError("privileged", owner=_OWNER, must_be=_A_LABEL, got=privileged)
+    return names
 
 
-_MOST_PAIRED = 30  # with more groups, the interval of the worst pair would make printing slow
-
-
-def _rates_frame(rates: GroupRates, level: float, backend: Backend | None) -> Any:
-    """Return one row per group."""
-    intervals = {label: rates.interval(label, level=level) for label in rates.labels}
-    gaps = {label: _gap_interval(rates, label, level) for label in rates.labels}
-    return tables.estimates_frame(
-        {
-            "group": tables.label_column(rates.labels),
-            "share": [float(share) for share in rates.shares.values()],
-            "rate": [float(rate) for rate in rates.possible_rates.values()],
-            "low": [interval.low for interval in intervals.values()],
-            "high": [interval.high for interval in intervals.values()],
-            "gap": [float(possible_gap(rates, label)) for label in rates.labels],
-            "gap_low": [interval.low for interval in gaps.values()],
-            "gap_high": [interval.high for interval in gaps.values()],
-            "level": [level] * len(rates.labels),
-            "naive_rate": [float(rate) for rate in rates.naive.values()],
-            "note": [intervals[label].reason or rates.rates[label].reason for label in rates.labels],
-        },
-        backend,
-    )
-
-
-def _rows(rates: GroupRates) -> list[list[str]]:
-    heads = ["group", "share", "rate", f"{100 * rates.level:.10g}% interval", "naive rate"]
-    compared = rates.privileged is not None
-    rows = [heads + ([f"{rates.privileged} minus this", "interval of the gap"] if compared else [])]
-    for label in rates.labels[: tables.SHOWN]:
-        limits = tables.limits_text(*rates.interval(label))
-        row = [str(label), number_text(rates.shares[label]), rate_text(rates.possible_rates[label]), limits]
-        row.append(number_text(rates.naive[label]))
-        if compared and label == rates.privileged:
-            row += ["", ""]
-        elif compared:
-            reached = tables.limits_text(*_gap_interval(rates, label, rates.level))
-            row += [rate_text(possible_gap(rates, label)), reached]
-        rows.append(row)
-    return rows
-
-
-def rate_text(rate: float) -> str:
-    """Return a rate or a gap in three decimals, or that it cannot be estimated."""
-    return "cannot be estimated" if math.isnan(rate) else number_text(rate)
-
-
-def possible_gap(rates: GroupRates, label: Any) -> float:
-    """Return the privileged group's rate minus that of a group, as both are shown; NaN if there is none."""
-    if rates.privileged is None or label == rates.privileged:
-        return math.nan
-    return float(rates.possible_rates[rates.privileged]) - float(rates.possible_rates[label])
+def _read_outcome(outcome: Any, reports: Any, positive: Any) -> npt.NDArray[Any]:
+    """Return outcomes as 0 and 1, as many as there are reports."""
+    column = read_column(outcome, name="outcome", owner=_OWNER)
+    same_length([("outcome", column), ("reports", reports)], owner=_OWNER)
+    return read_binary({"outcome": column}, positive=positive, owner=_OWNER)["outcome"]
 
 
 def _nearest_rate(rate: Measured) -> Measured:
     return rate if 0 <= rate <= 1 else Measured(min(max(rate, 0.0), 1.0))
-
-
-def _gap_interval(rates: GroupRates, label: Any, level: float) -> Interval:
-    if rates.privileged is None or label == rates.privileged:
-        return Interval(math.nan, math.nan, level, "none", exact=False)
-    return rates.interval(rates.privileged, against=label, level=level)
-
-
-def _notes(rates: GroupRates) -> list[str]:
-    lines = tables.more_rows(len(rates.labels))
-    known = list(rates.possible_rates.values())
-    worst = max(known) - min(known)
-    reason = next((rate.reason for rate in known if math.isnan(rate)), "")
-    if reason:
-        lines.append(f"Largest gap between two groups: cannot be estimated. {reason}")
-    elif len(rates.labels) <= _MOST_PAIRED:
-        limits = tables.limits_text(*rates.data_unfairness_interval("difference"))
-        lines.append(f"Largest gap between two groups: {worst:.3f}, {limits}.")
-    unknown = [str(label) for label, known in rates.separated.items() if not known]
-    if unknown and rates.n:
-        shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
-        lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")
-    return lines

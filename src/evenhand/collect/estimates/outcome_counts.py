@@ -10,7 +10,7 @@ true groups could have made, and the rates computed from it are wrong.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from evenhand._lazy import lazy
 from evenhand.collect.estimates.frequencies import count_together
 from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.errors import LimitExceededError
+from evenhand.measure.report_text import quote_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import numpy.typing as npt
 
+    from evenhand.collect.estimates.crossed_channel import CrossedChannel
     from evenhand.collect.protocols.base import Protocol
     from evenhand.collect.protocols.channel import Channel, MatrixChannel
     from evenhand.collect.reports.reports import Reports
@@ -47,10 +49,14 @@ class OutcomeCounts:
     together : array of shape (2, k, k)
         ``together[y, u, v]`` reports of people with outcome ``y`` support both ``u`` and ``v``; the diagonal
         holds how many support each group.
+    members : array of bool of shape (groups, k), optional
+        Where columns are crossed: which of the k counts add up to the support of each group. By default each
+        count is that of one group.
     """
 
     people: npt.NDArray[Any]
     together: npt.NDArray[Any]
+    members: npt.NDArray[np.bool_] | None = None
 
     @property
     def n(self) -> int:
@@ -60,12 +66,13 @@ class OutcomeCounts:
     @property
     def k(self) -> int:
         """How many groups there are."""
-        return int(self.together.shape[1])
+        return int(self.together.shape[1]) if self.members is None else len(self.members)
 
     @property
     def support(self) -> npt.NDArray[Any]:
-        """How many reports of people with each outcome support each group, of shape (2, k)."""
-        return np.diagonal(self.together, axis1=1, axis2=2)
+        """How many reports of people with each outcome support each group, of shape (2, groups)."""
+        counts = np.diagonal(self.together, axis1=1, axis2=2)
+        return counts if self.members is None else counts @ self.members.T
 
     @classmethod
     def of_chunks(
@@ -95,16 +102,30 @@ def count_outcomes(outcome: npt.NDArray[Any], reports: Reports, protocol: Protoc
     """
     k = protocol.k
     if k > MOST_GROUPS:
-        raise LimitExceededError(
-            f"Rates of {k:,} groups need a table of every two of them; {MOST_GROUPS:,} groups is the most. "
-            "Hint: merge groups into fewer before they are reported.",
-            limit="groups",
-        )
-    if isinstance(protocol.layout, IntegerLayout):  # a report supports one group, so no two together
-        cells = np.bincount(reports.values + outcome * np.intp(k), minlength=2 * k).reshape(2, k)
-        return OutcomeCounts(_people(outcome), cells[:, :, None] * np.eye(k, dtype=np.int64))
-    rows = max(1, _CELLS_AT_ONCE // k)
-    return OutcomeCounts.of_chunks(outcome, protocol.indicator_chunks(reports, rows=rows), k)
+        refuse_many_groups(k)
+    if isinstance(protocol.layout, IntegerLayout):
+        return count_values(outcome, reports.values, k)
+    return OutcomeCounts.of_chunks(outcome, protocol.indicator_chunks(reports, rows=block_rows(k)), k)
+
+
+def count_values(outcome: npt.NDArray[Any], values: npt.NDArray[Any], k: int) -> OutcomeCounts:
+    """Count reports that name one of `k` values each, so that none supports two together."""
+    cells = np.bincount(values + outcome * np.intp(k), minlength=2 * k).reshape(2, k)
+    return OutcomeCounts(_people(outcome), cells[:, :, None] * np.eye(k, dtype=np.int64))
+
+
+def block_rows(k: int) -> int:
+    """Return how many reports of `k` numbers each are looked at together."""
+    return max(1, _CELLS_AT_ONCE // k)
+
+
+def refuse_many_groups(k: int) -> NoReturn:
+    """Refuse more groups than a table of every two of them is made for."""
+    raise LimitExceededError(
+        f"Rates of {k:,} groups need a table of every two of them; {MOST_GROUPS:,} groups is the most. "
+        "Hint: merge groups into fewer before they are reported.",
+        limit="groups",
+    )
 
 
 def _people(outcome: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -116,7 +137,9 @@ RARE = 2.866515718791933e-07
 """The chance beyond which a count is called impossible: one tail at five standard errors."""
 
 
-def impossible_groups(counts: OutcomeCounts, channel: Channel | MatrixChannel) -> npt.NDArray[np.intp]:
+def impossible_groups(
+    counts: OutcomeCounts, channel: Channel | MatrixChannel | CrossedChannel
+) -> npt.NDArray[np.intp]:
     """Return the groups whose reports no true groups could have made, by exact binomial tests.
 
     Each group has four tests (two outcomes, two sides), so an independent outcome is suspected with a
@@ -152,7 +175,7 @@ DEPENDENT_OUTCOME = (
 
 def impossible_groups_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:
     """Return the warning for groups whose reports no true groups could have made."""
-    named = ", ".join(repr(labels[group]) for group in groups[:3])
+    named = ", ".join(quote_group(labels[group]) for group in groups[:3])
     more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
     return (
         f"The rates are wrong: with this outcome, what the reports say of group {named}{more} lies outside "

@@ -50,7 +50,7 @@ def limits_text(low: float, high: float) -> str:
     return "undefined" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
 
 
-def as_labels(labels: Sequence[Any] | None, k: int, *, owner: str) -> tuple[Any, ...]:
+def as_labels(labels: Any, k: int, *, owner: str) -> tuple[Any, ...]:
     """Return `labels` if they are `k` different ones, or the codes 0 to ``k - 1`` if there are none."""
     if labels is None:
         return tuple(range(k))

@@ -18,6 +18,7 @@ from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.optimal_inputs import ORIGINS, as_weights
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import read_binary, read_column, same_length
+from evenhand.measure.crossing import crossed_columns
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.randomness import source_from
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     Origin = Literal["public", "pilot", "noisy", "exact"]
 
 _OWNER = "GroupOutcomes"
+_MOST_GROUPS = 2**20
 _PILOT_APART = "nobody of the pilot reports again"
 _LEAST_BUDGET = Fraction(1, 10**9)  # noise for a smaller one cannot be drawn exactly
 _SENSITIVITY = {Unit.REPLACE_ONE: 2, Unit.ADD_OR_REMOVE_ONE: 1}
@@ -195,7 +197,7 @@ class GroupOutcomes:
         outcome: Any,
         group: Any,
         *,
-        k: int,
+        k: int | Mapping[str, int],
         epsilon: Number | None = None,
         unit: str = "replace one",
         protects: Sequence[str] = (),
@@ -212,10 +214,11 @@ class GroupOutcomes:
         ----------
         outcome : array
             0 or 1 for each person.
-        group : array of int
-            Each person's group, 0 to ``k - 1``.
-        k : int
-            How many groups there are, declared.
+        group : array of int, or mapping of str to array of int
+            Each person's group, 0 to ``k - 1``. Columns in a mapping are crossed: the groups are their
+            combinations in row-major order, the values of the last column changing fastest.
+        k : int, or mapping of str to int
+            How many groups there are, declared; of crossed columns, how many values each has.
         epsilon : int, float, str, Fraction or Decimal
             What the table may cost, 1e-9 to 1e6; there is no default. Where the scale of the noise has more
             digits than can be drawn exactly, it is rounded up, and the guarantee says what it costs then.
@@ -260,7 +263,7 @@ class GroupOutcomes:
         return cls(weights, rates, "noisy", cost, assumptions=(origin, _SEES_ROWS))
 
     @classmethod
-    def exact(cls, outcome: Any, group: Any, *, k: int) -> GroupOutcomes:
+    def exact(cls, outcome: Any, group: Any, *, k: int | Mapping[str, int]) -> GroupOutcomes:
         """Count rows by group and outcome as they are: for rows that are public, or to reproduce a paper.
 
         A mechanism that is made from them promises nothing to the people in the rows unless the counts are
@@ -425,15 +428,34 @@ def _numbers_text(numbers: Sequence[float]) -> str:
     return f"{len(numbers)} numbers ({shown}{', ...' if len(numbers) > 5 else ''})"
 
 
-def _count_rows(outcome: Any, group: Any, k: int, *, owner: str) -> Counts:
+def _count_rows(outcome: Any, group: Any, k: int | Mapping[str, int], *, owner: str) -> Counts:
     """Return how many people of each group (row) have each outcome (column)."""
-    groups = integer("k", k, owner=owner, low=2, high=2**20)
     column = read_column(outcome, name="outcome", owner=owner)
-    codes = check_codes(group, groups, owner=owner)
+    codes, groups = _read_groups(group, k, owner=owner)
     same_length([("outcome", column), ("group", codes)], owner=owner)
     binary = read_binary({"outcome": column}, positive=None, owner=owner)["outcome"]
     cells = 2 * codes.astype(np.int64) + np.asarray(binary, dtype=np.int64)
     return np.bincount(cells, minlength=2 * groups).reshape(groups, 2)
+
+
+def _read_groups(group: Any, k: int | Mapping[str, int], *, owner: str) -> tuple[npt.NDArray[Any], int]:
+    """Return the code of each person's group or combination of columns, and how many there are."""
+    if not isinstance(k, Mapping):
+        groups = integer("k", k, owner=owner, low=2, high=_MOST_GROUPS)
+        return check_codes(group, groups, owner=owner), groups
+    sizes = {str(name): integer("k", size, owner=owner, low=2, high=_MOST_GROUPS) for name, size in k.items()}
+    groups = math.prod(sizes.values())
+    if not sizes or groups > _MOST_GROUPS:
+        must_be = f"the sizes of one column or more, of at most {_MOST_GROUPS:,} combinations"
+        raise InvalidParameterError("k", owner=owner, must_be=must_be, got=f"{groups:,}" if sizes else "none")
+    columns = crossed_columns(group)
+    if columns is None or set(columns) != set(sizes):
+        must_be = f"codes of each of the columns {', '.join(sizes)}, as in 'k'"
+        raise InvalidParameterError("group", owner=owner, must_be=must_be, got="other columns")
+    codes = [check_codes(columns[name], size, owner=owner) for name, size in sizes.items()]
+    same_length([("group", part) for part in codes], owner=owner)
+    shape = tuple(sizes.values())
+    return np.ravel_multi_index([part.astype(np.intp) for part in codes], shape), groups
 
 
 def _from_counts(counts: Counts, *, least: int) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -13,6 +13,7 @@ from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS, Combined, Combin
 from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
 from evenhand.collect.joint.split_fair import fair_epsilon
+from evenhand.collect.joint.strategy import check_column_names
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.registry import AUTO, auto_name, protocol_named
@@ -20,6 +21,8 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand.collect.joint.strategy import Strategy
 
     Wanted = dict[str, str | type[Protocol] | Protocol]
@@ -210,7 +213,7 @@ def optimal_strategy(
     *,
     epsilon: Number,
     outcomes: GroupOutcomes,
-    protected: str | None = None,
+    protected: str | Sequence[str] | None = None,
     strategy: str = "auto",
     split: Any = "optimal",
     target: Number | None = None,
@@ -236,8 +239,10 @@ def optimal_strategy(
         Privacy parameter of a person's whole report, > 0.
     outcomes : GroupOutcomes
         Of the groups of the protected column; with ``"combined"`` of all combinations, in row-major order.
-    protected : str, optional
-        May be left out where there is one column, and with ``"combined"``.
+    protected : str or sequence of str, optional
+        May be left out where there is one column, and with ``"combined"``. Several columns are crossed:
+        `outcomes` are those of their combinations, and one channel reports the combination, alone
+        (``"single"``) or with all columns (``"combined"``).
     strategy : {"auto", "independent", "combined", "single"}
         See above.
     split : {"uniform", "k-based", "optimal", "sample"} or mapping of str to number
@@ -259,6 +264,11 @@ def optimal_strategy(
     gender  2  Optimal   0.747215                   0.747215
     race    5  GRR       3.25279                    3.25279
     whole report: epsilon 4
+    >>> crossed = GroupOutcomes.public([4, 3, 2, 1], [0.2, 0.3, 0.4, 0.6], source="census 2020, table 5")
+    >>> columns = {"gender": 2, "union": 2}
+    >>> both = optimal_strategy(columns, epsilon=1, outcomes=crossed, protected=["gender", "union"])
+    >>> f"{both.unfairness.before:.2f} {both.unfairness.after:.2f}"
+    '0.94 0.08'
     """
     total = exact(epsilon, name="epsilon", owner=_OPTIMAL_OWNER, above=0, most=1_000_000)
     kind = one_of("strategy", strategy, ("auto", *STRATEGIES), owner=_OPTIMAL_OWNER)
@@ -266,16 +276,24 @@ def optimal_strategy(
     if not isinstance(given, GroupOutcomes):
         must_be, got = "a GroupOutcomes", f"a {type(outcomes).__name__}"
         raise InvalidParameterError("outcomes", owner=_OPTIMAL_OWNER, must_be=must_be, got=got)
+    crossed = _crossed_columns(sizes, protected)
     if kind == "auto":
-        kind = _choose_strategy(sizes, outcomes)
+        kind = "combined" if len(crossed) > 1 else _choose_strategy(sizes, outcomes)
     if target is not None and kind != "independent":
         must_be = "left out unless the strategy is 'independent'"
         raise InvalidParameterError("target", owner=_OPTIMAL_OWNER, must_be=must_be, got=str(target))
-    if kind == "combined":
-        _check_groups(outcomes, check_product(sizes), "one for each combination")
-        return CombinedOptimal(sizes, outcomes.optimal(total, **options))
+    if len(crossed) > 1 and kind == "independent":
+        must_be = (
+            "'combined' or 'single' where several columns are protected: one channel reports them together"
+        )
+        raise InvalidParameterError("strategy", owner=_OPTIMAL_OWNER, must_be=must_be, got=kind)
+    if kind == "combined" or len(crossed) > 1:
+        together = {name: sizes[name] for name in crossed} if kind == "single" else sizes
+        clear = [name for name in sizes if name not in together]
+        _check_groups(outcomes, check_product(together), "one for each combination")
+        return CombinedOptimal(together, outcomes.optimal(total, **options), in_clear=clear)
     must_be = "the column that is reported by the optimal channel"
-    column = _protected_column(sizes, protected, owner=_OPTIMAL_OWNER, must_be=must_be)
+    column = _protected_column(sizes, crossed[0] if crossed else None, owner=_OPTIMAL_OWNER, must_be=must_be)
     _check_groups(outcomes, sizes[column], f"one for each value of '{column}'")
     if kind == "single":
         return Single(column, outcomes.optimal(total, **options), in_clear=[c for c in sizes if c != column])
@@ -297,6 +315,19 @@ def optimal_strategy(
     if isinstance(split, str) and split == "sample":
         return Sampled(made, split_budget(total, sizes, how="sample", exact=True))
     return Independent(made)
+
+
+def _crossed_columns(sizes: Mapping[str, int], protected: Any) -> tuple[str, ...]:
+    """Return the protected columns, whose combinations are the groups; none if they are not named."""
+    names = (
+        ()
+        if protected is None
+        else check_column_names(protected, parameter="protected", owner=_OPTIMAL_OWNER)
+    )
+    for name in names:
+        if name not in sizes:
+            raise ColumnNotFoundError(name, sizes, place="among the sizes")
+    return names
 
 
 def _choose_strategy(sizes: Mapping[str, int], outcomes: GroupOutcomes) -> Literal["combined", "independent"]:

@@ -17,7 +17,7 @@ from evenhand.collect.joint.strategy import Strategy, check_column_names, stream
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.describe import epsilon_literal
 from evenhand.collect.protocols.grr import GRR
-from evenhand.collect.protocols.optimal import Optimal
+from evenhand.collect.protocols.optimal import Optimal, Unfairness
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.rational import Number, exact
@@ -381,7 +381,29 @@ class CombinedOptimal(ProductStrategy):
             "origin": self.product.origin,
             "law": dyadic_channel(law, self.epsilon),
         }
-        return _Part.from_record(record)
+        part = _Part.from_record(record)
+        part._set(unfairness=self._unfairness_of_part(place))  # noqa: SLF001 - of its own kind
+        return part
+
+    def _unfairness_of_part(self, place: int) -> Unfairness:
+        """Return the largest difference of rates by one column: of the true values and of those reported.
+
+        A part's law on average does not tell: how a value is reported and how often it has the outcome both
+        depend on the other columns.
+        """
+        weights, rates = np.asarray(self.product.weights), np.asarray(self.product.rates)
+        own = np.unravel_index(np.arange(self.product.k), self.shape)[place]
+        spreads = []
+        for law in (np.eye(self.shape[place])[own], self._parts(place)):
+            people = weights @ law
+            reported = ((weights * rates) @ law)[people > 0] / people[people > 0]
+            spreads.append(float(reported.max() - reported.min()))
+        return Unfairness(*spreads)
+
+    @property
+    def unfairness(self) -> Unfairness:
+        """How unequal the outcome rates are, of the true combinations and of the reported ones."""
+        return self.product.unfairness
 
     def _parts(self, place: int) -> npt.NDArray[np.float64]:
         """Return the probability of each value of a part of the report (column) under each combination."""

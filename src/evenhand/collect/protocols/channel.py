@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-_ADDED = 2  # people for each outcome
+ADDED_PEOPLE = 2
+"""How many people are added for each outcome, so that no variance is zero."""
 
 
 class ScoreTerms(NamedTuple):
@@ -215,7 +216,7 @@ class Channel:
         They are spread evenly over the four kinds of reports that two values make.
         """
         q, k = float(self.q), together.shape[-1]
-        together, people = together + _ADDED / 4 * (1 + np.eye(k)), people + _ADDED
+        together, people = together + ADDED_PEOPLE / 4 * (1 + np.eye(k)), people + ADDED_PEOPLE
         support = np.diagonal(together, axis1=-2, axis2=-1)
         crossed = support[..., :, None] + support[..., None, :]
         second = together - q * crossed + q * q * people[..., None, None]
@@ -382,7 +383,7 @@ class MatrixChannel:
         """Return what a score interval needs; the people without the value are spread as estimated."""
         shares = self.shares(counts, n)
         own = np.diagonal(self.squares)
-        other = self._other_squares(onto_simplex(shares))
+        other = mean_other_squares(self.squares, onto_simplex(shares))
         return ScoreTerms(shares, 1.0, other, own - other - (0 if population else 1), self.step)
 
     def exact_limits(self, counts: npt.ArrayLike, n: int, level: float) -> tuple[Floats, Floats]:
@@ -400,15 +401,6 @@ class MatrixChannel:
         moved = np.clip(shares, 0, 1) - shares
         least, most = least + np.minimum(moved, 0), most + np.maximum(moved, 0)
         return np.clip(least, 0, 1), np.clip(most, 0, 1)
-
-    def _other_squares(self, shares: Floats) -> Floats:
-        """Return the mean of `squares` over the people who have another value; over all values if none do."""
-        k = shares.shape[-1]
-        weights = np.where(np.eye(k, dtype=bool), 0.0, np.maximum(shares, 0)[..., None, :])
-        total = weights.sum(axis=-1, keepdims=True)
-        even = (1 - np.eye(k)) / (k - 1)
-        weights = np.where(total > 0, weights / np.where(total > 0, total, 1), even)
-        return np.asarray((weights * self.squares).sum(axis=-1))
 
     # --- groups and outcomes ----------------------------------------------------------------------
 
@@ -440,7 +432,7 @@ class MatrixChannel:
         with_outcome : array of shape (..., 2, k)
             The share of people with each outcome and value.
         """
-        return np.diagonal(self.squares), self._other_squares(with_outcome).max(axis=-2)
+        return np.diagonal(self.squares), mean_other_squares(self.squares, with_outcome).max(axis=-2)
 
     # --- several attributes -----------------------------------------------------------------------
 
@@ -455,6 +447,16 @@ class MatrixChannel:
     def square_axis(self, moment: Floats, axis: int) -> Floats:
         """Return the mean squares of the scores along one axis, for people spread as given."""
         return np.moveaxis(np.tensordot(self.squares, moment, axes=(1, axis)), 0, axis)
+
+
+def mean_other_squares(squares: Floats, shares: Floats) -> Floats:
+    """Return the mean of `squares` over the people who have another value; over all values if none do."""
+    k = shares.shape[-1]
+    weights = np.where(np.eye(k, dtype=bool), 0.0, np.maximum(shares, 0)[..., None, :])
+    total = weights.sum(axis=-1, keepdims=True)
+    even = (1 - np.eye(k)) / (k - 1)
+    weights = np.where(total > 0, weights / np.where(total > 0, total, 1), even)
+    return np.asarray((weights * squares).sum(axis=-1))
 
 
 def onto_simplex(values: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._validate import one_of, refuse
 from evenhand.collect.reports.streams import check_rng
+from evenhand.learn.columns import declared_columns
 from evenhand.learn.fermi import training
 from evenhand.learn.fermi.training import public_groups, read_groups
 from evenhand.learn.training.descent import plan_for
@@ -91,7 +92,8 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows : int, optional
         The public number of rows. Without it their number is taken to be public.
     groups, classes : sequence, optional
-        The public groups and classes. Without them those that occur are taken to be public.
+        The public groups and classes. Without them those that occur are taken to be public. Groups of crossed
+        columns are tuples, or a mapping of the columns to their values, all of whose combinations are groups.
     preprocessing : sequence of str, optional
         What is assumed of how the features were made, for the guarantee: ``PublicEncoder(...).assumptions``,
         for instance. Without it, that no scaling constant or vocabulary was learnt from the rows.
@@ -108,7 +110,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : array
         The two classes; the second one is the positive answer.
     groups_ : list
-        The groups, in the order of `shares_`.
+        The groups, in the order of `shares_`; of crossed columns, tuples.
     shares_ : array of (1, groups), or (2, groups) for odds
         The shares of the groups as they were released.
     matrix_ : array of (1, groups, 2), or (2, groups, 2) for odds
@@ -201,8 +203,8 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             :class:`~evenhand.learn.encoding.encoder.PublicEncoder`.
         y : array
             Labels of two classes.
-        group : array
-            The group of each row.
+        group : array, or mapping or frame of columns
+            The group of each row. Several columns are crossed: a group is a combination of their values.
         person : array, optional
             Whose row each is: equal for rows of one person. Not with `as_printed`, which promises nothing.
         **refused
@@ -259,7 +261,8 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(classes) != 2:
             hint = "DPLogisticRegression takes more."
             refuse("y", owner, "labels of two classes", "labels of more", hint=hint)
-        codes, known = read_groups(group, len(features), owner=owner, groups=named)
+        columns = declared_columns(self.groups)
+        codes, known = read_groups(group, len(features), owner=owner, groups=named, columns=columns)
         wide = np.column_stack([features, np.ones(len(features))])
         return training.Examples(wide, labels, codes, len(known)), classes, known
 

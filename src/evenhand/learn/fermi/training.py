@@ -12,7 +12,12 @@ import numpy as np
 
 from evenhand._validate import kind_of, one_of, refuse
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.columns import places_among, require_length
+from evenhand.learn.columns import (
+    declare_groups,
+    encode_row_groups,
+    places_among_groups,
+    require_length,
+)
 from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train_printed
 from evenhand.learn.fermi.steps import Clipped, sparse_rows, train
 from evenhand.learn.training.descent import batches, noises, plan
@@ -282,6 +287,11 @@ def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | No
     if groups is None:
         return None
     must_be = "a list of two groups or more, each once and all of one type"
+    listed = declare_groups(groups)
+    if isinstance(listed, list | tuple) and listed and all(isinstance(label, tuple) for label in listed):
+        if not 2 <= len(set(listed)) == len(listed) <= MOST_GROUPS:
+            refuse("groups", owner, must_be, "others")
+        return list(listed)
     try:
         column = read_column(groups, name="groups", owner=owner)
         seen = encode_labels(column, name="groups", owner=owner)[1]
@@ -293,36 +303,41 @@ def public_groups(groups: Sequence[Any] | None, *, owner: str) -> list[Any] | No
 
 
 def read_groups(
-    group: Any, rows: int, *, owner: str, groups: list[Any] | None
+    group: Any,
+    rows: int,
+    *,
+    owner: str,
+    groups: list[Any] | None,
+    columns: tuple[str, ...] | None = None,
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Return the place of each row's group among the groups, and the groups.
 
     Parameters
     ----------
-    group : array or column
-        One label for each row.
+    group : array, column, mapping or frame
+        One label for each row, or the columns whose combinations are the groups.
     rows : int
         How many there must be.
     owner : str
         Who asks, for messages.
     groups : list, optional
         The public groups. Without them they are read from the rows, where two at least must occur.
+    columns : tuple of str, optional
+        The columns that the public groups are combinations of, where they are named.
     """
     if group is None:
         refuse("group", owner, "given: the group of each row", "nothing")
-    column = read_column(group, name="group", owner=owner)
-    require_length("group", len(column), rows, owner=owner)
-    if groups is None:
-        codes, seen = encode_labels(column, name="group", owner=owner)
-        if not 2 <= len(seen) <= MOST_GROUPS:
-            hint = (
-                "name the groups with groups=[...] if one of them may have no rows; cut numbers into classes."
-            )
-            must_be = f"labels of at least two groups, and of at most {MOST_GROUPS:,}"
-            refuse("group", owner, must_be, "one group" if len(seen) < 2 else "more groups", hint=hint)
-        return codes.astype(np.int64), seen
-    must_be = "labels that are among 'groups'"
-    return places_among(column, groups, name="group", owner=owner, must_be=must_be).astype(np.int64), groups
+    if groups is not None:
+        must_be = "labels that are among 'groups'"
+        places = places_among_groups(group, groups, owner=owner, must_be=must_be, columns=columns, rows=rows)
+        return places.astype(np.int64), groups
+    codes, seen, _ = encode_row_groups(group, owner=owner)
+    require_length("group", len(codes), rows, owner=owner)
+    if not 2 <= len(seen) <= MOST_GROUPS:
+        hint = "name the groups with groups=[...] if one of them may have no rows; cut numbers into classes."
+        must_be = f"labels of at least two groups, and of at most {MOST_GROUPS:,}"
+        refuse("group", owner, must_be, "one group" if len(seen) < 2 else "more groups", hint=hint)
+    return codes.astype(np.int64), seen
 
 
 def noisy_shares(

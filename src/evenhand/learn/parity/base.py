@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.sampling import bernoulli
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -67,14 +68,17 @@ class Base:
         One, or as many as there are groups.
     labels : tuple
         The labels of the groups.
+    columns : tuple of str
+        The columns whose combinations are the groups; none of them if the group is one column.
     """
 
     models: tuple[Any, ...]
     labels: tuple[Any, ...]
     single: bool
+    columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, estimator: Any, labels: tuple[Any, ...]) -> Base:
+    def of(cls, estimator: Any, labels: tuple[Any, ...], columns: tuple[str, ...] = ()) -> Base:
         """Return the classifiers as they were given."""
         decoupled = isinstance(estimator, Mapping)
         models = tuple(estimator[label] for label in labels) if decoupled else (estimator,)
@@ -86,7 +90,7 @@ class Base:
                     "a classifier, or a mapping from every group to a classifier",
                     kind_of(model),
                 )
-        return cls(models, labels, not decoupled)
+        return cls(models, labels, not decoupled, columns)
 
     def estimator(self) -> Any:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
@@ -102,7 +106,7 @@ class Base:
                 refuse(
                     "y",
                     f"{OWNER}.fit",
-                    "such that the rows that train a classifier have both classes",
+                    "such that the rows that train a classifier have two classes or more",
                     "rows of one class, or none",
                     hint="train on more rows, or one classifier for all groups.",
                 )
@@ -119,11 +123,11 @@ class Base:
             trained.fit(own_rows, own_labels, **extra)
             remember_rows(trained, own_rows)
             models.append(trained)
-        return Base(tuple(models), self.labels, self.single)
+        return replace(self, models=tuple(models))
 
     def copy(self) -> Base:
         """Return copies of the classifiers: whoever fits one of them again does not change the copy."""
-        return Base(deepcopy(self.models), self.labels, self.single)
+        return replace(self, models=deepcopy(self.models))
 
     def refuse_training_rows(self, X: Any) -> None:
         """Refuse classifiers that are not fitted, or are known to be trained on these very rows."""
@@ -138,35 +142,39 @@ class Base:
                     hint="rates of training rows are not those of new people: keep some rows back.",
                 )
 
-    def classes(self) -> tuple[Any, Any]:
-        """Return the two classes that all classifiers know."""
+    def classes(self) -> tuple[Any, ...]:
+        """Return the classes that all classifiers know, at least two."""
         known = [np.asarray(getattr(model, "classes_", ())).tolist() for model in self.models]
-        if any(classes != known[0] for classes in known) or len(known[0]) != 2:
+        if any(classes != known[0] for classes in known) or len(known[0]) < 2:
             refuse(
                 "estimator",
                 OWNER,
-                "trained on two classes, the same for all groups",
+                "trained on two classes or more, the same for all groups",
                 "a classifier with other classes_",
             )
         return tuple(known[0])
 
-    def positives(self, X: Any, codes: NDArray[np.intp], positive: Any) -> NDArray[np.bool_]:
-        """Return which rows are predicted to be positive."""
-        out = np.zeros(len(codes), dtype=np.bool_)
+    def predict_places(self, X: Any, codes: NDArray[np.intp], classes: Sequence[Any]) -> NDArray[np.intp]:
+        """Return the place among the classes of what is predicted for each row."""
+        out = np.zeros(len(codes), dtype=np.intp)
         if self.single and out.size:
-            out[:] = self._predict(self.models[0], X, codes) == positive
+            out[:] = _places(self._predict(self.models[0], X, codes), classes)
         for place, model in enumerate(self.models):
             here = np.flatnonzero(codes == place)
             if here.size and not self.single:
-                out[here] = self._predict(model, take_rows(X, here), codes[here]) == positive
+                out[here] = _places(self._predict(model, take_rows(X, here), codes[here]), classes)
         return out
 
     def _predict(self, model: Any, X: Any, codes: NDArray[np.intp]) -> NDArray[Any]:
         extra = {"group": self._names(codes)} if _takes(_last(model).predict, "group") else {}
         return np.asarray(model.predict(X, **extra))
 
-    def _names(self, codes: NDArray[np.intp]) -> NDArray[Any]:
-        return np.array(self.labels)[codes]
+    def _names(self, codes: NDArray[np.intp]) -> Any:
+        """Return the group of each row as a classifier takes it: one column, or those that are crossed."""
+        if not self.columns:
+            return np.array(self.labels)[codes]
+        values = zip(*self.labels, strict=True)
+        return {name: np.array(column)[codes] for name, column in zip(self.columns, values, strict=True)}
 
     def guarantee(self) -> Guarantee | None:
         """Return what the training rows are promised by all classifiers; None if one states no guarantee."""
@@ -190,6 +198,13 @@ class Base:
     def simulated(self) -> bool:
         """Tell whether a classifier says that it was drawn with a seed."""
         return any(bool(getattr(_last(model), "simulated_", False)) for model in self.models)
+
+
+def _places(predicted: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
+    places = np.zeros(len(predicted), dtype=np.intp)
+    for place, label in enumerate(classes):
+        places[predicted == label] = place
+    return places
 
 
 def _takes(method: Any, name: str) -> bool:

@@ -35,10 +35,13 @@ _SIZES = {
     "public": "Computed from rates with noise and from the sizes of the groups, which are said to be public.",
     "true": "Computed from the true counts, which are not private.",
 }
-_NOISE_SHARE = 0.2  # of the risk: noise has light tails, so a small share costs little
+NOISE_SHARE = 0.2
+"""The share of the risk that noise has: its tails are light, so a small share costs little."""
+
 _MOST_SUMMED = 1 << 14
 _ROUNDING = 1e-9  # room for the rounding of logarithms
-_SPLITS = np.linspace(0.005, 0.995, 199)  # where the expectation is cut in two; fixed, so nothing is chosen
+SPLITS = np.linspace(0.005, 0.995, 199)
+"""Where an expectation is cut in two; fixed, so that nothing is chosen by looking at the data."""
 
 
 class PrintedBounds(NamedTuple):
@@ -53,7 +56,7 @@ class PrintedBounds(NamedTuple):
 class Released(NamedTuple):
     """Counts that noise was added to, and the noise."""
 
-    counts: NDArray[np.int64]  # of (groups, 2), none below 0: negative predictions and positive ones
+    counts: NDArray[np.int64]  # of (groups, classes), none below 0; of two classes the negative one first
     scale: Fraction | None
     draws: int  # in the whole table
     per_count: int = 1  # draws in each of the counts
@@ -67,7 +70,8 @@ class GapBound:
     Attributes
     ----------
     name : str
-        Whose gap: ``"positive rate"``, ``"true positive rate"`` or ``"false positive rate"``.
+        Whose gap: ``"positive rate"``, ``"true positive rate"``, ``"false positive rate"`` or, with more
+        than two classes, ``"rate of ..."`` for each of them.
     expected : float
         The gap is at most this on average over rows and noise, for groups as large as the table says at
         least.
@@ -101,7 +105,7 @@ class Bounds:
     confidence : float
         With which all `likely` bounds hold together.
     parts : tuple of GapBound
-        One for statistical parity, two for equalised odds.
+        One for statistical parity of two classes, two for equalised odds, one for each of several classes.
     groups : tuple
         The labels of the groups.
     sizes : {"noisy", "public", "true"}
@@ -174,7 +178,7 @@ def printed_bounds(
     >>> f"{bounds.expected:.12f} {bounds.likely:.12f}"
     '0.057289546634 0.193913363592'
     """
-    risk, k = 1 - _confidence(confidence), len(sizes)
+    risk, k = 1 - check_confidence(confidence), len(sizes)
     noise = [
         1 / (n * float(exact(e, name="epsilons", owner="printed_bounds", above=0)))
         for n, e in zip(sizes, epsilons, strict=True)
@@ -249,12 +253,12 @@ def rate_limits(
     limits hold for the true counts, which are within :math:`q` of the released ones. The lower limit is
     smallest for the fewest positives and the most negatives.
     """
-    risk = 1 - _confidence(confidence)
-    noise_risk = risk * _NOISE_SHARE if released.draws else 0.0
+    risk = 1 - check_confidence(confidence)
+    noise_risk = risk * NOISE_SHARE if released.draws else 0.0
     reach = 0
     if released.scale is not None:
-        reach = released.per_count * _reach(released.scale, _risk_of_each(noise_risk, released.draws))
-    tail = _risk_of_each((risk - noise_risk) / (1 - noise_risk), intervals) / 2
+        reach = released.per_count * noise_reach(released.scale, risk_of_each(noise_risk, released.draws))
+    tail = risk_of_each((risk - noise_risk) / (1 - noise_risk), intervals) / 2
     negative, positive = (released.counts[:, place].astype(np.float64) for place in (0, 1))
     fewest, most = (np.maximum(positive + sign * reach, 0) for sign in (-1, 1))
     others_most, others_fewest = (np.maximum(negative + sign * reach, 0) for sign in (1, -1))
@@ -307,12 +311,12 @@ def _expected_noise(released: Released, sizes: NDArray[np.int64]) -> float:
     if released.public_sizes:
         return float((mean / sizes).sum())
     draws = released.per_count
-    cut = np.floor(_SPLITS[:, None] * sizes) + 1  # the size is at least n - cut + 1 unless the sum is <= -cut
-    errors = draws * (mean / (sizes - cut + 1) + _sum_tail(ratio, np.ceil(cut / draws)))
+    cut = np.floor(SPLITS[:, None] * sizes) + 1  # the size is at least n - cut + 1 unless the sum is <= -cut
+    errors = draws * (mean / (sizes - cut + 1) + sum_tail(ratio, np.ceil(cut / draws)))
     return float(np.minimum(errors, 1).min(axis=0).sum())
 
 
-def _sum_tail(ratio: float, least: Values) -> Values:
+def sum_tail(ratio: float, least: Values) -> Values:
     """Return the probability that two discrete Laplace numbers add up to `least` > 0 or more."""
     steady = (1 + ratio**2) / (1 - ratio**2)
     total = (least + steady) / (1 - ratio) + ratio / (1 - ratio) ** 2
@@ -321,7 +325,7 @@ def _sum_tail(ratio: float, least: Values) -> Values:
 
 
 @functools.lru_cache(maxsize=64)
-def _reach(scale: Fraction, risk: float) -> int:
+def noise_reach(scale: Fraction, risk: float) -> int:
     """Return the smallest q such that discrete Laplace noise is farther from 0 with at most that risk."""
     law = DiscreteLaplace(scale)
     low, high = -1, max(0, math.ceil(float(scale) * math.log(2 / risk))) + 1
@@ -331,12 +335,13 @@ def _reach(scale: Fraction, risk: float) -> int:
     return high
 
 
-def _risk_of_each(risk: float, events: int) -> float:
+def risk_of_each(risk: float, events: int) -> float:
     """Return the risk of each of so many independent events, so that one of them happens with `risk`."""
     return -math.expm1(math.log1p(-risk) / events)
 
 
-def _confidence(value: float) -> float:
+def check_confidence(value: float) -> float:
+    """Return a confidence between 0 and 1, else refuse it."""
     plain = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
     if not plain or not 0 < value < 1:
         refuse("confidence", "ParityPostProcessor", "a number between 0 and 1", value)

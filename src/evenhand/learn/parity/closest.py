@@ -278,7 +278,9 @@ Aim = Literal["changes", "accuracy"]
 AIMS: tuple[Aim, ...] = ("changes", "accuracy")
 """What is kept small: the share of changed answers, or the share of wrong ones."""
 
-_LIGHTEST = 1e-9  # weight of a group that has none, so that nothing is changed in it without need
+LIGHTEST = 1e-9
+"""Weight of a group that has none, so that nothing is changed in it without need."""
+
 _TIE = 1e-12  # a price below this is none
 _SOLVER: dict[str, Any] = {
     "method": "highs-ds",
@@ -375,7 +377,7 @@ def _solve(table: Values, weights: Values, gap: float, aim: Aim) -> tuple[Values
     """Return the probabilities of keeping and promoting, two rows, their cost and the bound of the dual."""
     k = len(table)
     heaviest = max(1.0, float(weights.max()))  # the solver is given no large numbers: it may not survive them
-    shares = _shares(table) * np.maximum(weights / heaviest, _LIGHTEST)[:, None, None]
+    shares = _shares(table) * np.maximum(weights / heaviest, LIGHTEST)[:, None, None]
     changes = np.concatenate([-shares[:, :, 1].sum(axis=1), shares[:, :, 0].sum(axis=1), np.zeros(2)])
     errors = np.concatenate(
         [shares[:, 0, 1] - shares[:, 1, 1], shares[:, 0, 0] - shares[:, 1, 0], np.zeros(2)]
@@ -384,17 +386,17 @@ def _solve(table: Values, weights: Values, gap: float, aim: Aim) -> tuple[Values
     limits, most = _within(_rates(table), gap)
     bounds = [(0.0, 1.0)] * (2 * k + 2)
     wanted = changes if aim == "changes" else errors
-    best = _run_linprog(wanted, A_ub=limits, b_ub=most, bounds=bounds)
+    best = run_linprog(wanted, A_ub=limits, b_ub=most, bounds=bounds)
     point = best.x
     if aim == "accuracy":
-        face = _run_linprog(changes, **_optimal_face(best, limits, most))
+        face = run_linprog(changes, **_optimal_face(best, limits, most))
         point = face.x if face.status == 0 else point
     dual = float(most @ best.ineqlin.marginals + best.upper.marginals.sum())
     cost = heaviest * (float(wanted @ point) + always[aim])
     return point[: 2 * k].reshape(2, k), cost, heaviest * (dual + always[aim])
 
 
-def _run_linprog(costs: Values, **program: Any) -> Any:
+def run_linprog(costs: Values, **program: Any) -> Any:
     """Return what the solver found; with its own tolerances where it cannot meet ours."""
     found: Any = linprog(costs, **program, **_SOLVER)
     return found if found.status == 0 else linprog(costs, **program, method=_SOLVER["method"])

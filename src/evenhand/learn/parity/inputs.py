@@ -11,11 +11,17 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from evenhand._validate import kind_of, one_of, refuse
-from evenhand.learn.columns import places_among
+from evenhand.learn.columns import (
+    RowGroups,
+    declare_groups,
+    encode_row_groups,
+    places_among,
+    places_among_groups,
+)
 from evenhand.learn.parity.closest import AIMS, Aim
 from evenhand.learn.parity.key import PersonKey
 from evenhand.learn.training.people import read_people
-from evenhand.measure.columns import encode_labels, read_column
+from evenhand.measure.crossing import crossed_columns
 from evenhand.privacy.accounting import check_rows_per_person
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exact
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 
 OWNER = "ParityPostProcessor"
 _MOST_GROUPS = 1_000
+_TWO_CLASSES = "Only binary classification is supported."
 _UNITS = (Unit.ADD_OR_REMOVE_ONE, Unit.REPLACE_ONE)
 
 
@@ -95,7 +102,9 @@ def declared_groups(groups: Any, estimator: Any) -> tuple[Any, ...] | None:
         return keys
     if isinstance(groups, str) or not hasattr(groups, "__iter__"):
         refuse("groups", OWNER, "a sequence of the labels of all groups", groups)
-    listed = tuple(label.item() if isinstance(label, np.generic) else label for label in groups)
+    listed = tuple(
+        label.item() if isinstance(label, np.generic) else label for label in declare_groups(groups)
+    )
     hashable = all(isinstance(label, Hashable) for label in listed)
     if not hashable or not 2 <= len(set(listed)) == len(listed) <= _MOST_GROUPS:
         refuse("groups", OWNER, f"a sequence of 2 to {_MOST_GROUPS:,} different labels", groups)
@@ -105,45 +114,72 @@ def declared_groups(groups: Any, estimator: Any) -> tuple[Any, ...] | None:
 
 
 def read_group_codes(
-    group: Any, known: Sequence[Any] | None, *, place: str
-) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
-    """Return the place of each row's group among the known ones, or among those found, and the labels."""
+    group: Any, known: Sequence[Any] | None, columns: tuple[str, ...] | None = None, *, place: str
+) -> RowGroups:
+    """Return the place of each row's group among the known ones, or among those found.
+
+    Parameters
+    ----------
+    group : column, mapping or frame
+        The group of each row, or the columns whose combinations are the groups.
+    known : sequence, optional
+        The labels of the groups.
+    columns : tuple of str, optional
+        The columns that the known groups are combinations of, which must be there; empty for one column.
+    place : str
+        Which method asks, for messages.
+    """
     owner = f"{OWNER}.{place}"
     if group is None:
         refuse("group", owner, "the group of each row", None)
     if known is None:
-        column = read_column(group, name="group", owner=owner)
-        codes, labels = encode_labels(column, name="group", owner=owner)
-        if not 2 <= len(labels) <= _MOST_GROUPS:
+        groups = encode_row_groups(group, owner=owner)
+        if not 2 <= len(groups.labels) <= _MOST_GROUPS:
             refuse("group", owner, f"labels of 2 to {_MOST_GROUPS:,} groups", "others")
-        return codes, tuple(labels)
-    places = places_among(
+        return groups
+    places = places_among_groups(
         group,
         known,
-        name="group",
         owner=owner,
+        columns=columns,
         must_be="labels of declared groups only",
         hint="no rate is known for a group that fit has not seen; groups_ lists those it has.",
     )
-    return places, tuple(known)
+    crossed = tuple(crossed_columns(group) or ()) if columns is None else columns
+    return RowGroups(places, list(known), crossed)
 
 
-def read_binary_labels(y: Any, classes: Sequence[Any], positive: Any, *, place: str) -> NDArray[np.bool_]:
-    """Return where a label is the positive one; only the two classes may be there."""
-    owner = f"{OWNER}.{place}"
+def read_class_places(y: Any, classes: Sequence[Any], *, place: str) -> NDArray[np.intp]:
+    """Return the place of each label among the classes; no others may be there."""
     must_be = "labels that are classes of the estimator"
-    places = places_among(y, classes, name="y", owner=owner, must_be=must_be)
-    return np.array([label == positive for label in classes], dtype=np.bool_)[places]
+    return places_among(y, classes, name="y", owner=f"{OWNER}.{place}", must_be=must_be)
 
 
-def check_two_classes(y: Any) -> None:
-    """Refuse labels of more than two classes, or that are no classes."""
+def order_classes(classes: tuple[Any, ...], positive: Any, settings: Settings) -> tuple[Any, ...]:
+    """Return the classes in the order of the table: of two classes, the positive one last."""
+    if len(classes) > 2:
+        for name, given in (("kind", settings.kind == "odds"), ("as_printed", settings.as_printed)):
+            if given:
+                must_be = "left as it is with more than two classes: only kind='parity' takes them"
+                refuse(name, OWNER, must_be, "another choice", hint=_TWO_CLASSES)
+        if positive is not None:
+            refuse("positive", OWNER, "left out with more than two classes", positive)
+        return classes
+    if positive is not None and positive not in classes:
+        refuse("positive", OWNER, "a class of the classifier", positive)
+    return classes[::-1] if positive == classes[0] else classes
+
+
+def check_classes(y: Any, settings: Settings) -> None:
+    """Refuse labels that are no classes, or of more classes than the kind of parity takes."""
     kind = _mixed_or_complex(y) or type_of_target(y, input_name="y")  # whose own errors may show the labels
-    if kind != "binary":
-        hint = f"Only binary classification is supported. The type of the target is {kind}."
-        if kind == "unknown":
+    two = settings.kind == "odds" or settings.as_printed
+    if kind not in ({"binary"} if two else {"binary", "multiclass"}):
+        hint = f"{_TWO_CLASSES} The type of the target is {kind}." if two else ""
+        if kind == "unknown" or not two:
             hint = "Unknown label type: labels are numbers or texts, all of one type."
-        refuse("y", f"{OWNER}.fit", "labels of two classes", f"a target of the type {kind}", hint=hint)
+        must_be = "labels of two classes" if two else "labels of two classes or more"
+        refuse("y", f"{OWNER}.fit", must_be, f"a target of the type {kind}", hint=hint)
 
 
 def _mixed_or_complex(y: Any) -> str:

@@ -16,8 +16,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, indexable
 from evenhand._validate import refuse
 from evenhand.collect.privatizer.spent import Act, KeepsSpending
 from evenhand.errors import PrivacyWarning
-from evenhand.learn.columns import copy_feature_names, require_length
+from evenhand.learn.columns import copy_feature_names, declared_columns, require_length
 from evenhand.learn.parity import inputs
+from evenhand.learn.parity.answers import answer_chances, choose_answers, spread_of_groups
 from evenhand.learn.parity.base import Base, Rows
 from evenhand.learn.parity.key import BITS, PersonKey
 from evenhand.learn.parity.table import (
@@ -53,7 +54,7 @@ _OWN_GROUP = "nobody's rows trained the classifiers of two groups"
 _COIN = "who trains the classifier and whom the rates are counted in is decided by a coin for each {who}"
 _SAME_ROWS = "the rates are counted in the rows that trained the classifier"
 _READ = "the groups were read from the rows, and are public all the same"
-_CLASSES = "the two classes are public"
+_CLASSES = "the classes are public"
 
 
 class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,7 +63,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     From the share of positive predictions in each group, :meth:`fit` finds two probabilities for each group:
     that a positive prediction stays positive, and that a negative one becomes positive. With them the largest
     difference of the groups' positive rates is `gap`, and no rule changes fewer answers. For ``kind="odds"``
-    the true and the false positive rates of the groups agree instead.
+    the true and the false positive rates of the groups agree instead. With more than two classes the rate of
+    every class agrees, by one probability for each group, prediction and answer.
 
     **Guarantee.** `guarantee_`, for everybody whose row was given to :meth:`fit` or trained the classifier.
     With `epsilon` the table of predictions by group is released once, with exact discrete Laplace noise;
@@ -73,16 +75,16 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     Parameters
     ----------
     estimator : scikit-learn classifier, or mapping from group to classifier
-        With two classes. A mapping has one classifier for each group.
+        With two classes or, for ``kind="parity"``, more. A mapping has one classifier for each group.
     gap : number, default 0
         The largest difference that is aimed at, from 0 to 1. With noise, `bounds_` says what comes of it.
     epsilon : number, optional
         Privacy parameter of the table, > 0.
     kind : {"parity", "odds"}, default "parity"
-        Statistical parity, or equalised odds.
+        Statistical parity, or equalised odds (of two classes).
     aim : {"changes", "accuracy"}, default "changes"
         Whether as few answers as possible are changed, or as few as possible are wrong. ``"accuracy"``
-        and ``kind="odds"`` count the labels too, in a table of twice the size.
+        and ``kind="odds"`` count the labels too, in a table that is larger by the number of classes.
     weights : {"people", "groups"}, default "people"
         Whether a changed share of a group counts by the size of the group, or all groups alike as in [1]_.
     prefit : bool, default True
@@ -98,11 +100,12 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         How many rows of one person count, from 1 to 100; which ones is drawn at random. More than one needs
         `person` in :meth:`fit` and so many times the noise, and there are no bounds then: they hold for rows
         of different people.
-    groups : sequence, optional
-        The labels of all groups, which are public. Left out, they are the keys of `estimator` if that is a
-        mapping, or else are read from the rows, and the guarantee says that it was so.
+    groups : sequence, or mapping from column to values, optional
+        The labels of all groups, which are public; of crossed columns tuples, or in a mapping the values of
+        each column, all of whose combinations are groups. Left out, they are the keys of `estimator` if that
+        is a mapping, or else are read from the rows, and the guarantee says that it was so.
     positive : object, optional
-        Which class is the positive one; the second by default.
+        Which of two classes is the positive one; the second by default.
     as_printed : bool, default False
         As Algorithm 2 of [1]_ (with the sizes of the groups where they belong): the sizes are public, noise
         is added to each group's rate, all groups weigh alike and the unit is ``"replace one"`` with
@@ -120,13 +123,13 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
 
     Attributes
     ----------
-    rates_ : Rates or OddsRates
+    rates_ : Rates, OddsRates or ClassRates
         The rates before and after, the probabilities, their cost and its lower bound.
     bounds_ : Bounds or None
         How large the gap may be, on average and with `confidence`; None where rows were not held out, or
         several may be of one person.
-    changes_ : Changes
-        Which share of each group is given another answer, upwards and downwards.
+    changes_ : Changes or ClassChanges
+        Which share of each group is given another answer, upwards and downwards, or by class.
     guarantee_, rates_guarantee_ : Guarantee
         What everybody is promised, and what those are promised that the rates were counted in.
     table_ : PredictionTable
@@ -134,7 +137,9 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     estimator_ : classifier or dict
         The trained classifier, or those of the groups.
     classes_, groups_ : array and tuple
-        The two classes, and the labels of the groups.
+        The classes, and the labels of the groups; of crossed columns, tuples.
+    group_columns_ : tuple of str
+        The columns that were crossed; none of them if the group was one column.
     simulated_ : bool
         Whether anything was drawn with a seed.
 
@@ -222,8 +227,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             Rows that did not train the classifier; or, with ``prefit=False``, all rows.
         y : array, optional
             The labels, needed for training, for ``kind="odds"`` and for ``aim="accuracy"``.
-        group : array
-            The group of each row.
+        group : array, or mapping or frame of columns
+            The group of each row. Several columns are crossed: a group is a combination of their values.
         person : array, optional
             Whose row each is: equal for rows of one person.
         """
@@ -232,7 +237,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         same_rows = self._check_held_out(settings)
         self._check_labels(y, settings)
         declared = inputs.declared_groups(self.groups, self.estimator)
-        codes, labels = inputs.read_group_codes(group, declared, place="fit")
+        groups = inputs.read_group_codes(group, declared, declared_columns(self.groups), place="fit")
+        codes = groups.codes
         n = _num_samples(X)
         require_length("group", len(codes), n, owner=f"{_OWNER}.fit")
         if y is not None:
@@ -240,10 +246,11 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         people = inputs.read_people_of(self, person, n, settings)
         self._source = source_from(self.rng)
         features, target = indexable(X, y)
-        base, counted = Base.of(self.estimator, labels), Rows(features, target, codes, people.codes)
+        base = Base.of(self.estimator, tuple(groups.labels), groups.columns)
+        counted = Rows(features, target, codes, people.codes)
         counted = counted.where(people.draw(self._source)) if person is not None else counted
         if not self.prefit:
-            inputs.check_two_classes(counted.y)
+            inputs.check_classes(counted.y, settings)
             coins = counted.draw_coins(settings.holdout, self._source)
             training, counted = counted.where(~coins), counted.where(coins)
             base = base.train(*training)
@@ -251,7 +258,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             if not same_rows:
                 base.refuse_training_rows(X)
             base = base.copy()
-        self._take_base(base, labels)
+        self._take_base(base, settings)
         coin = _COIN.format(who="row" if person is None else "person")
         assumed = (
             _SAME_ROWS if same_rows else _HELD_OUT if self.prefit else coin,
@@ -288,21 +295,19 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
                 hint="this ParityPostProcessor requires y to be passed, but the target y is None.",
             )
 
-    def _take_base(self, base: Base, labels: tuple[Any, ...]) -> None:
-        classes = base.classes()
-        if self.positive is not None and self.positive not in classes:
-            refuse("positive", _OWNER, "a class of the classifier", self.positive)
-        self._base, self.groups_ = base, labels
+    def _take_base(self, base: Base, settings: Settings) -> None:
+        self._order = inputs.order_classes(base.classes(), self.positive, settings)
+        self._base, self.groups_, self.group_columns_ = base, base.labels, base.columns
         self.classes_ = np.asarray(base.models[0].classes_)
-        self._positive = classes[1] if self.positive is None else self.positive
         copy_feature_names(base.models[0], self)
 
     def _table(self, rows: Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
         truth = None
         if settings.needs_labels:
-            truth = inputs.read_binary_labels(rows.y, self.classes_.tolist(), self._positive, place="fit")
-        predicted = self._base.positives(rows.X, rows.codes, self._positive)
-        counts = count_predictions(rows.codes, predicted, n_groups=len(self.groups_), labels=truth)
+            truth = inputs.read_class_places(rows.y, self._order, place="fit")
+        predicted = self._base.predict_places(rows.X, rows.codes, self._order)
+        sizes = {"n_groups": len(self.groups_), "n_classes": len(self._order)}
+        counts = count_predictions(rows.codes, predicted, labels=truth, **sizes)
         if settings.epsilon is None or settings.as_printed:
             refuse_empty(counts, labelled=settings.kind == "odds")
         if settings.epsilon is None:
@@ -317,9 +322,10 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         rates = find_rates(table, settings)
         self.bounds_: Bounds | None = None
         if not same_rows and settings.rows_per_person == 1:
-            self.bounds_ = bound_gaps(table, rates, settings, groups=self.groups_, confidence=self.confidence)
+            named: Any = {"groups": self.groups_, "classes": self._order}
+            self.bounds_ = bound_gaps(table, rates, settings, confidence=self.confidence, **named)
         self.table_, self._settings = table, settings
-        self.changes_ = find_changes(table, rates, self.groups_)
+        self.changes_ = find_changes(table, rates, self.groups_, self._order)
         self.estimator_ = self._base.estimator()  # not before it is counted
         self.rates_ = rates
         return self
@@ -376,18 +382,21 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         ----------
         X : whatever the classifier takes
             The features.
-        group : array
-            The group of each row.
+        group : array, or mapping or frame of columns
+            The group of each row. A group or a combination that :meth:`fit` has not seen is refused.
         person : array of str or of int, optional
             With a `key`, a stable identifier of each person: the answer to the same prediction is then the
             same at every call. Without, the answers are drawn anew at every call.
         """
         codes, predicted = self._predict_groups(X, group, place="predict")
         numbers = self._numbers(person, len(codes))
-        limits = np.stack([self.rates_.promote, self.rates_.keep])[predicted.astype(np.intp), codes]
-        answers = numbers < np.rint(limits * 2.0**BITS).astype(np.uint64)
-        other = self.classes_[0] if self.classes_[1] == self._positive else self.classes_[1]
-        return np.where(answers, np.asarray(self._positive, dtype=self.classes_.dtype), other)
+        answers = choose_answers(answer_chances(self.rates_), codes, predicted, numbers)
+        return np.asarray(self.classes_[self._class_places()[answers]])
+
+    def _class_places(self) -> NDArray[np.intp]:
+        """Return the place in `classes_` of each class, in the order of the table."""
+        known = self.classes_.tolist()
+        return np.array([known.index(label) for label in self._order], dtype=np.intp)
 
     def _numbers(self, person: Any, n: int) -> NDArray[np.uint64]:
         """Return a uniform whole number below 2**53 for each row."""
@@ -416,9 +425,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     def predict_proba(self, X: Any, *, group: Any = None) -> NDArray[np.float64]:
         """Return the probability of each answer, given what the classifier predicts."""
         codes, predicted = self._predict_groups(X, group, place="predict_proba")
-        chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
-        pair = [1 - chance, chance]
-        return np.stack(pair if self.classes_[1] == self._positive else pair[::-1], axis=1)
+        chances = answer_chances(self.rates_)[codes, predicted]
+        return np.asarray(chances[:, np.argsort(self._class_places())])
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, person: Any = None
@@ -436,24 +444,23 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         if self.bounds_ is None:
             must_be = "left uncalled: there are no bounds for rows that trained, or several of one person"
             refuse("measured", _OWNER, must_be, "a call")
-        chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
+        chances = answer_chances(self.rates_)[codes, predicted]
         if self._settings.kind == "parity":
-            return self.bounds_.beside([_spread(chance, codes)])
+            shown = chances if len(self._order) > 2 else chances[:, 1:]
+            return self.bounds_.beside([spread_of_groups(chance, codes) for chance in shown.T])
         if y is None:
             refuse("y", f"{_OWNER}.measured", "an array of labels, for kind='odds'", None)
-        truth = inputs.read_binary_labels(y, self.classes_.tolist(), self._positive, place="measured")
+        truth = inputs.read_class_places(y, self._order, place="measured")
         require_length("y", len(truth), len(codes), owner=f"{_OWNER}.measured")
         return self.bounds_.beside(
-            [_spread(chance[truth == label], codes[truth == label]) for label in (0, 1)]
+            [spread_of_groups(chances[truth == label, 1], codes[truth == label]) for label in (0, 1)]
         )
 
-    def _predict_groups(
-        self, X: Any, group: Any, *, place: str
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def _predict_groups(self, X: Any, group: Any, *, place: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         check_is_fitted(self)
-        codes, _ = inputs.read_group_codes(group, self.groups_, place=place)
-        require_length("group", len(codes), _num_samples(X), owner=f"{_OWNER}.{place}")
-        return codes, self._base.positives(X, codes, self._positive)
+        groups = inputs.read_group_codes(group, self.groups_, self.group_columns_, place=place)
+        require_length("group", len(groups.codes), _num_samples(X), owner=f"{_OWNER}.{place}")
+        return groups.codes, self._base.predict_places(X, groups.codes, self._order)
 
     # --- as an object ----------------------------------------------------------------------------
 
@@ -471,16 +478,9 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         tags = super().__sklearn_tags__()
         if not isinstance(self.estimator, Mapping):
             tags.input_tags = get_tags(self.estimator).input_tags
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.kind == "parity" and not self.as_printed
         tags.non_deterministic = True
         return tags
-
-
-def _spread(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
-    """Return the largest difference of the groups' means; groups without rows have none."""
-    seen = np.bincount(codes)
-    means = np.bincount(codes, weights=chance)[seen > 0] / seen[seen > 0]
-    return float(means.max() - means.min()) if means.size else float("nan")
 
 
 def _warn_of_guarantee() -> None:

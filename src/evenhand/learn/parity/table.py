@@ -1,7 +1,8 @@
-"""From predictions counted once, with exact noise, to probabilities of keeping and promoting, and bounds."""
+"""From predictions counted once, with exact noise, to probabilities of answers, and bounds."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,11 @@ import numpy as np
 
 from evenhand._validate import refuse
 from evenhand.learn.parity.bounds import Bounds, Released, gap_bounds
+from evenhand.learn.parity.class_bounds import class_gap_bounds
 from evenhand.learn.parity.closest import closest_odds, closest_rates
+from evenhand.learn.parity.closest_classes import ClassRates, closest_class_rates
 from evenhand.learn.parity.inputs import OWNER
+from evenhand.measure.report_text import group_text
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import ONE_ROW, Unit
@@ -46,9 +50,9 @@ class PredictionTable:
 
     Attributes
     ----------
-    counts : array of (groups, 2) or (groups, 2, 2)
+    counts : array of (groups, classes) or (groups, classes, classes)
         As they may be shown: with noise, and so perhaps below 0, unless `scale` is None. The last axis is the
-        prediction, negative first; the one before it, if there is one, the label.
+        prediction, of two classes the negative one first; the one before it, if there is one, the label.
     scale : Fraction or None
         The scale of the discrete Laplace noise.
     draws : int
@@ -81,20 +85,21 @@ class PredictionTable:
 
 def count_predictions(
     groups: NDArray[np.intp],
-    predicted: NDArray[np.bool_],
+    predicted: NDArray[Any],
     *,
     n_groups: int,
-    labels: NDArray[np.bool_] | None = None,
+    n_classes: int = 2,
+    labels: NDArray[Any] | None = None,
 ) -> Counts:
     """Return how many rows there are of each group and prediction; with labels, of each label too.
 
-    >>> count_predictions(np.array([0, 0, 1]), np.array([True, False, True]), n_groups=2).tolist()
+    >>> count_predictions(np.array([0, 0, 1]), np.array([1, 0, 1]), n_groups=2).tolist()
     [[1, 1], [0, 1]]
     """
-    if labels is None:
-        return np.bincount(2 * groups + predicted, minlength=2 * n_groups).reshape(n_groups, 2)
-    cells = 4 * groups + 2 * labels + predicted
-    return np.bincount(cells, minlength=4 * n_groups).reshape(n_groups, 2, 2)
+    columns = [groups, predicted] if labels is None else [groups, labels, predicted]
+    shape = (n_groups, *[n_classes] * (len(columns) - 1))
+    cells = np.ravel_multi_index([column.astype(np.intp, copy=False) for column in columns], shape)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
 
 
 def true_table(counts: Counts) -> PredictionTable:
@@ -210,7 +215,7 @@ class Changes:
         all_up, all_down = float((self.up * self.shares).sum()), float((self.down * self.shares).sum())
         numbers = zip(self.groups, self.up, self.down, strict=True)
         rows = [
-            [visible(str(group)), number_text(up), number_text(down), number_text(up + down)]
+            [visible(group_text(group)), number_text(up), number_text(down), number_text(up + down)]
             for group, up, down in numbers
         ]
         return [
@@ -228,6 +233,60 @@ class Changes:
         )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassChanges:
+    """Which share of people is given another answer than the classifier's, on average, with several classes.
+
+    Attributes
+    ----------
+    groups, classes : tuple
+        The labels of the groups and of the classes.
+    gained, lost : array of (groups, classes)
+        The share of each group that is moved to each class, and away from it.
+    shares : array
+        The share of all people that each group is. All of them come from the released table.
+    """
+
+    groups: tuple[object, ...]
+    classes: tuple[object, ...]
+    gained: NDArray[np.float64]
+    lost: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    @property
+    def changed(self) -> NDArray[np.float64]:
+        """The share of each group that is given another answer."""
+        return np.asarray(self.gained.sum(axis=1))
+
+    @property
+    def overall(self) -> float:
+        """The share of all people that is given another answer."""
+        return float(self.changed @ self.shares)
+
+    def _rows(self) -> list[list[str]]:
+        net = self.gained - self.lost
+        heads = ["Group", *(f"{visible(str(label))}" for label in self.classes), "changed"]
+        rows = [
+            [visible(group_text(group)), *map(_signed_text, moved), number_text(changed)]
+            for group, moved, changed in zip(self.groups, net, self.changed, strict=True)
+        ]
+        everybody = ["all people", *map(_signed_text, self.shares @ net), number_text(self.overall)]
+        return [heads, *rows, everybody]
+
+    def __repr__(self) -> str:
+        return "\n".join([_CLASSES_MOVED, *aligned(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return f"<div><p>{_CLASSES_MOVED}</p>{html_table(self._rows())}</div>"
+
+
+_CLASSES_MOVED = "By how much the share of each class changes, and the share of people whose answer does"
+
+
+def _signed_text(number: float) -> str:
+    return f"{0.0 if abs(number) < 5e-4 else number:+.3f}"
+
+
 def refuse_empty(counts: NDArray[np.int64], *, labelled: bool) -> None:
     """Refuse true counts in which a group has no rate. Never called where the counts are private."""
     seen = counts.sum(axis=-1)
@@ -242,8 +301,8 @@ def refuse_empty(counts: NDArray[np.int64], *, labelled: bool) -> None:
         )
 
 
-def find_rates(table: PredictionTable, settings: Settings) -> Rates | OddsRates:
-    """Return the cheapest rates whose gap is the target; a group that seems empty has the rate of all."""
+def find_rates(table: PredictionTable, settings: Settings) -> Rates | OddsRates | ClassRates:
+    """Return the cheapest rates whose gap is the target; a group that seems empty has the rates of all."""
     sizes = [int(size) for size in table.sizes]
     total = sum(sizes)
     weights = [Fraction(size, total) if total else Fraction(1) for size in sizes]
@@ -252,12 +311,32 @@ def find_rates(table: PredictionTable, settings: Settings) -> Rates | OddsRates:
     if settings.kind == "odds":
         numbers = np.array([float(weight) for weight in weights])
         return closest_odds(table.at_least_0, gap=float(settings.gap), weights=numbers, aim=settings.aim)
+    if table.counts.shape[-1] > 2:
+        return _find_class_rates(table, settings, np.array([float(weight) for weight in weights]))
     positive = [int(count) for count in table.by_prediction[:, 1]]
     everyone = Fraction(sum(positive), total) if total else _HALF
     rates: Any = [Fraction(n, size) if size else everyone for n, size in zip(positive, sizes, strict=True)]
     if settings.aim == "changes":
         return closest_rates(rates, gap=settings.gap, weights=weights)
     return closest_rates(rates, gap=settings.gap, costs=_error_costs(table.at_least_0, weights))
+
+
+def _find_class_rates(table: PredictionTable, settings: Settings, weights: NDArray[np.float64]) -> ClassRates:
+    costs = None
+    if settings.aim == "accuracy":  # by how much more often an answer is wrong, given group and prediction
+        counts = table.at_least_0.astype(np.float64)
+        seen = counts.sum(axis=1, keepdims=True)
+        right = np.where(seen > 0, counts / np.maximum(seen, 1), np.eye(counts.shape[1])).swapaxes(1, 2)
+        costs = np.diagonal(right, axis1=1, axis2=2)[:, :, None] - right
+    return closest_class_rates(_filled_shares(table), gap=settings.gap, weights=weights, costs=costs)
+
+
+def _filled_shares(table: PredictionTable) -> NDArray[np.float64]:
+    """Return the share of each prediction in each group; a group that seems empty has those of all."""
+    counts = table.by_prediction
+    everyone = np.maximum(counts.sum(axis=0), 1e-300)
+    filled = np.where(table.sizes[:, None] > 0, counts, everyone)
+    return np.asarray(filled / filled.sum(axis=1, keepdims=True))
 
 
 def _error_costs(counts: NDArray[np.int64], weights: list[Fraction]) -> Any:
@@ -274,22 +353,43 @@ def _error_costs(counts: NDArray[np.int64], weights: list[Fraction]) -> Any:
     return tuple(pairs)
 
 
-def find_changes(table: PredictionTable, rates: Any, groups: tuple[Any, ...]) -> Changes:
+def find_changes(
+    table: PredictionTable, rates: Any, groups: tuple[Any, ...], classes: tuple[Any, ...] = ()
+) -> Changes | ClassChanges:
     """Return what is changed on average, by group, as far as the table tells."""
-    sizes = table.sizes
-    everyone = table.by_prediction.sum(axis=0)
-    counts = np.where(sizes[:, None] > 0, table.by_prediction, np.maximum(everyone, 1e-300))
-    positive = counts[:, 1] / counts.sum(axis=1)
+    sizes, predicted = table.sizes, _filled_shares(table)
     shares = sizes / sizes.sum() if sizes.sum() else np.full(len(sizes), 1 / len(sizes))
-    return Changes(groups, (1 - positive) * rates.promote, positive * (1 - rates.keep), shares)
+    if not isinstance(rates, ClassRates):
+        positive = predicted[:, 1]
+        return Changes(groups, (1 - positive) * rates.promote, positive * (1 - rates.keep), shares)
+    moved = predicted[..., None] * rates.transition * (1 - np.eye(len(classes)))
+    return ClassChanges(groups, classes, moved.sum(axis=1), moved.sum(axis=2), shares)
 
 
 def bound_gaps(
-    table: PredictionTable, rates: Any, settings: Settings, *, groups: tuple[Any, ...], confidence: float
+    table: PredictionTable,
+    rates: Any,
+    settings: Settings,
+    *,
+    groups: tuple[Any, ...],
+    classes: tuple[Any, ...] = (),
+    confidence: float,
 ) -> Bounds:
     """Return the bounds of every gap, from what was released alone."""
     public = settings.as_printed or table.scale is None
     sizes: Any = "true" if table.scale is None else "public" if settings.as_printed else "noisy"
+    if isinstance(rates, ClassRates):
+        per_count = len(classes) if table.counts.ndim == 3 else 1
+        released = Released(table.by_prediction, table.scale, table.draws, per_count, public)
+        names = [f"rate of {visible(str(label))}" for label in classes]
+        terms: Any = {"names": names, "gap": float(settings.gap), "confidence": confidence}
+        return Bounds(
+            float(settings.gap),
+            float(confidence),
+            class_gap_bounds(released, rates.transition, **terms),
+            groups,
+            sizes,
+        )
     odds, k = settings.kind == "odds", len(groups)
     counted = [table.at_least_0[:, label] for label in (0, 1)] if odds else [table.by_prediction]
     per_count = 2 if table.counts.ndim == 3 and not odds else 1

@@ -96,7 +96,9 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
     classes_ : array
         Its classes.
     groups_ : list
-        The labels of the groups.
+        The labels of the groups; of crossed columns, tuples.
+    group_columns_ : tuple of str
+        The columns that were crossed; none of them if the group was one column.
     prices_ : array of (groups, classes)
         What tilts the scores.
     objective_ : float
@@ -166,8 +168,8 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             The features.
         y : array
             The labels. With `prefit` and ``kind="parity"`` they may be left out.
-        group : array
-            The group of each row; labels of any kind.
+        group : array, or mapping or frame of columns
+            The group of each row; labels of any kind. Several columns are crossed: a group is a combination.
         group_proba : array of (rows, groups), or of (rows, classes, groups)
             Instead of `group`, its probabilities given the features, and for ``"odds"`` given the class too.
         sample_weight : array, optional
@@ -187,10 +189,12 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         weights = inputs.read_weights(sample_weight, n, owner=owner)
         groups: NDArray[Any]
         if group is not None:
-            groups, self.groups_ = inputs.read_groups(group, n, n_classes=n_classes, owner=owner)
+            groups, self.groups_, self.group_columns_ = inputs.read_groups(
+                group, n, n_classes=n_classes, owner=owner
+            )
         else:
             groups = inputs.read_shares(group_proba, n, n_classes=n_classes, n_groups=None, owner=owner)
-            self.groups_ = list(range(groups.shape[-1]))
+            self.groups_, self.group_columns_ = list(range(groups.shape[-1])), ()
         labels = None if y is None else inputs.read_labels(y, n, self.classes_.tolist(), owner=owner)
         k = len(self.groups_)
         calibrated = kind == "odds" and source == "calibrated"
@@ -271,7 +275,7 @@ class FairProjection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         k = len(self.groups_)
         groups: NDArray[Any]
         if group is not None:
-            groups = inputs.new_groups(group, n, self.groups_, owner=owner)
+            groups = inputs.new_groups(group, n, self.groups_, self.group_columns_, owner=owner)
         else:
             groups = inputs.read_shares(group_proba, n, n_classes=n_classes, n_groups=k, owner=owner)
         return ScoredRows(scores, groups, k, self._made.kind), groups

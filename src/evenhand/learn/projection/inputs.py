@@ -10,8 +10,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import PrivacyWarning
-from evenhand.learn.columns import places_among, require_length
-from evenhand.measure.columns import encode_labels, read_column
+from evenhand.learn.columns import (
+    RowGroups,
+    encode_row_groups,
+    places_among,
+    places_among_groups,
+    require_length,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,12 +110,11 @@ def read_labels(y: Any, n: int, classes: Sequence[Any], *, owner: str) -> NDArra
     return places_among(y, classes, name="y", owner=owner, must_be=must_be, rows=n)
 
 
-def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDArray[np.intp], list[Any]]:
-    """Return codes and the labels of the groups, of which there are at least two."""
-    array = read_column(group, name="group", owner=owner)
-    require_length("group", len(array), n, owner=owner)
-    codes, labels = encode_labels(array, name="group", owner=owner)
-    if not 2 <= len(labels) <= _MOST_CELLS // n_classes:
+def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> RowGroups:
+    """Return the groups of the rows, of which there are at least two."""
+    groups = encode_row_groups(group, owner=owner)
+    require_length("group", len(groups.codes), n, owner=owner)
+    if not 2 <= len(groups.labels) <= _MOST_CELLS // n_classes:
         refuse(
             "group",
             owner,
@@ -118,16 +122,18 @@ def read_groups(group: Any, n: int, *, n_classes: int, owner: str) -> tuple[NDAr
             "others",
             hint="a column of numbers such as age is not a group: cut it into classes first.",
         )
-    return codes, labels
+    return groups
 
 
-def new_groups(group: Any, n: int, known: Sequence[Any], *, owner: str) -> NDArray[np.intp]:
-    """Return the place of each label among the groups that fit has seen."""
-    return places_among(
+def new_groups(
+    group: Any, n: int, known: Sequence[Any], columns: tuple[str, ...] = (), *, owner: str
+) -> NDArray[np.intp]:
+    """Return the place of each label among the groups that fit has seen; `columns` are those it crossed."""
+    return places_among_groups(
         group,
         known,
-        name="group",
         owner=owner,
+        columns=columns,
         must_be="labels of groups that fit has seen",
         hint="a group without rows when fitting has no price; see groups_ for those that have one.",
         rows=n,

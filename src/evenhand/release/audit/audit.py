@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand._validate import integer
+from evenhand._validate import integer, refuse
 from evenhand.errors import ColumnNotFoundError
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.release.audit.figures import (
@@ -24,6 +24,8 @@ from evenhand.schema.text import visible
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand.release.audit.figures import SmallCells
     from evenhand.schema import Schema
     from evenhand.table.frames import Backend
@@ -46,10 +48,12 @@ class ReleaseAudit:
         Errors and suppression over all cells.
     by_size : tuple of Figures
         The same for cells of 0, 1 to 4, 5 to 9, 10 to 19, 20 to 49, 50 to 99 and at least 100 true people.
-    group : str or None
-        The column whose groups were compared.
+    group : tuple of str
+        The columns whose groups were compared; none of them if nothing was.
     by_group : tuple of Figures
-        The same for each value of that column.
+        The same for each value of that column, or for each combination of several.
+    by_margin : dict of str to tuple of Figures
+        Where columns are crossed, the same for each value of each of them alone.
     l1 : float
         The sum of the absolute errors of all cells.
     alpha_of_one_draw : float
@@ -67,13 +71,14 @@ class ReleaseAudit:
     columns: tuple[str, ...]
     overall: Figures
     by_size: tuple[Figures, ...]
-    group: str | None
+    group: tuple[str, ...]
     by_group: tuple[Figures, ...]
     l1: float
     alpha_of_one_draw: float
     small: SmallCells
     expected_absolute_error: float | None = None
     banner: str = BANNER
+    by_margin: dict[str, tuple[Figures, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file, the banner first; what is undefined is None."""
@@ -86,13 +91,18 @@ class ReleaseAudit:
             "expected_absolute_error": self.expected_absolute_error,
             "overall": _plain(self.overall),
             "by_size": [_plain(figures) for figures in self.by_size],
-            "group": self.group,
+            "group": list(self.group),
             "by_group": [_plain(figures) for figures in self.by_group],
+            "by_margin": {
+                name: [_plain(figures) for figures in rows] for name, rows in self.by_margin.items()
+            },
             "small": asdict(self.small) | {"unchanged_share": _number(self.small.unchanged_share)},
         }
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return one row for all cells, for each class of size and for each group; the banner is a column.
+
+        The column ``part`` says which: ``all``, ``size``, ``group`` or, for a crossed column alone, its name.
 
         Parameters
         ----------
@@ -102,9 +112,10 @@ class ReleaseAudit:
         parts = [("all", self.overall)]
         parts += [("size", figures) for figures in self.by_size]
         parts += [("group", figures) for figures in self.by_group]
+        parts += [(name, figures) for name, margin in self.by_margin.items() for figures in margin]
         rows = [figures for _, figures in parts]
         columns: dict[str, Any] = {"part": [part for part, _ in parts]}
-        columns |= {field.name: [getattr(row, field.name) for row in rows] for field in fields(Figures)}
+        columns |= {column.name: [getattr(row, column.name) for row in rows] for column in fields(Figures)}
         columns |= {name: [getattr(row, name) for row in rows] for name in ("hidden_share", "relative_error")}
         return make_frame(columns | {"banner": [self.banner] * len(rows)}, backend=backend)
 
@@ -129,7 +140,7 @@ def audit_release(
     true: Any,
     published: Any,
     *,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
     threshold: int | None = None,
     schema: Schema | None = None,
 ) -> ReleaseAudit:
@@ -143,8 +154,9 @@ def audit_release(
     published : Histogram, Release or frame
         The published table. Cells that it lacks, or whose count is missing, are suppressed; they count
         as 0 in the errors, as they do for a reader who adds up the table.
-    group : str, optional
-        A column of the table, whose values are compared.
+    group : str or sequence of str, optional
+        A column of the table, whose values are compared. Several columns are crossed: their combinations are
+        compared, and the values of each column alone.
     threshold : int, optional
         Cells of fewer people than this, and of at least one, are small; 5 unless told.
     schema : Schema, optional
@@ -171,11 +183,18 @@ def audit_release(
     (7.0, 5.0, 0)
     >>> audit
     <ReleaseAudit of town. Computed from the true data: not for publication. print() shows it.>
+    >>> sex, old = Domain.categorical(["f", "m"]), Domain.categorical(["no", "yes"])
+    >>> people = Schema([Column("sex", sex), Column("old", old)])
+    >>> true, published = (Histogram.of([[9, hidden], [7, 4]], people) for hidden in (2, 0))
+    >>> crossed = audit_release(true, published, group=["sex", "old"])
+    >>> [(figures.name, figures.hidden_people) for figures in crossed.by_group][:2]
+    [('f, no', 0), ('f, yes', 2)]
+    >>> [figures.hidden_people for figures in crossed.by_margin["sex"]]
+    [2, 0]
     """
     least = SMALL if threshold is None else integer("threshold", threshold, owner="audit_release", low=2)
     pair = compare_tables(true, published, schema)
-    if group is not None and group not in pair.schema:
-        raise ColumnNotFoundError(group, pair.schema.names, place="in the table")
+    columns = _read_group(group, pair.schema)
     overall = pair.figures("all cells", pair.everywhere, pair.size)
     errors = pair.errors
     smallest, largest = (errors.min(), errors.max()) if errors.size else (0.0, 0.0)
@@ -185,13 +204,30 @@ def audit_release(
         columns=pair.schema.names,
         overall=overall,
         by_size=figures_by_size(pair),
-        group=group,
-        by_group=() if group is None else figures_by_group(pair, group),
+        group=columns,
+        by_group=figures_by_group(pair, columns) if columns else (),
         l1=float(abs(errors).sum()),
         alpha_of_one_draw=float(largest - smallest),
         small=small_cells(pair, least),
         expected_absolute_error=_expected_error(true, published),
+        by_margin={name: figures_by_group(pair, (name,)) for name in columns} if len(columns) > 1 else {},
     )
+
+
+def _read_group(group: Any, schema: Schema) -> tuple[str, ...]:
+    """Return the columns that are compared, else refuse them."""
+    columns = () if group is None else (group,) if isinstance(group, str) else tuple(group)
+    for column in columns:
+        if column not in schema:
+            raise ColumnNotFoundError(str(column), schema.names, place="in the table")
+    cells = math.prod(schema[column].size for column in columns)
+    must_be = "a column of the table, or different columns"
+    if len(set(columns)) < len(columns) or (group is not None and not columns):
+        refuse("group", "audit_release", must_be, "none" if not columns else "one of them twice")
+    if len(columns) > 1 and cells > _MOST_COMBINATIONS:
+        must_be = f"columns of at most {_MOST_COMBINATIONS:,} combinations"
+        refuse("group", "audit_release", must_be, f"{cells:,}", hint="cross fewer columns.")
+    return columns
 
 
 def _expected_error(true: Any, published: Any) -> float | None:
@@ -205,6 +241,7 @@ def _expected_error(true: Any, published: Any) -> float | None:
 
 
 _GROUPS_SHOWN = 30
+_MOST_COMBINATIONS = 1_000
 _READING = "A missing cell is read as 0."
 _HEADS = [
     "cells",
@@ -241,14 +278,15 @@ def _sentences(audit: ReleaseAudit) -> list[str]:
 
 def _tables(audit: ReleaseAudit) -> list[tuple[str, list[list[str]]]]:
     tables = [("By true size of the cell", [["people in the cell", *_HEADS], *map(_row, audit.by_size)])]
-    if audit.group is not None:
-        shown = audit.by_group[:_GROUPS_SHOWN]
-        tables.append((f"By {visible(audit.group)}", [[visible(audit.group), *_HEADS], *map(_row, shown)]))
+    parts = {" × ".join(map(visible, audit.group)): audit.by_group} if audit.group else {}
+    parts |= {visible(name): margin for name, margin in audit.by_margin.items()}
+    for name, rows in parts.items():
+        tables.append((f"By {name}", [[name, *_HEADS], *map(_row, rows[:_GROUPS_SHOWN])]))
     return tables
 
 
 def _omitted_groups(audit: ReleaseAudit) -> list[str]:
-    more = len(audit.by_group) - _GROUPS_SHOWN
+    more = sum(max(0, len(rows) - _GROUPS_SHOWN) for rows in (audit.by_group, *audit.by_margin.values()))
     return [f"and {more:,} more; to_frame() has them all"] if more > 0 else []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from evenhand.schema.text import visible
 from evenhand.schema.values import instance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Mask = NDArray[np.bool_]
@@ -184,14 +187,17 @@ def figures_by_size(pair: Pair) -> tuple[Figures, ...]:
     return tuple(by_size)
 
 
-def figures_by_group(pair: Pair, column: str) -> tuple[Figures, ...]:
-    """Return the figures of the cells of each value of a column."""
-    chosen = pair.schema[column]
-    shape = tuple(other.size for other in pair.schema)
-    codes = np.unravel_index(pair.cells, shape)[pair.schema.names.index(column)]
+def figures_by_group(pair: Pair, columns: Sequence[str]) -> tuple[Figures, ...]:
+    """Return the figures of the cells of each value of a column, or of each combination of several."""
+    chosen = [pair.schema[column] for column in columns]
+    shape = tuple(column.size for column in chosen)
+    places = np.unravel_index(pair.cells, tuple(column.size for column in pair.schema))
+    own = [places[pair.schema.names.index(column)] for column in columns]
+    codes = np.ravel_multi_index(own, shape)
+    labels = product(*(cell_labels(column, display=True) for column in chosen))
     return tuple(
-        pair.figures(visible(label), codes == code, pair.size // chosen.size)
-        for code, label in enumerate(cell_labels(chosen, display=True))
+        pair.figures(", ".join(map(visible, combination)), codes == code, pair.size // math.prod(shape))
+        for code, combination in enumerate(labels)
     )
 
 

@@ -49,8 +49,8 @@ def test_a_group_without_rows_is_not_asked_about():
     model = Base.of({a: Fussy().fit(X, Y) for a in LABELS}, LABELS)
     few = GROUP < 2
 
-    assert model.positives(X[few], GROUP[few], 1).sum() == X[few].sum()
-    assert Base.of(Fussy().fit(X, Y), LABELS).positives(X[:0], GROUP[:0], 1).shape == (0,)
+    assert model.predict_places(X[few], GROUP[few], (0, 1)).sum() == X[few].sum()
+    assert Base.of(Fussy().fit(X, Y), LABELS).predict_places(X[:0], GROUP[:0], (0, 1)).shape == (0,)
 
 
 def test_a_classifier_without_a_signature_is_asked_without_groups():
@@ -64,7 +64,7 @@ def test_a_classifier_without_a_signature_is_asked_without_groups():
     model = Compiled().fit(X, Y)
     model.predict = predict
 
-    assert Base.of(model, LABELS).positives(X, GROUP, 1).sum() == X.sum()
+    assert Base.of(model, LABELS).predict_places(X, GROUP, (0, 1)).sum() == X.sum()
 
 
 def test_groups_are_told_by_their_names_when_predicting():
@@ -72,7 +72,7 @@ def test_groups_are_told_by_their_names_when_predicting():
     model = Base.of(GroupAware(), names).train(X, Y, GROUP)
 
     assert model.models[0].seen_ == ["a", "b", "c"]
-    assert model.positives(X, GROUP, 1).sum() == X.sum()
+    assert model.predict_places(X, GROUP, (0, 1)).sum() == X.sum()
 
 
 def test_together_disjoint_groups_lose_the_largest_epsilon():

@@ -74,7 +74,7 @@ def test_a_group_that_seems_empty_is_bounded_by_nothing():
 @pytest.mark.parametrize("risk", [0.3, 1e-3, 1e-12])
 def test_noise_stays_within_its_reach_and_no_shorter_one_does(scale, risk):
     law = DiscreteLaplace(scale)
-    reach = parity_bounds._reach(scale, risk)
+    reach = parity_bounds.noise_reach(scale, risk)
 
     assert 2 * law.sf(reach) <= risk
     assert reach == 0 or 2 * law.sf(reach - 1) > risk
@@ -89,7 +89,7 @@ def test_the_tail_of_two_noises_is_their_convolution(scale):
     least = np.array([1.0, 2.0, 5.0, 20.0])
     slow = [both[int(each) :].sum() for each in least]
 
-    assert parity_bounds._sum_tail(math.exp(-1 / scale), least) == pytest.approx(slow, rel=1e-9)
+    assert parity_bounds.sum_tail(math.exp(-1 / scale), least) == pytest.approx(slow, rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.parity.inputs import declared_groups, read_binary_labels, read_group_codes, read_settings
+from evenhand.learn.parity.inputs import declared_groups, read_class_places, read_group_codes, read_settings
 from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.privacy.guarantees.units import Unit
 
@@ -45,11 +45,11 @@ def test_declared_groups_are_plain_labels_in_the_order_given():
 
 
 def test_codes_are_places_among_the_declared_groups():
-    codes, labels = read_group_codes(["b", "c", "b"], ("c", "b", "a"), place="fit")
+    codes, labels, _ = read_group_codes(["b", "c", "b"], ("c", "b", "a"), place="fit")
 
     assert codes.tolist() == [1, 0, 1]
-    assert labels == ("c", "b", "a")
-    assert read_group_codes(["b", "c"], None, place="fit")[1] == ("b", "c")
+    assert labels == ["c", "b", "a"]
+    assert read_group_codes(["b", "c"], None, place="fit").labels == ["b", "c"]
 
 
 def test_a_thousand_groups_are_the_most():
@@ -59,5 +59,5 @@ def test_a_thousand_groups_are_the_most():
         declared_groups(range(1_001), None)
 
 
-def test_labels_become_positive_or_not():
-    assert read_binary_labels(["y", "n"], ["n", "y"], "n", place="fit").tolist() == [False, True]
+def test_labels_become_places_among_the_classes():
+    assert read_class_places(["y", "n"], ("y", "n"), place="fit").tolist() == [0, 1]

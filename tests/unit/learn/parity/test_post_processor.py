@@ -394,7 +394,7 @@ def test_no_rows_at_all_make_a_model_under_privacy(kind, aim):
         ({"data": (X, Y, GROUP * 0)}, "group"), ({"data": (X, Y[:-1], GROUP)}, "y"),
         ({"data": (X, None, GROUP), "kind": "odds"}, "y"), ({"data": (X, None, GROUP), "prefit": False}, "y"),
         ({"data": (X, Y + 1, GROUP), "kind": "odds"}, "y"),
-        ({"data": (X, Y + GROUP, GROUP), "prefit": False}, "y"),
+        ({"data": (X, Y + GROUP, GROUP), "prefit": False, "kind": "odds"}, "y"),
         ({"estimator": Column().fit(X, np.zeros(len(X)))}, "estimator"),
         ({"estimator": {0: TRAINED, 1: TRAINED, 2: Column().fit(X, Y + 1)}}, "estimator"),
     ],

@@ -38,7 +38,7 @@ def test_every_row_is_counted_in_one_cell():
 
 
 @pytest.mark.parametrize(("unit", "scale"), [("add or remove one", 2), ("replace one", 4)])
-@pytest.mark.parametrize("shape", [(3, 2), (3, 2, 2)])
+@pytest.mark.parametrize("shape", [(3, 2), (3, 2, 2), (3, 4), (3, 4, 4)])
 def test_noise_of_the_stated_scale_is_added_to_every_cell(unit, scale, shape):
     """One person added moves one cell; one replaced moves two, and needs twice the noise."""
     counts = np.arange(np.prod(shape)).reshape(shape)

@@ -58,7 +58,7 @@ def test_scores_that_are_no_probabilities_are_refused(scores):
     ids=["list", "array", "pandas", "polars"],
 )
 def test_groups_have_labels_of_any_kind(group):
-    codes, labels = inputs.read_groups(group, 3, n_classes=2, owner="example")
+    codes, labels, _ = inputs.read_groups(group, 3, n_classes=2, owner="example")
 
     assert (codes.tolist(), labels) == ([1, 0, 1], ["a", "b"])
     assert inputs.new_groups(["a", "b", "b"], 3, labels, owner="example").tolist() == [0, 1, 1]
