@@ -33,6 +33,7 @@ from evenhand.measure.disparities import comparison_named
 from evenhand.report import write
 from evenhand.report.words import limits_of, number
 from evenhand.schema import Schema
+from evenhand.schema.crossing import NOT_STATED
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
@@ -42,7 +43,7 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
-from evenhand.study.predictions.page import NOT_STATED, build_page
+from evenhand.study.predictions.page import build_page
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.predictions.sections import say_undefined
 from evenhand.table import Table

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, interval_of, number
+from evenhand.schema.text import is_bare
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
 LONGEST = 60
 """How many letters of a text from data stand in a sentence."""
 
+_LONGEST_COMBINATION = 2 * LONGEST
 _MOST_DIGITS = 4
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD_JOINER = "\u2060"
-_BARE = frozenset({"yes", "true", "false", "none", "other", "unknown", "missing", "not stated"})
-"""Labels that say nothing without the name of their column."""
 
 
 def plain(text: object, *, longest: int = LONGEST) -> str:
@@ -227,6 +227,8 @@ def mark(found: Estimated) -> Estimate:
 
 def group_name(facts: Facts, group: str) -> str:
     """Return a group as in a sentence: its label, after the column's name where it says nothing alone."""
+    if len(facts.schema.protected_columns) > 1:  # whose labels name their columns where they must
+        return plain(group, longest=_LONGEST_COMBINATION)
     return label_words(facts.schema.protected, group)
 
 
@@ -237,8 +239,7 @@ def label_words(column: object, label: object) -> str:
     ('women', 'white = 1')
     """
     words = plain(label)
-    short = len(words) < 3 or not any(letter.isalpha() for letter in words) or words.lower() in _BARE
-    return value_words(column, label) if short else words
+    return value_words(column, label) if is_bare(words) else words
 
 
 def value_words(column: object, label: object) -> str:

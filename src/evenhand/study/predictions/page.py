@@ -10,6 +10,7 @@ import narwhals as nw
 from evenhand.measure.disparities import comparison_named
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import limits_of, number
+from evenhand.schema.crossing import NOT_STATED
 from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import plain, points
 from evenhand.study.predictions.answers import answers, capital, comparison_words
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from evenhand.measure.disparities import Disparity
     from evenhand.study.results.estimates import Estimated
-
-NOT_STATED = "not stated"
 
 
 def page(  # noqa: PLR0913 - one keyword for each choice

@@ -63,4 +63,4 @@ _COMMAND = "evenhand audit collect --plan plan.toml"
 def telling_columns(leaks: Iterable[Leak], schema: Schema) -> tuple[str, ...]:
     """Return the columns in the clear that can be left out or randomised, so that they tell nothing more."""
     names = dict.fromkeys(name for leak in leaks for name in leak.by)
-    return tuple(name for name in names if name not in {schema.target, schema.protected})
+    return tuple(name for name in names if name not in {schema.target, *schema.protected_columns})

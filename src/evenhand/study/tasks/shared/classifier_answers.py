@@ -335,7 +335,10 @@ def _other_pair(reading: ClassifierReading) -> str:
 
 def _privileged_least(reading: ClassifierReading) -> str:
     """Return a remark if the group declared as privileged is the one that is selected least."""
-    privileged = reading.groups[reading.results.facts.privileged]
+    place = reading.results.facts.privileged
+    if place is None:
+        return ""
+    privileged = reading.groups[place]
     if len(reading.judged) < 2 or privileged != reading.low or not clearly(reading.apart(BASELINE), 1):
         return ""
     return reading.sentences.say("gap.parts.privileged", group=reading.named(privileged))

@@ -351,11 +351,16 @@ def _shown_measures(reading: CollectReading) -> tuple[tuple[str, Axis], ...]:
     groups, privileged = reading.groups, reading.results.facts.privileged
     names = [plain(reading.named(group), longest=14) for group in groups]
     say = reading.sentences.under("measures")
+    largest = (
+        ("acc", Axis(say("accuracy"), say("accuracy_unit"), 100.0)),
+        ("sp_gap", Axis(say("gap"), say("gap_unit"), 100.0)),
+    )
+    if privileged is None:
+        return largest
     others = say("others") if len(groups) > 2 else names[1 - privileged]
     signed = say("signed_unit", privileged=names[privileged], others=others)
     return (
-        ("acc", Axis(say("accuracy"), say("accuracy_unit"), 100.0)),
-        ("sp_gap", Axis(say("gap"), say("gap_unit"), 100.0)),
+        *largest,
         ("eod", Axis(say("true_positive"), signed, 100.0)),
         ("oad", Axis(say("accuracy_gap"), signed, 100.0)),
     )

@@ -27,7 +27,7 @@ class LearnPage(LearnReading):
     def question(self) -> str:
         """Return the question that the page answers."""
         schema = self.results.facts.schema
-        slots = {"outcome": outcome_name(schema), "protected": plain(schema.protected)}
+        slots = {"outcome": outcome_name(schema), "protected": plain(schema.protected_name)}
         return self.sentences.say("head.question", **slots)
 
     def answers(self) -> tuple[Answer, Answer, Answer]:
@@ -70,7 +70,7 @@ class LearnPage(LearnReading):
         features = say(
             f"method.features{'_group' * task.group_as_input}",
             outcome=outcome_name(schema),
-            protected=plain(schema.protected),
+            protected=plain(schema.protected_name),
             validation=task.validation.replace(" %", "%").capitalize(),
         )
         return [
