@@ -148,8 +148,7 @@ class Schema(ProtectedGroups):
         kept, positive = cut_target(kept, target, positive)
         object.__setattr__(self, "columns", kept)
         first: Any = sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group
-        last: Any = weight, person, rows_per_person, pool_below
-        given = Roles(*first, *last)
+        given = Roles(*first, weight, person, rows_per_person, pool_below)  # type: ignore[call-arg]
         for role, value in vars(checked_roles(self._by_name, given)).items():
             object.__setattr__(self, role, value)
 

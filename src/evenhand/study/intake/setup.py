@@ -187,9 +187,6 @@ def set_up(
     target = named.target or getattr(opened.schema, "target", None)
     protected = as_names(named.protected or getattr(opened.schema, "protected", None))
     _refuse_roles_among(drop, (target, *protected, *named.sensitive), beside=beside)
-    if target is not None and target in protected:
-        message = f"Column '{target}' is the target and protected too."
-        raise SchemaError(f"{message} Hint: compare the groups of another column.", field="roles")
     if opened.schema is not None:
         for name in named.bands:
             message = f"Column '{name}' is declared in the schema, bands and all."
@@ -205,6 +202,9 @@ def set_up(
         setup = _inferred(opened, parts, drop, named.bands, bins_only=bins_only)
     setup = _with_roles(replace(setup, schema=label_values(setup.schema, named.labels)), named)
     refuse_one_side(open_frame(opened.frame), setup.schema)
+    if setup.schema.target in setup.schema.protected_columns:
+        message = f"Column '{setup.schema.target}' is the target and protected too."
+        raise SchemaError(f"{message} Hint: compare the groups of another column.", field="roles")
     return setup
 
 

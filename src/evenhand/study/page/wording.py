@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, interval_of, number
+from evenhand.schema.crossing import BETWEEN_VALUES
 from evenhand.schema.text import is_bare
 from evenhand.study.results.estimates import Estimated
 
@@ -28,6 +29,7 @@ LONGEST = 60
 
 _LONGEST_COMBINATION = 2 * LONGEST
 _MOST_DIGITS = 4
+_COMMA = ",\u00a0"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD_JOINER = "\u2060"
 
@@ -54,8 +56,9 @@ def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "
     shown = list(words)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
+    between = "; " if any(_COMMA in word for word in shown) else ", "  # combinations have commas of their own
     return (
-        f" {join or fixed_word('form.and')} ".join([", ".join(shown[:-1]), shown[-1]])
+        f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
         if len(shown) > 1
         else "".join(shown)
     )
@@ -228,8 +231,17 @@ def mark(found: Estimated) -> Estimate:
 def group_name(facts: Facts, group: str) -> str:
     """Return a group as in a sentence: its label, after the column's name where it says nothing alone."""
     if len(facts.schema.protected_columns) > 1:  # whose labels name their columns where they must
-        return plain(group, longest=_LONGEST_COMBINATION)
+        return join_combination(plain(group, longest=_LONGEST_COMBINATION))
     return label_words(facts.schema.protected, group)
+
+
+def join_combination(words: str) -> str:
+    """Return a combination of values whose commas no line ends after, and no list is parted by.
+
+    >>> listed([join_combination(words) for words in ("a, b", "c, d", "e, f")]).replace("\u00a0", " ")
+    'a, b; c, d and e, f'
+    """
+    return words.replace(BETWEEN_VALUES, _COMMA)
 
 
 def label_words(column: object, label: object) -> str:

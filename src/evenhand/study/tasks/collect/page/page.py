@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.report.words import epsilon_words
+from evenhand.study.page.crossed import crossed_section
 from evenhand.study.page.reading import ACCURACY, GAP
 from evenhand.study.page.wording import outcome_name, plain
 from evenhand.study.tasks.collect.answers import cost_answer, what_to_do
@@ -42,6 +43,7 @@ class CollectPage(CollectReading):
             guarantee_section(self),
             frontier_section(self),
             measures_section(self),
+            crossed_section(self),
             groups_section(self),
             baselines_section(self, self.setting_name),
             protocols_section(self),
