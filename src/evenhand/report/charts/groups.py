@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
@@ -11,6 +12,7 @@ from evenhand.report.charts._panels import (
     draw_no_values,
     estimate_columns,
     left_out,
+    tick_labels,
     title_words,
     upright_grid,
 )
@@ -74,7 +76,8 @@ def groups_chart(
 
 def _draw_groups(axis: Axis, rows: Sequence[GroupRow], width: float, values: list[float]) -> str:
     shown = [row for row in rows if row.rate.is_finite]
-    margins = Margins(6, 44, 14, 24)
+    first, *_, last = tick_labels(upright_grid(values, width - 20, axis=axis)) if values else ("", "")
+    margins = Margins(max(6.0, width_of(first) / 2 + 2), 44, max(14.0, width_of(last) / 2 + 2), 24)
     drawing = Drawing(width, margins.top + margins.bottom + max(len(shown), 1) * _ROW, margins, grid="x")
     if not shown:
         drawing.words(*title_words(drawing, axis, cut=False))
@@ -85,8 +88,9 @@ def _draw_groups(axis: Axis, rows: Sequence[GroupRow], width: float, values: lis
     digits = digits_between([*scale.ticks, *values])
     tops = [place * _ROW for place in range(len(shown))]
     _marks(drawing, axis, shown, tops, digits)
-    for row, top in zip(shown, tops, strict=True):
-        drawing.words(*_words(drawing, axis, row, top + _LINE, digits))
+    figures = _figures(axis, shown, digits, width)
+    for row, top, each in zip(shown, tops, figures, strict=True):
+        drawing.words(*_words(drawing, row, each, top + _LINE))
     return drawing.svg()
 
 
@@ -115,20 +119,44 @@ def _tip(row: GroupRow, axis: Axis, digits: int) -> str:
     return f"{row.label}, {number(row.people, 0)}: {value_of(row.rate, digits, times=axis.times)}"
 
 
-def _words(drawing: Drawing, axis: Axis, row: GroupRow, y: float, digits: int) -> list[Word]:
+@dataclass(frozen=True)
+class _Figures:
+    """What is written in a row besides the name: people, rate, and the interval where there is room."""
+
+    people: str
+    value: str
+    interval: str
+
+    @property
+    def width(self) -> float:
+        """How many pixels they take."""
+        return width_of(self.people) + width_of(f"{self.value} {self.interval}", bold=True) + 26
+
+
+def _figures(axis: Axis, rows: Sequence[GroupRow], digits: int, room: float) -> list[_Figures]:
+    """Return the figures of each row; where a name would be cut for them, intervals are drawn alone."""
+    figures = []
+    for row in rows:
+        between = row.rate.span(axis.times)
+        value = number(row.rate.value * axis.times, digits)
+        figures.append(
+            _Figures(number(row.people, 0), value, interval_of(*between, digits) if between else "")
+        )
+    fits = (
+        width_of(row.label, bold=True) + each.width <= room for row, each in zip(rows, figures, strict=True)
+    )
+    return figures if all(fits) else [replace(each, interval="") for each in figures]
+
+
+def _words(drawing: Drawing, row: GroupRow, figures: _Figures, y: float) -> list[Word]:
     """Return name and people on the left, rate and interval on the right."""
     left, right = -drawing.margins.left, drawing.plot[0] + drawing.margins.right
-    value = number(row.rate.value * axis.times, digits)
-    between = row.rate.span(axis.times)
-    interval = interval_of(*between, digits) if between else ""
-    people = number(row.people, 0)
-    room = right - left - width_of(people) - width_of(f"{value} {interval}", bold=True) - 26
-    label = shortened(row.label, room, bold=row.strong)
-    at = right - (width_of(interval) + 4 if interval else 0)
+    label = shortened(row.label, right - left - figures.width, bold=row.strong)
+    at = right - (width_of(figures.interval) + 4 if figures.interval else 0)
     shade, weight = ("ink", 600) if row.strong else ("ink3" if row.few else "ink2", 400)
     words = [
         Word(left, y, label, colour=shade, weight=weight),
-        Word(left + width_of(label, bold=row.strong) + 8, y, people, colour="ink3"),
-        Word(at, y, value, "right", "ink3" if row.few else "ink", 600),
+        Word(left + width_of(label, bold=row.strong) + 8, y, figures.people, colour="ink3"),
+        Word(at, y, figures.value, "right", "ink3" if row.few else "ink", 600),
     ]
-    return [*words, Word(right, y, interval, "right", "ink3")] if interval else words
+    return [*words, Word(right, y, figures.interval, "right", "ink3")] if figures.interval else words

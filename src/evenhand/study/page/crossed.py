@@ -6,7 +6,6 @@ people again and again, so that an interval over repeats says little of a small 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,11 +123,13 @@ def crossed_section(reading: Reading) -> Section | None:
     outcome = outcome_name(reading.results.facts.schema)
     return map_section(
         reading.sentences,
-        found,
+        found.rows,
+        found.margins,
         heading=_heading(reading, found),
-        lead=say("lead", outcome=outcome),
+        lead=say("lead"),
         unit=say("unit", outcome=outcome),
         caption=say("caption", level=LEVEL),
+        note=hidden_note(reading.sentences, found),
     )
 
 
@@ -154,28 +155,37 @@ def margins_sentence(sentences: Catalogue, found: GroupMap) -> str:
     return sentences.say(f"crossed.margins{'_hidden' * found.is_hidden}", margins=margins)
 
 
+def hidden_note(sentences: Catalogue, found: GroupMap) -> Note | None:
+    """Return what the columns show by themselves as a note, a warning if they hide something."""
+    words = margins_sentence(sentences, found).strip()
+    return Note("warn" if found.is_hidden else "plain", words) if words else None
+
+
 def map_section(
-    sentences: Catalogue, found: GroupMap, *, heading: str, lead: str, unit: str, caption: str
+    sentences: Catalogue,
+    rows: Sequence[GroupRow],
+    margins: Mapping[str, Sequence[GroupRow]],
+    *,
+    heading: str,
+    lead: str,
+    unit: str,
+    caption: str,
+    note: Note | None = None,
+    fewest: int = FEWEST_PEOPLE,
 ) -> Section:
     """Return the picture of all groups beside those of each column by itself."""
     say = sentences.under("crossed")
-    few = sum(row.few for row in found.rows)
+    few = sum(row.few for row in rows)
     words = [
         say("alt_group", group=row.label, people=row.people, rate=row.rate.value)
-        for row in found.rows[:_MOST_IN_WORDS]
-        if math.isfinite(row.rate.value)
+        for row in rows[:_MOST_IN_WORDS]
     ]
-    margins = [row for rows in found.margins.values() for row in rows]
+    panels = [(Axis(say("groups"), unit, 100.0), rows)]
+    panels.append((Axis(say("by_column"), unit, 100.0), [row for found in margins.values() for row in found]))
     chart = groups_chart(
-        [
-            (Axis(say("groups"), unit, 100.0), found.rows),
-            (Axis(say("by_column"), unit, 100.0), margins),
-        ],
+        panels,
         name="all-groups",
         alt=say("alt", heading=heading, groups=words),
-        caption=f"{caption}{say('few', few=few, fewest=FEWEST_PEOPLE) if few else ''}",
+        caption=f"{caption}{say('few', few=few, fewest=fewest) if few else ''}",
     )
-    hidden = margins_sentence(sentences, found)
-    tone: Any = "warn" if found.is_hidden else "plain"
-    notes = (Note(tone, hidden.strip()),) if hidden else ()
-    return Section(heading, lead, charts=(chart,), notes=notes, anchor="all-groups")
+    return Section(heading, lead, charts=(chart,), notes=(note,) if note else (), anchor="all-groups")
