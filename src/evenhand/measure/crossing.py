@@ -69,9 +69,8 @@ def _cross(columns: Mapping[str, Any], *, owner: str) -> Groups:
     number = math.prod(len(labels) for _, labels in encoded)
     if number > MOST_COMBINATIONS:
         hint = "cross fewer columns, or put their values into fewer classes first."
-        refuse(
-            "group", owner, f"columns of at most {MOST_COMBINATIONS:,} combinations", f"{number:,}", hint=hint
-        )
+        must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
+        refuse("group", owner, must_be, f"{number:,} of them", hint=hint)
     codes: NDArray[Any] = np.zeros(len(next(iter(read.values()))), np.uint8 if number <= 256 else np.uint16)
     for column, labels in encoded:
         codes *= len(labels)

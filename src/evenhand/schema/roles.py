@@ -151,7 +151,7 @@ def _protected(
     if crossing.combinations > MOST_COMBINATIONS:
         hint = "cross fewer columns, or put their values into fewer classes first."
         must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
-        refuse("protected", "Schema", must_be, f"{crossing.combinations:,}", hint=hint)
+        refuse("protected", "Schema", must_be, f"{crossing.combinations:,} of them", hint=hint)
     return names
 
 

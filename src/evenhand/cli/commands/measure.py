@@ -33,7 +33,7 @@ from evenhand.measure.disparities import comparison_named
 from evenhand.report import write
 from evenhand.report.words import limits_of, number
 from evenhand.schema import Schema
-from evenhand.schema.crossing import NOT_STATED
+from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
@@ -265,11 +265,12 @@ def _encode(opened: Opened, name: str, protected: Schema) -> tuple[NDArray[np.in
 
 def _label_of(privileged: str, protected: Schema) -> str:
     """Return a group that is typed by values as it is called by labels."""
-    values = privileged.split(", ")
-    if len(values) != len(protected):
+    ways = (privileged.split(BETWEEN_VALUES), split_list([privileged]))
+    values = next((way for way in ways if len(way) == len(protected)), None)
+    if values is None:
         return privileged
     pairs = zip(values, protected, strict=True)
-    return ", ".join(column.named_values.get(value.strip(), value) for value, column in pairs)
+    return BETWEEN_VALUES.join(column.named_values.get(value.strip(), value) for value, column in pairs)
 
 
 def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterError) -> str:

@@ -33,6 +33,7 @@ _MOST_VALUES = 1_000
 _MOST_GROUPS = 200
 _TRUTHS = (0, 1)
 _TRUTH_TEXTS = {"0", "1"}
+_FEWER = "cross fewer columns, or put their values into fewer classes first."
 _COMPARE = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}
 
 
@@ -216,9 +217,8 @@ def _cross(groups: Mapping[str, tuple[NDArray[np.intp], Sequence[str]]]) -> tupl
     codes = np.asarray(codes)
     number = math.prod(len(names) for _, names in groups.values())
     if others and number > MOST_COMBINATIONS:
-        hint = "cross fewer columns, or put their values into fewer classes first."
         must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
-        refuse("group", OWNER, must_be, f"{number:,}", hint=hint)
+        refuse("group", OWNER, must_be, f"{number:,} of them", hint=_FEWER)
     labels: list[tuple[str, ...]] = [(first,) for first in firsts]
     for more, names in others:
         known = (codes >= 0) & (more >= 0)
@@ -229,13 +229,10 @@ def _cross(groups: Mapping[str, tuple[NDArray[np.intp], Sequence[str]]]) -> tupl
     rank = np.where(there, np.cumsum(there) - 1, -1)
     kept = tuple(label for label, occurs in zip(labels, there, strict=True) if occurs)
     if not kept or len(kept) > _MOST_GROUPS:
-        what = (
-            f"columns of 1 to {_MOST_GROUPS} combinations"
-            if others
-            else f"a column of 1 to {_MOST_GROUPS} groups"
-        )
-        hint = "cross fewer columns, or put their values into fewer classes first." if others else ""
-        refuse("group", OWNER, what, f"{len(kept):,}" if others else "another number of groups", hint=hint)
+        what, got = f"a column of 1 to {_MOST_GROUPS} groups", "another number of groups"
+        if others:
+            what, got = f"columns of 1 to {_MOST_GROUPS} combinations", f"{len(kept):,} of them"
+        refuse("group", OWNER, what, got, hint=_FEWER if others else "")
     return np.where(codes >= 0, rank[codes], -1), kept
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from evenhand.study.page.catalogue import catalogue
 from evenhand.study.tasks.base import refuse_field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -155,10 +156,16 @@ def margin_rates(
     return rates
 
 
-def cells_of_groups(prepared: Prepared, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Return the group of every cell of a table of these columns, in the order of its cells."""
-    schema = prepared.facts.schema
-    shape = tuple(schema[name].size for name in columns)
-    codes = dict(zip(columns, np.unravel_index(np.arange(np.prod(shape)), shape), strict=True))
-    found: NDArray[np.int64] = np.array(prepared.places)[schema.group_codes(codes)]
-    return found
+def groups_of_cells(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
+    """Yield the group of every cell of the table of all columns, with the labels; then those of each margin.
+
+    A cell whose place is beyond the labels is of no group: who is in it does not state all columns, or
+    nobody is.
+    """
+    facts, schema = prepared.facts, prepared.facts.schema
+    shape = tuple(schema.sizes.values())
+    codes = dict(zip(schema.names, np.unravel_index(np.arange(math.prod(shape)), shape), strict=True))
+    own = schema.group_codes(codes)
+    yield np.array(prepared.places)[own], facts.groups
+    for column, labels in facts.margins.items():
+        yield np.where(own == schema.not_stated, len(labels), codes[column]), labels

@@ -15,7 +15,7 @@ from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import cells_of_groups
+from evenhand.study.tasks.groups import groups_of_cells
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.rebuild import learnt_from
@@ -25,8 +25,6 @@ from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
 from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -85,7 +83,7 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             measures = errors_of_a_table(*numbers, error=error, suppressed=table.suppressed) | table.claim
             measures["error_exact"] = float(error is not None)
             groups: dict[str, dict[str, float]] = {}
-            for cells, labels in _groupings(prepared):
+            for cells, labels in groups_of_cells(prepared):
                 groups |= errors_by_group(
                     *numbers, groups=cells, labels=labels, error=error, variance=table.variance
                 )
@@ -96,16 +94,6 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             measures |= found.measures
             groups = {label: {**numbers, **found.groups[label]} for label, numbers in groups.items()}
     return Outcome(cell, measures, groups, data, seconds)
-
-
-def _groupings(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
-    """Yield the group of every cell with the labels of the groups: all groups, then those of each margin."""
-    facts, names = prepared.facts, prepared.facts.schema.names
-    yield cells_of_groups(prepared, names), facts.groups
-    shape = tuple(facts.schema.sizes.values())
-    for column, labels in facts.margins.items():
-        codes = np.unravel_index(np.arange(math.prod(shape)), shape)[names.index(column)]
-        yield codes.astype(np.int64), labels
 
 
 def _rows(task: ReleaseTask, prepared: Prepared, *, seed: int) -> tuple[Any, Any]:
