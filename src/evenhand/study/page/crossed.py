@@ -139,7 +139,7 @@ def _heading(reading: Reading, found: GroupMap) -> str:
         return say("heading_few")
     low, high = judged[0], judged[-1]
     slots: dict[str, Any] = {"low": low.label, "high": high.label, "gap": found.gap.value}
-    slots |= {"count": len(found.rows), "worst": low.rate.value, "best": high.rate.value}
+    slots |= {"count": len(judged), "fewest": FEWEST_PEOPLE, "worst": low.rate.value, "best": high.rate.value}
     key = "hidden" if found.is_hidden else "clear" if found.gap.is_clear else "unclear"
     return say(f"heading_{key}", **slots)
 

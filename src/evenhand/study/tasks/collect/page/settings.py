@@ -12,7 +12,7 @@ from evenhand.report.words import epsilon_of
 from evenhand.study.page.comparing import LEVEL
 from evenhand.study.page.parts import all_cells, caption, cell_text, fold_rows, small_print
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import mark
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.choice import shortest_reports
 from evenhand.study.tasks.collect.page.frontier import table_heading
@@ -115,7 +115,7 @@ def table_section(reading: CollectReading) -> Section:
     ways = way_words(reading.protected) or reading.sentences.say("setting.differ_split")
     header = [
         say("protocol"), f"{ways[0].upper()}{ways[1:]}", "ε", *(say(name) for name in _measures(reading)),
-        *(say("selected", group=plain(reading.named(group), longest=24)) for group in pair),
+        *(say("selected", group=reading.shorten_name(group, 24)) for group in pair),
     ]  # fmt: skip
     table = Table(
         header=header,
