@@ -31,6 +31,9 @@ BETWEEN_COLUMNS = " \N{MULTIPLICATION SIGN} "
 BETWEEN_VALUES = ", "
 """What stands between the values of a combination."""
 
+OTHER_GROUPS = "other groups"
+"""How small groups are called that are compared as one."""
+
 NOT_STATED = "not stated"
 """How people are called whose protected value is missing, where they are asked for as a group."""
 

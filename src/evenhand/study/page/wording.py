@@ -19,7 +19,7 @@ from evenhand.schema.text import is_bare
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Facts
@@ -29,7 +29,7 @@ LONGEST = 60
 
 _LONGEST_COMBINATION = 2 * LONGEST
 _MOST_DIGITS = 4
-_COMMA = ",\u00a0"
+_NO_BREAK, _SHORT = "\u00a0", 24
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD_JOINER = "\u2060"
 
@@ -50,13 +50,15 @@ def plain(text: object, *, longest: int = LONGEST) -> str:
 def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
     """Return words as in a sentence; from the seventh on they are counted.
 
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3)
-    ('a, b and c', 'a, b and 2 others')
+    Words with a comma of their own are parted by semicolons.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3), listed(["a, b", "c", "d"])
+    ('a, b and c', 'a, b and 2 others', 'a, b; c and d')
     """
     shown = list(words)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
-    between = "; " if any(_COMMA in word for word in shown) else ", "  # combinations have commas of their own
+    between = "; " if any(", " in word for word in shown) else ", "
     return (
         f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
         if len(shown) > 1
@@ -231,17 +233,19 @@ def mark(found: Estimated) -> Estimate:
 def group_name(facts: Facts, group: str) -> str:
     """Return a group as in a sentence: its label, after the column's name where it says nothing alone."""
     if len(facts.schema.protected_columns) > 1:  # whose labels name their columns where they must
-        return join_combination(plain(group, longest=_LONGEST_COMBINATION))
+        return join_words(plain(group, longest=_LONGEST_COMBINATION).split(BETWEEN_VALUES))
     return label_words(facts.schema.protected, group)
 
 
-def join_combination(words: str) -> str:
-    """Return a combination of values whose commas no line ends after, and no list is parted by.
+def join_words(parts: Iterable[str]) -> str:
+    r"""Return the values of a combination with commas; a line may end between them, and not within one.
 
-    >>> listed([join_combination(words) for words in ("a, b", "c, d", "e, f")]).replace("\u00a0", " ")
-    'a, b; c, d and e, f'
+    >>> join_words(["women", "race = 1"])
+    'women, race\xa0=\xa01'
     """
-    return words.replace(BETWEEN_VALUES, _COMMA)
+    return BETWEEN_VALUES.join(
+        part.replace(" ", _NO_BREAK) if len(part) <= _SHORT else part for part in parts
+    )
 
 
 def label_words(column: object, label: object) -> str:

@@ -24,10 +24,9 @@ from evenhand.measure.disparities import (
 )
 from evenhand.measure.intervals import check_level, mean_of_shares
 from evenhand.measure.ranking import Ranking, rank_scores
-from evenhand.schema.crossing import BETWEEN_VALUES
 from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.page.comparing import FEWEST_PEOPLE
-from evenhand.study.page.wording import join_combination, label_words, plain
+from evenhand.study.page.wording import join_words, label_words, plain
 from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
 
@@ -41,8 +40,6 @@ LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
 
 GROUP_RATES = ("base_rate", *COMPARED_RATES)
 """Rates of a group, in the order in which they are shown."""
-
-_NO_BREAK, _SHORT = "\u00a0", 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,9 +149,7 @@ class PredictionAudit:
         """Return a group as in a sentence; of columns that are crossed, each has its own words."""
         columns = self.rows.columns
         if len(columns) > 1 and place < len(self.rows.parts) and len(self.rows.parts[place]) == len(columns):
-            words = map(label_words, columns, self.rows.parts[place])
-            parts = (part.replace(" ", _NO_BREAK) if len(part) <= _SHORT else part for part in words)
-            return join_combination(BETWEEN_VALUES.join(parts))
+            return join_words(map(label_words, columns, self.rows.parts[place]))
         if len(columns) > 1:  # groups that are pooled, or not stated
             return plain(self.rows.labels[place])
         return label_words(self.rows.protected, self.rows.labels[place])

@@ -19,7 +19,7 @@ from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.measure.columns import same_index
 from evenhand.schema import Domain
 from evenhand.schema.bands import parse_rule, rule_text
-from evenhand.schema.crossing import BETWEEN_VALUES, MOST_COMBINATIONS
+from evenhand.schema.crossing import BETWEEN_VALUES, MOST_COMBINATIONS, OTHER_GROUPS
 from evenhand.study.intake.typed_values import value_of
 from evenhand.study.page.catalogue import catalogue
 
@@ -174,8 +174,8 @@ def _pool(
     places[alone] = np.arange(len(alone))
     say = catalogue("evenhand.study.predictions").say
     names = [f"'{BETWEEN_VALUES.join(parts[place])}'" for place in small]
-    note = say("method.pooled", groups=names, most=below)
-    shown = (*(parts[place] for place in alone), (say("method.other_groups"),))
+    note = say("method.pooled", groups=names, most=below, label=OTHER_GROUPS)
+    shown = (*(parts[place] for place in alone), (OTHER_GROUPS,))
     return np.where(codes >= 0, places[codes], -1), shown, [note]
 
 

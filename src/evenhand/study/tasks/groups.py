@@ -11,7 +11,7 @@ import numpy as np
 from evenhand._notes import Note
 from evenhand.measure import RATES, group_report
 from evenhand.report.language import language_now
-from evenhand.schema.crossing import compared_labels
+from evenhand.schema.crossing import OTHER_GROUPS, compared_labels
 from evenhand.schema.levels import code_dtype, unused_label
 from evenhand.schema.text import brief
 from evenhand.study.page.catalogue import catalogue
@@ -74,10 +74,10 @@ def group_rows(schema: Schema, codes: Mapping[str, Codes]) -> GroupedRows:
     shown = [labels[place] for place in alone]
     notes = [*_not_stated(schema, counts), *_empty(schema, len(kept))]
     if len(alone) < len(kept):
-        say = catalogue("", language_now()).say
+        shown.append(unused_label(shown, OTHER_GROUPS))
         names = [f"'{brief(labels[place])}'" for place in pooled]
-        notes.append(Note("method", say("method.pooled", groups=names, most=most)))
-        shown.append(unused_label(shown, say("method.other_groups")))
+        say = catalogue("", language_now()).say
+        notes.append(Note("method", say("method.pooled", groups=names, most=most, label=shown[-1])))
     places = np.full(column.size, len(shown), dtype=np.int64)  # where no group is stated
     places[kept] = len(shown) - 1
     places[alone] = np.arange(len(alone))

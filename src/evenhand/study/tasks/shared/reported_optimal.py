@@ -122,7 +122,7 @@ def _strategy(known: GroupOutcomes, way: OptimalWay, setting: Setting, schema: S
         {name: schema[name].size for name in schema.sensitive},
         epsilon=setting.epsilon or 0,
         outcomes=known,
-        protected=schema.protected_name,
+        protected=None if schema.crossing is not None else schema.protected_name,
         strategy=setting.option("strategy"),
         split=setting.option("split"),
         target=way.target,
