@@ -40,6 +40,8 @@ def ask_roles(
         owner = _OWNERS.get(role)
         if owner is not None and getattr(words, owner) is None and not _declared(opened, owner):
             continue
+        if role == "privileged" and isinstance(words.protected, tuple):
+            continue
         answer = _ask(terminal, opened, words, role, rows=rows, optional=optional)
         if answer is None:
             break
@@ -80,7 +82,10 @@ def _ask(
         problem = _problem(opened, rows, role, column, typed)
         if not problem:
             known = opened.names if opened.schema is None else opened.schema.names
-            return split_list([typed], known) if role == "sensitive" else typed
+            if role in {"sensitive", "protected"}:
+                names = split_list([typed], known)
+                return names if role == "sensitive" or len(names) > 1 else typed
+            return typed
         terminal.say("", problem)
 
 
@@ -91,7 +96,7 @@ def _problem(opened: Opened, rows: Rows, role: str, column: str | None, typed: s
     if column is None:
         known = opened.names if opened.schema is None else opened.schema.names
         try:
-            for name in split_list([typed], known) if role == "sensitive" else [typed]:
+            for name in split_list([typed], known) if role in {"sensitive", "protected"} else [typed]:
                 column_named(name, known, opened.undeclared)
         except ColumnNotFoundError as error:
             return str(error)

@@ -163,8 +163,15 @@ PlanFile = Annotated[Path | None, data_option("FILE", "A plan that was written b
 Rows = Annotated[int | None, data_option("N", "Use N rows, drawn at random. [all]")]
 Target = Annotated[str | None, role_option("COLUMN", "The column that is predicted.")]
 Positive = Annotated[str | None, role_option("VALUE", "What people hope for: a value, or '>= 50000'.")]
-Protected = Annotated[str | None, role_option("COLUMN", "The column whose groups are compared.")]
-Privileged = Annotated[str | None, role_option("VALUE", "The group that others are compared with.")]
+Protected = Annotated[
+    str | None, role_option("COLUMNS", "Whose groups are compared; several, with commas, are crossed.")
+]
+Privileged = Annotated[
+    str | None, role_option("VALUE", "The group that others are compared with; Male,White if crossed.")
+]
+PoolBelow = Annotated[
+    int | None, role_option("N", "Compare groups of fewer than N people as one. [none]", "--pool-below")
+]
 Sensitive = Annotated[list[str] | None, role_option("COLUMNS", "What people randomise, with commas.")]
 Drop = Annotated[list[str] | None, role_option("COLUMNS", "Columns to leave out.")]
 MissingGroup = Annotated[
@@ -184,7 +191,7 @@ Quasi = Annotated[list[str] | None, role_option("COLUMNS", "What others may know
 ROLE_OPTIONS: Mapping[str, Any] = {
     "target": Target, "positive": Positive, "protected": Protected, "privileged": Privileged,
     "sensitive": Sensitive, "drop": Drop, "band": Band, "missing_group": MissingGroup, "labels": Labels,
-    "guess": GuessRoles, "weight": Weight,
+    "guess": GuessRoles, "weight": Weight, "pool_below": PoolBelow,
 }  # fmt: skip
 """The roles of a study of people."""
 PERSON_OPTIONS: Mapping[str, Any] = {"person": Person, "rows_per_person": RowsPerPerson}

@@ -12,6 +12,7 @@ from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
+from evenhand.schema.crossing import as_names
 from evenhand.study.intake.guess import guess, read_rows
 from evenhand.study.intake.setup import (
     ROLES,
@@ -39,8 +40,9 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
     return RoleOptions(
         target=typed.get("target"),
         positive=typed.get("positive"),
-        protected=typed.get("protected"),
-        privileged=typed.get("privileged"),
+        protected=typed_columns(typed.get("protected"), opened.names),
+        privileged=_typed_group(typed.get("privileged"), typed.get("protected"), opened),
+        pool_below=typed.get("pool_below"),
         sensitive=split_list(typed.get("sensitive"), opened.names),
         drop=split_list(typed.get("drop"), (*opened.names, *opened.unread)),
         missing_group=bool(typed.get("missing_group")),
@@ -48,6 +50,26 @@ def read_role_options(opened: Opened, typed: Mapping[str, Any]) -> RoleOptions:
         labels=tuple(typed.get("labels") or ()),
         **beside_options(typed),
     )
+
+
+def typed_columns(text: str | None, known: Sequence[str]) -> str | tuple[str, ...] | None:
+    """Return the protected columns as they were typed: one name, or several with commas.
+
+    >>> typed_columns("sex,race", ["sex", "race"]), typed_columns("a,b", ["a,b"]), typed_columns(None, [])
+    (('sex', 'race'), 'a,b', None)
+    """
+    if text is None or text in known:
+        return text
+    names = split_list([text], known)
+    return names if len(names) > 1 else "".join(names) if names else text
+
+
+def _typed_group(text: str | None, protected: str | None, opened: Opened) -> str | tuple[str, ...] | None:
+    """Return the privileged group as it was typed: of several protected columns a value of each."""
+    columns = as_names(typed_columns(protected, opened.names))
+    if not columns and opened.schema is not None:
+        columns = opened.schema.protected_columns
+    return text if text is None or len(columns) < 2 else split_list([text])
 
 
 def read_bands(given: Sequence[str] | None, known: Sequence[str] = ()) -> dict[str, str]:
@@ -79,7 +101,7 @@ def repeat_options(typed: Mapping[str, Any]) -> list[str]:
     """Return what was typed about the file and about columns beside the roles that are asked for."""
     asked = typed_format(typed)
     words = list(asked.options) if asked else []
-    for name in ("band", "labels", "weight", "person", "rows_per_person"):
+    for name in ("band", "labels", "weight", "person", "rows_per_person", "pool_below"):
         values = typed.get(name)
         flag = "--label" if name == "labels" else f"--{name.replace('_', '-')}"
         for value in values if isinstance(values, list) else [values]:
@@ -142,12 +164,16 @@ def assign_roles(
     report_inferred(terminal, setup)
     schema = setup.schema
     sensitive = f"; sensitive {quote_names(schema.sensitive)}" if "sensitive" in needed else ""
-    terminal.say(
-        "Roles",
-        f"target {outcome_name(schema)}; protected {schema.protected}, privileged "
-        f"{schema.privileged_label}{sensitive}",
-    )
+    protected = f"protected {schema.protected_name}, {privileged_words(schema)}"
+    terminal.say("Roles", f"target {outcome_name(schema)}; {protected}{sensitive}")
     return replace(setup, notes=(*setup.notes, *guesses))
+
+
+def privileged_words(schema: Schema) -> str:
+    """Return the privileged group, or what is compared where there is none."""
+    if schema.privileged is None:
+        return "no group privileged: the largest difference of any two is compared"
+    return f"privileged {schema.privileged_label}"
 
 
 def report_inferred(terminal: Terminal, setup: Setup, *, is_draft: bool = False) -> None:
@@ -209,15 +235,18 @@ def _ask_for(
         target=draft.target or "COLUMN",
         positive=draft.positive or (AMOUNT if amount else "VALUE"),
         protected=draft.protected or "COLUMN",
-        privileged=draft.privileged or "GROUP",
+        privileged=draft.privileged or ("" if len(draft.protected_columns) > 1 else "GROUP"),
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
     )
-    typed = {role: shlex.quote(str(getattr(stand_in, role))) for role in ROLES if role != "sensitive"}
+    typed = {
+        role: shlex.quote(_joined(as_names(getattr(stand_in, role)))) for role in ROLES if role != "sensitive"
+    }
+    privileged = f" --privileged {typed['privileged']}" if stand_in.privileged else ""
     example = " \\\n    ".join(
         [
             f"evenhand {command}",
             f"--target {typed['target']} --positive {typed['positive']}",
-            f"--protected {typed['protected']} --privileged {typed['privileged']}",
+            f"--protected {typed['protected']}{privileged}",
             *([f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}"] if "sensitive" in needed else []),
             *([f"--drop {shlex.quote(_joined(stand_in.drop))}"] if stand_in.drop else []),
         ]
@@ -237,8 +266,11 @@ def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:
     owner = {"roles.positive": "target", "roles.privileged": "protected"}.get(error.field)
     if owner is None:
         return str(error)
-    name = getattr(words, owner) or getattr(opened.schema, owner)
+    names = as_names(getattr(words, owner) or getattr(opened.schema, owner))
     part: Part = "target" if owner == "target" else "protected"
-    column = column_named(name, opened.names)
-    values = choices_of(opened, column, part, band=words.bands.get(column, ""))
-    return f"{error}\nValues of {quote_names([name])}: {quote_names(values)}." if values else str(error)
+    lines = [str(error)]
+    for name in names:
+        column = column_named(name, opened.names)
+        values = choices_of(opened, column, part, band=words.bands.get(column, ""))
+        lines += [f"Values of {quote_names([name])}: {quote_names(values)}."] if values else []
+    return "\n".join(lines)

@@ -129,7 +129,7 @@ class DataSet:
         if schema.target is not None:
             parts.append(f"target {schema.target} = {schema.positive}")
         if schema.protected is not None:
-            parts.append(f"protected {schema.protected}, privileged {schema.privileged}")
+            parts.append(f"protected {schema.protected_name}, privileged {schema.privileged}")
         if schema.sensitive:
             parts.append(f"sensitive {', '.join(schema.sensitive)}")
         return "; ".join(parts)

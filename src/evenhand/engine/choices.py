@@ -107,7 +107,7 @@ def _reported_columns(
             hint="say what to protect: columns=['gender'], or schema.with_roles(sensitive=['gender']).",
         )
     if strategy == "single" and len(asked) > 1:
-        if schema.protected not in asked:
+        if not isinstance(schema.protected, str) or schema.protected not in asked:
             must_be = "one column with the strategy 'single', or several with the protected one among them"
             raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=list(asked))
         asked = (schema.protected,)
@@ -177,7 +177,7 @@ def _optimal(
         must_be = "'independent' or 'single' where the protocol is 'optimal'"
         hint = "reports of combinations can be made in Python: evenhand.collect.optimal_strategy."
         raise InvalidParameterError("strategy", owner=_OWNER, must_be=must_be, got=strategy, hint=hint)
-    column = next(iter(sizes)) if len(sizes) == 1 else schema.protected
+    column = next(iter(sizes)) if len(sizes) == 1 else schema.protected_name
     if column not in sizes:
         raise InvalidParameterError(
             "columns",

@@ -12,12 +12,10 @@ import numpy as np
 
 from evenhand._validate import refuse
 from evenhand.measure.columns import encode_groups, read_column, same_length
+from evenhand.schema.crossing import MOST_COMBINATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-MOST_CELLS = 1_000
-"""Crossings of more combinations than this are refused: hardly anybody would be in most of them."""
 
 
 class Groups(NamedTuple):
@@ -69,9 +67,10 @@ def _cross(columns: Mapping[str, Any], *, owner: str) -> Groups:
     same_length([("group", column) for column in read.values()], owner=owner)
     encoded = [_used_labels(*encode_groups(column, owner=owner)) for column in read.values()]
     number = math.prod(len(labels) for _, labels in encoded)
-    if number > MOST_CELLS:
+    if number > MOST_COMBINATIONS:
         hint = "cross fewer columns, or put their values into fewer classes first."
-        refuse("group", owner, f"columns of at most {MOST_CELLS:,} combinations", f"{number:,}", hint=hint)
+        must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
+        refuse("group", owner, must_be, f"{number:,} of them", hint=hint)
     codes: NDArray[Any] = np.zeros(len(next(iter(read.values()))), np.uint8 if number <= 256 else np.uint16)
     for column, labels in encoded:
         codes *= len(labels)

@@ -10,9 +10,7 @@ from typing import Any
 from evenhand.measure.counts import RATES, Tables
 from evenhand.measure.gaps import MEASURES, NO_DISPARITY, WORST_PAIR, group_rates
 from evenhand.measure.text_tables import number_text
-
-BETWEEN = " \N{MULTIPLICATION SIGN} "
-"""What stands between the names of crossed columns."""
+from evenhand.schema.crossing import BETWEEN_COLUMNS, BETWEEN_VALUES
 
 _LEVEL = 0.95
 _GROUPS_SHOWN = 30
@@ -25,7 +23,7 @@ def group_text(group: Any) -> str:
     >>> group_text(("f", 1)), group_text("f")
     ('f, 1', 'f')
     """
-    return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+    return BETWEEN_VALUES.join(map(str, group)) if isinstance(group, tuple) else str(group)
 
 
 def quote_group(group: Any) -> str:
@@ -49,7 +47,7 @@ def title_of(report: Any) -> str:
     """Return the line above the tables: who is privileged, what is crossed, and whether rows are weighted."""
     named = "none named" if report.privileged is None else repr(group_text(report.privileged))
     if report.crossed:
-        named += f"; groups: {BETWEEN.join(report.crossed)}"
+        named += f"; groups: {BETWEEN_COLUMNS.join(report.crossed)}"
     weighted = "; rates are weighted" if report.table.weighted else ""
     return f"Group report, privileged group: {named}{weighted}"
 

@@ -77,6 +77,28 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class GroupRow:
+    """A group on a map of groups: its name, how many people it has, and its rate.
+
+    Parameters
+    ----------
+    label : str
+    people : float
+    rate : Estimate
+    few : bool
+        Whether there are too few people to say anything of the group.
+    strong : bool
+        Whether the words above are about it.
+    """
+
+    label: str
+    people: float
+    rate: Estimate
+    few: bool = False
+    strong: bool = False
+
+
+@dataclass(frozen=True)
 class Point:
     """One setting of a frontier.
 

@@ -58,7 +58,10 @@ def roles_text(column: Column, roles: Roles) -> str:
     >>> roles_text(gender, Roles(sensitive=("gender",), protected="gender", privileged=1))
     'sensitive, protected (privileged: Male)'
     """
-    beside = {"protected": ("privileged", roles.privileged), "target": ("positive", roles.positive)}
+    privileged = roles.privileged
+    if isinstance(privileged, tuple) and column.name in roles.protected_columns:
+        privileged = privileged[roles.protected_columns.index(column.name)]
+    beside = {"protected": ("privileged", privileged), "target": ("positive", roles.positive)}
     words = []
     for role in roles.of(column.name):
         name, value = beside.get(role, ("", None))

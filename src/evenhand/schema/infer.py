@@ -101,11 +101,21 @@ def inferred(
     return tuple(columns), tuple(read)
 
 
-def refuse_unseen(columns: Iterable[Column], **given: tuple[str | None, object]) -> None:
+def refuse_unseen(columns: Iterable[Column], **given: tuple[Any, Any]) -> None:
     """Refuse a role value that its column does not hold, without telling what it does hold."""
     domains = {column.name: column.domain for column in columns}
-    for role, (name, value) in given.items():
-        if name in domains and value is not None and domains[name].find(value) is None:
+    pairs = []
+    for role, (names, values) in given.items():
+        crossed = isinstance(names, list | tuple) and isinstance(values, list | tuple)
+        several = zip(names, values, strict=False) if crossed else [(names, values)]
+        pairs += [(role, name, value) for name, value in several]
+    for role, name, value in pairs:
+        if (
+            isinstance(name, str)
+            and name in domains
+            and value is not None
+            and domains[name].find(value) is None
+        ):
             message = f"Role '{role}' is not a value that was found in column '{name}'"
             hint = f"leave '{role}' out, look at the schema, then add it with schema.with_roles({role}=...)"
             raise SchemaError(f"{message}. Hint: {hint}.", field=f"roles.{role}") from None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import integer, kind_of, refuse
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError
 from evenhand.schema.bands import rule_text
+from evenhand.schema.crossing import MOST_COMBINATIONS, Crossing, as_names
 from evenhand.schema.domain import Domain
-from evenhand.schema.text import brief
+from evenhand.schema.text import brief, listed
 from evenhand.schema.values import described, shown, truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from evenhand.schema.column import Column
     from evenhand.schema.values import Value
@@ -35,10 +37,11 @@ class Roles:
     ----------
     sensitive : tuple of str
         Columns that a mechanism is to protect, in the order of the schema.
-    protected : str or None
-        The column whose groups are compared. It need not be sensitive: it may be in the clear.
-    privileged : value or None
-        The group of `protected` that the others are compared with.
+    protected : str, tuple of str or None
+        The column whose groups are compared, or columns that are crossed, in the order in which their values
+        name a group. They need not be sensitive: they may be in the clear.
+    privileged : value, tuple of values or None
+        The group of `protected` that the others are compared with; of crossed columns one value of each.
     target : str or None
         The column that is decided or predicted.
     positive : value or None
@@ -53,11 +56,13 @@ class Roles:
         The column that says which rows are of one person. It has no domain either.
     rows_per_person : int or None
         How many rows of one person count at most; more are left out at random.
+    pool_below : int or None
+        Groups of fewer people than this are compared as one.
     """
 
     sensitive: tuple[str, ...] = ()
-    protected: str | None = None
-    privileged: Value | None = None
+    protected: str | tuple[str, ...] | None = None
+    privileged: Value | tuple[Value, ...] | None = None
     target: str | None = None
     positive: Value | None = None
     quasi_identifiers: tuple[str, ...] = ()
@@ -65,11 +70,17 @@ class Roles:
     weight: str | None = None
     person: str | None = None
     rows_per_person: int | None = None
+    pool_below: int | None = None
+
+    @property
+    def protected_columns(self) -> tuple[str, ...]:
+        """The columns whose groups are compared; several are crossed."""
+        return as_names(self.protected)
 
     def of(self, column: str) -> tuple[str, ...]:
         """Return the roles of a column in words, such as ``("sensitive", "target")``."""
         names = ("sensitive", "protected", "target", "quasi_identifiers")
-        holders = (self.sensitive, (self.protected,), (self.target,), self.quasi_identifiers)
+        holders = (self.sensitive, self.protected_columns, (self.target,), self.quasi_identifiers)
         words = [name for name, columns in zip(names, holders, strict=True) if column in columns]
         return tuple("quasi-identifier" if word == "quasi_identifiers" else word for word in words)
 
@@ -99,12 +110,12 @@ def cut_target(
 
 def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
     """Return `given` with names in the order of the schema, or refuse what contradicts it."""
-    protected = _one_name("protected", given.protected, columns)
+    protected = _protected(given.protected, columns, missing_group=given.missing_group)
     target = _one_name("target", given.target, columns)
     return Roles(
         sensitive=_names("sensitive", given.sensitive, columns),
         protected=protected,
-        privileged=_value("privileged", given.privileged, "protected", protected, columns),
+        privileged=_privileged(given.privileged, protected, columns),
         target=target,
         positive=_value("positive", given.positive, "target", target, columns),
         quasi_identifiers=_names("quasi_identifiers", given.quasi_identifiers, columns),
@@ -112,7 +123,67 @@ def checked_roles(columns: Mapping[str, Column], given: Roles) -> Roles:
         weight=_name_beside("weight", given.weight, columns),
         person=_name_beside("person", given.person, columns, other=given.weight),
         rows_per_person=_rows_per_person(given),
+        pool_below=_pool_below(given),
     )
+
+
+def canonical_names(given: object) -> object:
+    """Return names as a schema keeps those of protected columns; other things as they are."""
+    if not isinstance(given, list | tuple):
+        return given
+    return given[0] if len(given) == 1 else tuple(given)
+
+
+def _protected(
+    given: object, columns: Mapping[str, Column], *, missing_group: object
+) -> str | tuple[str, ...] | None:
+    """Return the protected column, or the columns that are crossed in the order given."""
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable) or isinstance(given, dict):
+        return _one_name("protected", given, columns)
+    names = tuple(_check_column("protected", name, columns) for name in given)
+    if not names:
+        refuse("protected", "Schema", "the name of a column, or of several", "an empty list")
+    if len(set(names)) < len(names):
+        refuse("protected", "Schema", "a list of distinct columns", "one of them twice")
+    if len(names) == 1:
+        return names[0]
+    crossing = Crossing(tuple(columns[name] for name in names), missing_group is True)
+    if crossing.combinations > MOST_COMBINATIONS:
+        hint = "cross fewer columns, or put their values into fewer classes first."
+        must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
+        refuse("protected", "Schema", must_be, f"{crossing.combinations:,} of them", hint=hint)
+    return names
+
+
+def _privileged(
+    given: object, protected: str | tuple[str, ...] | None, columns: Mapping[str, Column]
+) -> Value | tuple[Value, ...] | None:
+    """Return the privileged group as the domains have it; of crossed columns a value of each."""
+    if given is None:
+        return None
+    if protected is None or isinstance(protected, str):
+        return _value("privileged", given, "protected", protected, columns)
+    if not isinstance(given, list | tuple) or len(given) != len(protected):
+        names = listed(f"'{brief(name)}'" for name in protected)
+        message = f"Role 'privileged' must be a combination: one value each of {names}, in this order."
+        raise SchemaError(message, field="roles.privileged")
+    if any(value is None for value in given):
+        message = "Role 'privileged' must have a value of each protected column, and has none of one."
+        raise SchemaError(message, field="roles.privileged")
+    values = [
+        _value("privileged", value, "protected", name, columns)
+        for value, name in zip(given, protected, strict=True)
+    ]
+    return tuple(value for value in values if value is not None)
+
+
+def _pool_below(given: Roles) -> int | None:
+    if given.pool_below is None:
+        return None
+    if given.protected is None:
+        message = "Role 'pool_below' pools small groups of 'protected', but there is no such role."
+        raise SchemaError(f"{message} Hint: give 'protected' too.", field="roles.pool_below")
+    return integer("pool_below", given.pool_below, owner="Schema", low=1)
 
 
 def _name_beside(

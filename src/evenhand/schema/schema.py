@@ -12,6 +12,7 @@ from evenhand._part_files import put_in_place, resolve_folder, sweep
 from evenhand._validate import integer, refuse
 from evenhand.errors import ColumnNotFoundError, DomainInferredWarning
 from evenhand.schema.column import Column
+from evenhand.schema.crossing import ProtectedGroups
 from evenhand.schema.describe import schema_html, schema_text
 from evenhand.schema.infer import (
     MOST_TEXTS,
@@ -22,12 +23,12 @@ from evenhand.schema.infer import (
     refuse_one_side,
     refuse_unseen,
 )
-from evenhand.schema.roles import ROLES, Names, Roles, checked_roles, cut_target
+from evenhand.schema.roles import ROLES, Names, Roles, canonical_names, checked_roles, cut_target
 from evenhand.schema.toml import MAX_BYTES, columns_and_roles, parse_toml, read_text, write_toml
 from evenhand.schema.values import Value, elements, instance, refuse_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from evenhand.schema.column import Rule
@@ -37,7 +38,7 @@ _KEEP: Any = object()
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class Schema:
+class Schema(ProtectedGroups):
     """The public knowledge about a data set: its columns, their domains and their roles.
 
     Parameters
@@ -46,10 +47,12 @@ class Schema:
         At least one; names are distinct.
     sensitive : name or list of names, default ()
         Columns that a mechanism is to protect. The others are in the clear.
-    protected : str, optional
-        The column whose groups are compared. It may be sensitive or in the clear.
-    privileged : value, optional
-        The group of `protected` that the others are compared with; for bins, the label of a bin.
+    protected : name or list of names, optional
+        The column whose groups are compared. It may be sensitive or in the clear. Several columns are
+        crossed: each combination of their values is a group, of at most 1,000.
+    privileged : value or list of values, optional
+        The group of `protected` that the others are compared with; for bins, the label of a bin. Of crossed
+        columns a value of each; without one, each comparison is the largest difference of two groups.
     target : str, optional
         The column that is decided or predicted.
     positive : value, optional
@@ -68,6 +71,8 @@ class Schema:
         written or shown.
     rows_per_person : int, optional
         How many rows of one person count at most, by default 1; which of more do is drawn at random.
+    pool_below : int, optional
+        Groups of fewer people than this are compared as one, "other groups", whatever their outcomes.
 
     Raises
     ------
@@ -81,7 +86,8 @@ class Schema:
     Notes
     -----
     Frozen, hashable and equal by value. The order of columns counts, since it is the order of
-    tables and colours; the order in which role columns are named does not.
+    tables and colours; the order in which role columns are named does not, but for `protected`, whose
+    order is that of the values of a group.
 
     Examples
     --------
@@ -105,8 +111,8 @@ class Schema:
 
     columns: tuple[Column, ...]
     sensitive: tuple[str, ...]
-    protected: str | None
-    privileged: Value | None
+    protected: str | tuple[str, ...] | None
+    privileged: Value | tuple[Value, ...] | None
     target: str | None
     positive: Value | None
     quasi_identifiers: tuple[str, ...]
@@ -114,14 +120,15 @@ class Schema:
     weight: str | None
     person: str | None
     rows_per_person: int | None
+    pool_below: int | None
 
     def __init__(  # noqa: PLR0913 - one keyword for each role
         self,
         columns: Iterable[Column],
         *,
         sensitive: Names = (),
-        protected: str | None = None,
-        privileged: Value | None = None,
+        protected: str | Sequence[str] | None = None,
+        privileged: Value | Sequence[Value] | None = None,
         target: str | None = None,
         positive: Value | None = None,
         quasi_identifiers: Names = (),
@@ -129,6 +136,7 @@ class Schema:
         weight: str | None = None,
         person: str | None = None,
         rows_per_person: int | None = None,
+        pool_below: int | None = None,
     ) -> None:
         kept = tuple(
             instance("columns", column, Column, owner="Schema")
@@ -139,8 +147,8 @@ class Schema:
         refuse_twins("columns", [column.name for column in kept], owner="Schema")
         kept, positive = cut_target(kept, target, positive)
         object.__setattr__(self, "columns", kept)
-        first = sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group
-        given = Roles(*first, weight, person, rows_per_person)
+        first: Any = sensitive, protected, privileged, target, positive, quasi_identifiers, missing_group
+        given = Roles(*first, weight, person, rows_per_person, pool_below)  # type: ignore[call-arg]
         for role, value in vars(checked_roles(self._by_name, given)).items():
             object.__setattr__(self, role, value)
 
@@ -150,25 +158,9 @@ class Schema:
         return Roles(**{role: getattr(self, role) for role in ROLES})
 
     @property
-    def not_stated(self) -> int | None:
-        """The code of people whose protected value is missing; None where there is none, or they are a group.
-
-        Where values outside the domain have the code too, the two cannot be told apart and are one group.
-        """
-        column = self._by_name.get(str(self.protected))
-        if column is None or self.missing_group or column.nulls != "other" or column.outside == "other":
-            return None
-        return column.other_code
-
-    @property
     def positive_label(self) -> str:
         """The positive value of the target as people read it."""
         return "" if self.positive is None else self[str(self.target)].display_label(self.positive)
-
-    @property
-    def privileged_label(self) -> str:
-        """The privileged group as people read it."""
-        return "" if self.privileged is None else self[str(self.protected)].display_label(self.privileged)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -243,7 +235,7 @@ class Schema:
         """
         columns = tuple(self.column(name) for name in ([names] if isinstance(names, str) else names))
         kept = {column.name for column in columns}
-        protected, target = self.protected in kept, self.target in kept
+        protected, target = kept.issuperset(self.protected_columns), self.target in kept
         return Schema(
             columns,
             sensitive=tuple(name for name in self.sensitive if name in kept),
@@ -256,6 +248,7 @@ class Schema:
             weight=self.weight,
             person=self.person,
             rows_per_person=self.rows_per_person,
+            pool_below=self.pool_below if protected else None,
         )
 
     def with_columns(self, *columns: Column) -> Schema:
@@ -282,12 +275,12 @@ class Schema:
             changed.append(replace(column, value_labels=of_values))
         return self.with_columns(*changed)
 
-    def with_roles(
+    def with_roles(  # noqa: PLR0913 - one keyword for each role
         self,
         *,
         sensitive: Names = _KEEP,
-        protected: str | None = _KEEP,
-        privileged: Value | None = _KEEP,
+        protected: str | Sequence[str] | None = _KEEP,
+        privileged: Value | Sequence[Value] | None = _KEEP,
         target: str | None = _KEEP,
         positive: Value | None = _KEEP,
         quasi_identifiers: Names = _KEEP,
@@ -295,11 +288,12 @@ class Schema:
         weight: str | None = _KEEP,
         person: str | None = _KEEP,
         rows_per_person: int | None = _KEEP,
+        pool_below: int | None = _KEEP,
     ) -> Schema:
         """Return the schema with these roles; a role that is not named stays, None takes it away.
 
-        A new `protected` column takes the old `privileged` value away unless one is given, so
-        does a new `target` with `positive`, and a new `person` with `rows_per_person`.
+        A new `protected` column takes the old `privileged` and `pool_below` away unless given, so does a new
+        `target` with `positive`, and a new `person` with `rows_per_person`.
         """
         given = {
             "sensitive": sensitive,
@@ -312,14 +306,16 @@ class Schema:
             "weight": weight,
             "person": person,
             "rows_per_person": rows_per_person,
+            "pool_below": pool_below,
         }
         changed = {role: value for role, value in given.items() if value is not _KEEP}
         for owner, value in (
             ("protected", "privileged"),
+            ("protected", "pool_below"),
             ("target", "positive"),
             ("person", "rows_per_person"),
         ):
-            if changed.get(owner, getattr(self, owner)) != getattr(self, owner):
+            if canonical_names(changed.get(owner, getattr(self, owner))) != getattr(self, owner):
                 changed.setdefault(value, None)
         for role in ("sensitive", "quasi_identifiers"):
             if role in changed and changed[role] is None:
@@ -380,14 +376,15 @@ class Schema:
         frame: Any,
         *,
         sensitive: Names = (),
-        protected: str | None = None,
-        privileged: Value | None = None,
+        protected: str | Sequence[str] | None = None,
+        privileged: Value | Sequence[Value] | None = None,
         target: str | None = None,
         positive: Value | None = None,
         quasi_identifiers: Names = (),
         weight: str | None = None,
         person: str | None = None,
         rows_per_person: int | None = None,
+        pool_below: int | None = None,
         columns: Iterable[str] | None = None,
         bands: Mapping[str, str] | None = None,
         max_categories: int = _KEEP,
@@ -410,7 +407,8 @@ class Schema:
         ----------
         frame : pandas, Polars or Arrow frame
             Only eager frames.
-        sensitive, protected, privileged, target, positive, quasi_identifiers, weight, person, rows_per_person
+        sensitive, protected, privileged, target, positive, quasi_identifiers, weight, person, \
+        rows_per_person, pool_below
             The roles, as in :class:`Schema`. They are given, never read.
         columns : list of str, optional
             The columns to take. By default all.
@@ -457,7 +455,8 @@ class Schema:
         if max_categories is not _KEEP:
             most = integer("max_categories", max_categories, owner="Schema.infer", low=1)
         integer("bins", bins, owner="Schema.infer", low=1)
-        with_role = {target, protected, *([sensitive] if isinstance(sensitive, str) else sensitive or ())}
+        named = [[given] if isinstance(given, str) else given or () for given in (sensitive, protected)]
+        with_role = {target, *(name for names in named for name in names)}
         wanted, opened = dict(bands or {}), open_frame(frame)
         if missing := [name for name in wanted if name not in opened.columns]:
             raise ColumnNotFoundError(missing[0], opened.columns, place="in the frame")
@@ -489,6 +488,7 @@ class Schema:
             weight=weight,
             person=person,
             rows_per_person=rows_per_person,
+            pool_below=pool_below,
         )
         if read:
             warnings.warn(leak_warning(read), DomainInferredWarning, stacklevel=2)

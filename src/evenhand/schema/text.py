@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 _FEW = 5
 _LONGEST = 40
+_BARE = frozenset({"yes", "true", "false", "none", "other", "unknown", "missing", "not stated"})
 
 
 def brief(name: str) -> str:
@@ -18,6 +19,16 @@ def brief(name: str) -> str:
     ('age', 100)
     """
     return name if len(name) <= 100 else f"{name[:99]}…"
+
+
+def is_bare(label: str) -> bool:
+    """Return whether a label says nothing without the name of its column.
+
+    >>> is_bare("women"), is_bare("1"), is_bare("other")
+    (False, True, True)
+    """
+    words = " ".join(label.split())
+    return len(words) < 3 or not any(letter.isalpha() for letter in words) or words.lower() in _BARE
 
 
 def visible(text: str) -> str:

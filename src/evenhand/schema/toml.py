@@ -164,16 +164,18 @@ def _name_and_prefix(table: dict[str, Any], place: str, number: int) -> tuple[An
     return _require(table, "name", prefix=prefix), prefix
 
 
-_BESIDE = ("weight", "person", "rows_per_person")
+_BESIDE = ("weight", "person", "rows_per_person", "pool_below")
 
 
 def _roles(table: object, columns: dict[str, Column]) -> Roles:
     if not isinstance(table, dict):
         _refuse("roles", "must be a [roles] table.")
     _known_keys(table, ROLES, place="a role", prefix="roles.")
+    owners = {"rows_per_person": "person", "pool_below": "protected"}
     for role in ("sensitive", "protected", "target", "quasi_identifiers", "missing_group", *_BESIDE):
         if role in table:
-            beside = {"person": table["person"]} if role == "rows_per_person" and "person" in table else {}
+            owner = owners.get(role, "")
+            beside: dict[str, Any] = {owner: table[owner]} if owner in table else {}
             try:
                 checked_roles(columns, Roles(**beside, **{role: table[role]}))
             except (InvalidParameterError, ColumnNotFoundError) as error:

@@ -10,6 +10,7 @@ from unit.study._page_studies import (
     WOMEN,
     against,
     by_setting,
+    crossed,
     made,
     schema_of,
     setting,
@@ -152,6 +153,15 @@ def situations(language="en"):
             by_setting({}), collect=CollectTask(["auto", "oue"], 1), repeats=10
         ),
         "The largest epsilon costs nothing": epsilons({0.5: 0.75, 1: 0.79, 4: 0.82}),
+        "Two columns hide the gap where they cross": crossed(
+            (0.8, 0.2, 0.2, 0.8), (0.7, 0.2, 0.2, 0.8), repeats=10
+        ),
+        "A column shows the gap of crossed groups": crossed(
+            (0.2, 0.2, 0.7, 0.7), (0.3, 0.3, 0.7, 0.7), repeats=10
+        ),
+        "A crossed group is too small": crossed(
+            (0.8, 0.2, 0.2, 0.8), (0.7, 0.2, 0.2, 0.8), people=(200.0, 8.0, 200.0, 200.0), repeats=10
+        ),
     }
     for title, results in cases.items():
         yield title, answers(results, language=language)

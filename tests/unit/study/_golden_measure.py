@@ -4,7 +4,7 @@ import numpy as np
 
 from evenhand.measure.disparities import COMPARED_RATES
 from evenhand.study.predictions.answers import answers
-from unit.study.predictions._cases import audit, people
+from unit.study.predictions._cases import HIDDEN, SHOWN, audit, crossed_people, people
 
 COMMAND = "evenhand audit learn people.csv --target hired"
 ALIKE = {"men": (60, 40, 30, 70), "women": (62, 38, 28, 72)}
@@ -67,3 +67,7 @@ def _situations():
     yield "scores", {"rows": with_scores()[0], "scores": with_scores()[1]}
     yield "scores and a small group", {"rows": people(**FEW), "scores": np.linspace(0, 1, 420)}
     yield "from Python, where no command is at hand", {"command": ""}
+    yield "columns hide the gap where they cross", {"rows": crossed_people(HIDDEN)}
+    yield "a column shows the gap of crossed groups", {"rows": crossed_people(SHOWN)}
+    yield "crossed groups, as a ratio", {"rows": crossed_people(HIDDEN), "headline": "selection_ratio"}
+    yield "crossed groups of few people", {"rows": crossed_people(HIDDEN, 20)}

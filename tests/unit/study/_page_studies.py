@@ -73,13 +73,57 @@ def facts_of(schema, groups, **fields):
             "rows": 1000 * len(groups),
             "dropped": 0,
             "groups": tuple(groups),
-            "privileged": list(groups).index(schema.privileged),
+            "privileged": None if schema.privileged is None else list(groups).index(schema.privileged),
             "sizes": (1000,) * len(groups),
             "fingerprint": "0123456789abcdef" * 4,
             "versions": {"python": "3.11.7"},
             **fields,
         }
     )
+
+
+def crossed_schema(*, privileged=None):
+    """Return a schema whose groups are sex by race."""
+    columns = (
+        Column("sex", Domain.categorical([WOMEN, MEN])),
+        Column("race", Domain.categorical(["black", "white"])),
+        Column("job", Domain.categorical(["a", "b"])),
+        Column("hired", Domain.categorical(["no", "yes"])),
+    )
+    roles = {"sensitive": ["sex", "race"], "target": "hired", "positive": "yes"}
+    return Schema(columns, protected=["sex", "race"], privileged=privileged, **roles)
+
+
+def crossed(before, after, people=(200.0, 200.0, 200.0, 200.0), **options):
+    """Return a study of four crossed groups that are selected so often: women first, black first."""
+    schema = crossed_schema()
+    groups = tuple(schema.group_column.labels)
+    tables = [
+        {group: (share, 0.5, 0.8) for group, share in zip(groups, shares, strict=True)}
+        for shares in (before, after)
+    ]
+    results = made(against(*tables), groups=groups, schema=schema, **options)
+    for outcome in results.outcomes:
+        for group, size in zip(groups, people, strict=True):
+            outcome.groups[group]["people"] = size
+        outcome.groups.update(_margins(results.facts, outcome.groups))
+    return Results(results.plan, results.facts, results.outcomes)
+
+
+def _margins(facts, groups):
+    """Return the rates of each crossed column by itself, from those of the combinations."""
+    crossing, rates = facts.schema.crossing, {}
+    if crossing is None:
+        return {}
+    for place, (column, values) in enumerate(zip(crossing.columns, crossing.values, strict=True)):
+        for value in values:
+            mine = [groups[label] for label in facts.groups if label.split(", ")[place] == value]
+            people = sum(each["people"] for each in mine)
+            rates[f"{column.name} = {value}"] = {
+                "people": people,
+                **{name: sum(each[name] * each["people"] for each in mine) / people for name in RATES},
+            }
+    return rates
 
 
 def made(
@@ -133,17 +177,20 @@ def _outcome(cell, rates, facts, noise, truth, undefined):
             for place, base in enumerate(bases)
         ]
         found[group] = dict(zip(("selection", "tpr", "accuracy"), moved, strict=True))
-    privileged = facts.groups[facts.privileged]
+    privileged = None if facts.privileged is None else facts.groups[facts.privileged]
     measures = dict.fromkeys(MEASURES, 0.5)
     measures["acc"] = float(np.mean([each["accuracy"] for each in found.values()]))
     selected = [each["selection"] for each in found.values()]
     measures["sp_gap"] = max(selected) - min(selected)
     for name, rate in (("spd", "selection"), ("eod", "tpr"), ("oad", "accuracy")):
         others = [each[rate] for group, each in found.items() if group != privileged]
-        measures[name] = found[privileged][rate] - float(np.mean(others))
+        measures[name] = (
+            float("nan") if privileged is None else found[privileged][rate] - float(np.mean(others))
+        )
     for name in undefined:
         measures[name] = float("nan")
     groups = {group: {**dict.fromkeys(RATES, 0.5), **found[group], "people": 200.0} for group in facts.groups}
+    groups |= _margins(facts, groups)
     wobbling = truth + noise * wobble("truth", cell.repeat)
     data = {"true": -wobbling, "reported": 0.1 * wobbling if cell.setting.is_protected else float("nan")}
     data["tested"] = wobbling  # far from the training labels, with which no prediction is to be compared

@@ -7,7 +7,15 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.options import DATA, argument, data_option, design_option, output_option, split_list
+from evenhand.cli.options import (
+    DATA,
+    argument,
+    data_option,
+    design_option,
+    output_option,
+    role_option,
+    split_list,
+)
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
 from evenhand.collect.estimates.group_rates_views import possible_gap, rate_text
@@ -39,7 +47,9 @@ def estimate(  # noqa: PLR0913 - one option each
     ] = None,
     by: Annotated[str | None, data_option("COLUMN", "An outcome in the clear: its rate by group.")] = None,
     positive: Annotated[str | None, data_option("VALUE", "The outcome that counts. [1]")] = None,
-    privileged: shared.Privileged = None,
+    privileged: Annotated[
+        str | None, role_option("VALUE", "The group that others are compared with.")
+    ] = None,
     level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = _DEFAULTS["level"],
     consistent: Annotated[
         bool, design_option("", "Also show shares from 0 to 1 that add up to one.", "--consistent")

@@ -33,6 +33,7 @@ from evenhand.measure.disparities import comparison_named
 from evenhand.report import write
 from evenhand.report.words import limits_of, number
 from evenhand.schema import Schema
+from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
@@ -42,7 +43,7 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
-from evenhand.study.predictions.page import NOT_STATED, build_page
+from evenhand.study.predictions.page import build_page
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.predictions.sections import say_undefined
 from evenhand.table import Table
@@ -99,6 +100,7 @@ def measure(  # noqa: PLR0913 - one option each
     labels: shared.Labels = None,
     weight: shared.Weight = None,
     missing_group: shared.MissingGroup = False,
+    pool_below: shared.PoolBelow = None,
     unwanted: Annotated[
         bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
     ] = False,
@@ -205,6 +207,7 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
             source=opened.source.label,
             notes=notes,
             missing_group=NOT_STATED if typed["missing_group"] else "",
+            pool_below=typed["pool_below"],
         )
     except InvalidParameterError as error:
         if error.parameter not in {"positive", "predicted"}:
@@ -262,11 +265,12 @@ def _encode(opened: Opened, name: str, protected: Schema) -> tuple[NDArray[np.in
 
 def _label_of(privileged: str, protected: Schema) -> str:
     """Return a group that is typed by values as it is called by labels."""
-    values = privileged.split(", ")
-    if len(values) != len(protected):
+    ways = (privileged.split(BETWEEN_VALUES), split_list([privileged]))
+    values = next((way for way in ways if len(way) == len(protected)), None)
+    if values is None:
         return privileged
     pairs = zip(values, protected, strict=True)
-    return ", ".join(column.named_values.get(value.strip(), value) for value, column in pairs)
+    return BETWEEN_VALUES.join(column.named_values.get(value.strip(), value) for value, column in pairs)
 
 
 def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterError) -> str:
@@ -290,16 +294,20 @@ def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any])
     used = [typed[role] for role in ("prediction", "score") if typed[role] is not None]
     columns = split_list(typed["protected"], opened.names)
     others = set(opened.names) - {*used, *columns, typed["outcome"], typed["weight"]}
-    if typed["outcome"] is None or len(columns) != 1 or not others or audit.head.reason:
+    if typed["outcome"] is None or not others or audit.head.reason:
         return ""
     positive = typed["positive"]
     if positive is None:
         values = opened.frame.column(typed["outcome"]).unique().drop_null().to_pylist()
         positive = next((str(value) for value in values if value in {1, "1"}), "1")
-    label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
+    names = ",".join(f'"{name}"' if "," in name else name for name in columns)
+    privileged = []
+    if len(columns) == 1:
+        label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
+        privileged = ["--privileged", _value(typed, columns[0], label)]
     words = ["evenhand", "audit", "learn", typed["data"], *repeat_options(typed),
-             "--target", typed["outcome"], "--positive", positive, "--protected", columns[0],
-             "--privileged", _value(typed, columns[0], label), "--methods", "plain,plain+parity",
+             "--target", typed["outcome"], "--positive", positive, "--protected", names,
+             *privileged, "--methods", "plain,plain+parity",
              *(["--drop", ",".join(used)] if used else [])]  # fmt: skip
     return shlex.join(words)
 
@@ -395,11 +403,22 @@ def _show_groups(terminal: Terminal, audit: PredictionAudit) -> None:
     ]
     columns = [Column(head, numeric=place > 0, wraps=True) for place, head in enumerate(heads)]
     rows = []
-    for place, people in enumerate(audit.people[:_MOST_ROWS]):
+    for place in _order(audit)[:_MOST_ROWS]:
+        people = audit.people[place]
         style = "dim" if place in audit.head.too_few else ""
         cells = [_cell(audit, audit.rate(place, rate), full=not at) for at, rate in enumerate(rates)]
         rows.append([(text, style) for text in (audit.named(place), f"{people:,}", *cells)])
     terminal.table(columns, rows)
+
+
+def _order(audit: PredictionAudit) -> list[int]:
+    """Return the places of groups as they are shown: of crossed columns the worst off first."""
+    places = list(range(len(audit.people)))
+    if not audit.margins:
+        return places
+    sign, few = (-1.0 if audit.is_worst_high else 1.0), audit.head.too_few
+    values = [audit.rate(place, audit.head_rate).value for place in places]
+    return sorted(places, key=lambda place: (place in few, sign * values[place], place))
 
 
 def _cell(audit: PredictionAudit, found: Estimated, *, full: bool) -> str:

@@ -73,6 +73,7 @@ def schema(  # noqa: PLR0913 - one option each
     weight: shared.Weight = None,
     person: shared.Person = None,
     rows_per_person: shared.RowsPerPerson = None,
+    pool_below: shared.PoolBelow = None,
     yes: shared.Yes = False,
     out: Annotated[Path, output_option("FILE", "Where the draft goes.", "--out")] = Path("schema.toml"),
     overwrite: shared.Overwrite = False,

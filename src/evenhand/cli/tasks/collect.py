@@ -160,9 +160,9 @@ def choose_groups(terminal: Terminal, reading: CollectReading) -> dict[str, str]
     room = min(terminal.results.width, WIDEST) - _NUMBERS
     room -= _SPLIT if _has_several_splits(reading.protected) else 0
     room -= _PARAMETERS if any(protocol_parameters(setting) for setting in results.settings) else 0
-    protected = str(results.facts.schema.protected).strip()
+    protected = results.facts.schema.protected_name.strip()
     narrowest = {group: len(_too_few(reading)) if group in reading.too_few else _GROUP for group in groups}
-    labels = set(results.facts.schema[str(results.facts.schema.protected)].named_values.values())
+    labels = set(results.facts.schema.group_column.named_values.values())
     ways = [
         [label if label in labels else f"{protected}{blank}= {label}" for label in groups]
         for blank in (" ", "\n")

@@ -12,6 +12,7 @@ from evenhand.cli.mechanisms import PARAMETER_OPTIONS, Mechanisms, typed_mechani
 from evenhand.cli.options import data_option, is_typed, protection_option, split_list
 from evenhand.cli.roles import (
     open_people,
+    privileged_words,
     read_role_options,
     refuse_empty_table,
     report_inferred,
@@ -23,6 +24,7 @@ from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names,
 from evenhand.errors import SchemaError
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.words import number
+from evenhand.schema.crossing import as_names
 from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of, outcome_name
 from evenhand.study.tasks.release.reading import ReleaseReading
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 _WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
-_ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels")
+_ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels", "pool_below")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
@@ -166,9 +168,10 @@ def _assign_roles(
     others = tuple(name for name in known if name not in columns)
     roles = read_role_options(opened, typed)
     for role in ("target", "protected"):
-        name = getattr(roles, role)
-        if name is not None and column_named(name, known, opened.undeclared) not in columns:
-            wrong_use(f"--{role} names {quote_names([name])}, which is not in --columns. Hint: put it there.")
+        for name in as_names(getattr(roles, role)):
+            if column_named(name, known, opened.undeclared) not in columns:
+                problem = f"--{role} names {quote_names([name])}, which is not in --columns."
+                wrong_use(f"{problem} Hint: put it there.")
     if opened.schema is not None:  # which may give roles to columns outside the table
         opened = replace(opened, schema=opened.schema.select([name for name in known if name in columns]))
     declared = getattr(opened.schema, "protected", None)
@@ -202,9 +205,10 @@ def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...])
     if needing and not schema.quasi_identifiers:
         message = f"--quasi is missing: {quote_names(needing)} treat apart the columns that others may know."
         wrong_use(f"{message} Columns: {quote_names(columns)}.")
-    trains = None not in (schema.target, schema.positive, schema.privileged)
+    needed = ("positive",) if schema.crossing is not None else ("positive", "privileged")
+    trains = all(getattr(schema, role) is not None for role in ("target", *needed))
     if typed["target"] is not None and not trains:
-        missing = [f"--{role}" for role in ("positive", "privileged") if getattr(schema, role) is None]
+        missing = [f"--{role}" for role in needed if getattr(schema, role) is None]
         wrong_use(f"{' and '.join(missing)} must be given with --target, to train a model and compare.")
     unit = {"unit": typed["unit"]} if is_typed(typed["unit"]) else {}
     task = ReleaseTask(
@@ -229,9 +233,9 @@ def _refuse_unused_epsilon(task: ReleaseTask, typed: dict[str, Any]) -> None:
 
 
 def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None:
-    parts = [f"protected {schema.protected}"]
+    parts = [f"protected {schema.protected_name}"]
     if task.classify:
-        parts.append(f"target {outcome_name(schema)}, privileged {schema.privileged_label}")
+        parts.append(f"target {outcome_name(schema)}, {privileged_words(schema)}")
     else:
         parts.append("no model is trained, which takes --target, --positive and --privileged")
     if schema.quasi_identifiers:

@@ -188,7 +188,7 @@ def reported_columns(
 def _protected_column(
     schema: Schema, known: Sequence[str], chosen: tuple[str, ...] | None
 ) -> tuple[str, ...]:
-    if schema.protected is None:
+    if not isinstance(schema.protected, str):
         raise InvalidParameterError(
             "strategy",
             owner=_OWNER,

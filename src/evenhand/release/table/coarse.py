@@ -65,7 +65,7 @@ def coarse_schema(schema: Schema, generalization: Generalization, *, owner: str)
                 inferred=column.inferred,
             )
         )
-        if name == schema.protected:
+        if name in schema.protected_columns:
             loses["privileged"] = None
         if name == schema.target:
             loses["positive"] = None

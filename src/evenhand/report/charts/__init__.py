@@ -3,6 +3,7 @@
 from evenhand.report.charts.calibration import calibration_chart
 from evenhand.report.charts.epsilons import levels_chart, measures_chart
 from evenhand.report.charts.frontier import frontier_chart
+from evenhand.report.charts.groups import groups_chart
 from evenhand.report.charts.rows import bars_chart, changes_chart, moved_chart
 from evenhand.report.charts.sizes import sizes_chart, spots_chart
 from evenhand.report.charts.tradeoff import tradeoff_chart
@@ -12,6 +13,7 @@ __all__ = [
     "calibration_chart",
     "changes_chart",
     "frontier_chart",
+    "groups_chart",
     "levels_chart",
     "measures_chart",
     "moved_chart",

@@ -111,7 +111,9 @@ def _declared(opened: Opened, given: RoleOptions) -> RoleOptions:
         value = getattr(schema, role)
         same = not owner or getattr(known, owner) == getattr(schema, owner)
         if getattr(known, role) is None and value is not None and same:
-            change: dict[str, Any] = {role: str(value)}
+            change: dict[str, Any] = {
+                role: tuple(map(str, value)) if isinstance(value, tuple) else str(value)
+            }
             known = replace(known, **change)
     return known if known.sensitive else replace(known, sensitive=schema.sensitive)
 
@@ -169,7 +171,7 @@ class Rows:
 
     def guess_target(self, known: RoleOptions) -> tuple[str, str] | None:
         """Return a column of two values, or else one of numbers, by its name and its place."""
-        taken = {known.protected, *known.sensitive}
+        taken = {*known.protected_columns, *known.sensitive}
         free = [name for name in self.domains if name not in taken and name not in known.drop]
         two = [name for name in free if self.domains[name].size == 2]
         outcomes = [name for name in two if _is_named(name, "outcomes")]
@@ -226,7 +228,10 @@ class Rows:
 
     def guess_privileged(self, known: RoleOptions) -> tuple[str, str] | None:
         """Return the group with the most positive outcomes, small groups apart."""
-        protected, target = self.domains.get(known.protected or ""), self.domains.get(known.target or "")
+        if len(known.protected_columns) > 1:  # then the largest difference of any two groups is compared
+            return None
+        protected = self.domains.get("".join(known.protected_columns))
+        target = self.domains.get(known.target or "")
         if protected is None or target is None or protected.kind != "categorical" or protected.size > FEW:
             return None
         outcomes, why, best = self.frame.get_column(str(known.target)), "the most positive outcomes", max
@@ -256,7 +261,7 @@ class Rows:
             name
             for name in self.domains
             if name != known.target
-            and (name == known.protected or _is_named(name, "personal") or self._is_dummy(name))
+            and (name in known.protected_columns or _is_named(name, "personal") or self._is_dummy(name))
         ]
         return (tuple(personal), "named like what a person is rather than does") if personal else None
 
@@ -268,7 +273,7 @@ class Rows:
         target = self.domains.get(known.target or "")
         if target is None or target.size != 2:
             return ()
-        kept = {known.target, known.protected, *known.sensitive, *known.drop}
+        kept = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
         few = [
             name
             for name, domain in self.domains.items()

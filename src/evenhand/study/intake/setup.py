@@ -9,6 +9,7 @@ from evenhand._notes import Note
 from evenhand.errors import ColumnNotFoundError, SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.bands import rule_text
+from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame, refuse_one_side
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.typed_values import label_values, value_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 ROLES = {
     "target": "the column that is predicted",
     "positive": "the value of it that people hope for",
-    "protected": "the column whose groups are compared",
+    "protected": "the column whose groups are compared, or several with commas",
     "privileged": "the group that the others are compared with",
     "sensitive": "the columns that people randomise, with commas between them",
 }
@@ -43,7 +44,9 @@ class RoleOptions:
 
     Parameters
     ----------
-    target, positive, protected, privileged : str, optional
+    target, positive : str, optional
+    protected, privileged : str or tuple of str, optional
+        Several protected columns are crossed; the privileged group is then a value of each.
     sensitive : tuple of str, default ()
     drop : tuple of str, default ()
         Columns to leave out.
@@ -56,12 +59,14 @@ class RoleOptions:
     weight, person : str, optional
         Columns that need no domain: survey weights, and whose row it is.
     rows_per_person : int, optional
+    pool_below : int, optional
+        Groups of fewer people than this are compared as one.
     """
 
     target: str | None = None
     positive: str | None = None
-    protected: str | None = None
-    privileged: str | None = None
+    protected: str | tuple[str, ...] | None = None
+    privileged: str | tuple[str, ...] | None = None
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing_group: bool = False
@@ -70,6 +75,12 @@ class RoleOptions:
     weight: str | None = None
     person: str | None = None
     rows_per_person: int | None = None
+    pool_below: int | None = None
+
+    @property
+    def protected_columns(self) -> tuple[str, ...]:
+        """The columns whose groups are compared; several are crossed."""
+        return as_names(self.protected)
 
 
 @dataclass(frozen=True)
@@ -115,8 +126,16 @@ def missing_roles(words: RoleOptions, opened: Opened) -> tuple[str, ...]:
     return tuple(
         role
         for role in ROLES
-        if not getattr(words, role) and not _declares(opened.schema, role, words, opened.undeclared)
+        if not getattr(words, role)
+        and not _declares(opened.schema, role, words, opened.undeclared)
+        and not (role == "privileged" and _is_crossed(words, opened))
     )
+
+
+def _is_crossed(words: RoleOptions, opened: Opened) -> bool:
+    """Return whether several columns are protected, which need no privileged group."""
+    declared = () if opened.schema is None else opened.schema.protected_columns
+    return len(words.protected_columns or declared) > 1
 
 
 def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: Sequence[str]) -> bool:
@@ -124,8 +143,9 @@ def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: 
     if schema is None or getattr(schema, role) in (None, ()):
         return False
     owner = {"positive": "target", "privileged": "protected"}.get(role)
-    named = getattr(words, owner) if owner else None
-    return named is None or column_named(named, schema.names, undeclared) == getattr(schema, str(owner))
+    named = as_names(getattr(words, owner)) if owner else ()
+    columns = tuple(column_named(name, schema.names, undeclared) for name in named)
+    return not named or columns == as_names(getattr(schema, str(owner)))
 
 
 def set_up(
@@ -164,8 +184,9 @@ def set_up(
     named = name_columns(words, known, opened.undeclared)
     beside = [name for name in (named.weight, named.person) if name is not None]
     drop = {*named.drop, *beside}
-    roles = [getattr(named, role) or getattr(opened.schema, role, None) for role in ("target", "protected")]
-    _refuse_roles_among(drop, (*roles, *named.sensitive), beside=beside)
+    target = named.target or getattr(opened.schema, "target", None)
+    protected = as_names(named.protected or getattr(opened.schema, "protected", None))
+    _refuse_roles_among(drop, (target, *protected, *named.sensitive), beside=beside)
     if opened.schema is not None:
         for name in named.bands:
             message = f"Column '{name}' is declared in the schema, bands and all."
@@ -175,13 +196,15 @@ def set_up(
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
         parts: dict[str, Part] = dict.fromkeys((*crossed, *named.sensitive), "sensitive")
-        if named.protected is not None:
-            parts[named.protected] = "protected"
+        parts.update(dict.fromkeys(named.protected_columns, "protected"))
         if named.target is not None:
             parts[named.target] = "target"
         setup = _inferred(opened, parts, drop, named.bands, bins_only=bins_only)
     setup = _with_roles(replace(setup, schema=label_values(setup.schema, named.labels)), named)
     refuse_one_side(open_frame(opened.frame), setup.schema)
+    if setup.schema.target in setup.schema.protected_columns:
+        message = f"Column '{setup.schema.target}' is the target and protected too."
+        raise SchemaError(f"{message} Hint: compare the groups of another column.", field="roles")
     return setup
 
 
@@ -198,7 +221,7 @@ def _refuse_roles_among(
 def without_columns(schema: Schema, names: Iterable[str]) -> Schema:
     """Return a schema without columns that a person wants to leave out; one with a role is refused."""
     drop = columns_to_drop(names, schema.names)
-    _refuse_roles_among(drop, (schema.target, schema.protected, *schema.sensitive))
+    _refuse_roles_among(drop, (schema.target, *schema.protected_columns, *schema.sensitive))
     return schema.select([name for name in schema.names if name not in drop])
 
 
@@ -207,13 +230,23 @@ def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[
     return replace(
         words,
         target=words.target and column_named(words.target, known, undeclared),
-        protected=words.protected and column_named(words.protected, known, undeclared),
+        protected=_protected_named(words, known, undeclared),
         sensitive=tuple(column_named(name, known, undeclared) for name in words.sensitive),
         drop=columns_to_drop(words.drop, known, undeclared),
         bands={column_named(name, known, undeclared): band for name, band in words.bands.items()},
         weight=words.weight and column_named(words.weight, (*known, *undeclared)),
         person=words.person and column_named(words.person, (*known, *undeclared)),
     )
+
+
+def _protected_named(
+    words: RoleOptions, known: Sequence[str], undeclared: Sequence[str]
+) -> str | tuple[str, ...] | None:
+    names = tuple(column_named(name, known, undeclared) for name in words.protected_columns)
+    if len(set(names)) < len(names):
+        message = "The protected columns hold one twice. Hint: name each once."
+        raise SchemaError(message, field="roles.protected")
+    return names[0] if len(names) == 1 else names or None
 
 
 def column_named(name: str, known: Sequence[str], undeclared: Sequence[str] = ()) -> str:
@@ -333,34 +366,52 @@ def _few(names: Sequence[str]) -> list[str]:
 def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
     """Return the setup with the roles that the words say, whose columns are named as the data has them."""
     schema, notes = setup.schema, list(setup.notes)
-    named = ("target", "protected", "sensitive", "weight", "person", "rows_per_person")
+    named = ("target", "protected", "sensitive", "weight", "person", "rows_per_person", "pool_below")
     given = {role: getattr(words, role) for role in named}
     changes: dict[str, Any] = {role: columns for role, columns in given.items() if columns not in (None, ())}
     if words.missing_group:
         changes["missing_group"] = True
     schema = schema.with_roles(**changes)
-    for role, owner in (("positive", "target"), ("privileged", "protected")):
-        text, column = getattr(words, role), getattr(schema, owner)
-        if text is None or column is None:
-            continue
-        value = value_of(schema[column].domain, text)
-        if value is None and role == "positive" and (rule := rule_text(text)) is not None:
-            if schema[column].domain.value_type not in (int, float):
-                message = f"A threshold parts numbers, and column '{column}' holds none"
-                raise SchemaError(f"{message}. Hint: give one of its values.", field="roles.positive")
-            schema = schema.with_roles(positive=rule)
-            notes = [note for note in notes if note != _binned_note([column])]
-            continue
-        if value is None and schema[column].find(text) is not None:  # a label, which the schema knows
-            value = text
-        if value is None:
-            message = f"The value given for '{role}' is not one of column '{column}'"
-            raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
-        if str(value) != text:
-            notes.append(say("taken_as", text=f"'{text}'", value=repr(value), column=f"'{column}'"))
-        changes = {role: value}
-        schema = schema.with_roles(**changes)
+    text, target = words.positive, schema.target
+    rule = rule_text(text) if text is not None else None
+    if target is not None and rule is not None and value_of(schema[target].domain, str(text)) is None:
+        if schema[target].domain.value_type not in (int, float):
+            message = f"A threshold parts numbers, and column '{target}' holds none"
+            raise SchemaError(f"{message}. Hint: give one of its values.", field="roles.positive")
+        schema = schema.with_roles(positive=rule)
+        notes = [note for note in notes if note != _binned_note([target])]
+    elif target is not None and text is not None:
+        schema = schema.with_roles(positive=_meant(schema[target], "positive", text, notes))
+    if words.privileged is not None and schema.protected_columns:
+        schema = schema.with_roles(privileged=_privileged(schema, words.privileged, notes))
     return replace(setup, schema=schema, notes=tuple(notes))
+
+
+def _privileged(schema: Schema, typed: str | tuple[str, ...], notes: list[str]) -> Any:
+    """Return the privileged group that a person means: a value, or of crossed columns one of each."""
+    columns, texts = schema.protected_columns, as_names(typed)
+    if len(columns) == 1 and isinstance(typed, str):
+        return _meant(schema[columns[0]], "privileged", typed, notes)
+    if len(texts) != len(columns):
+        names = " and ".join(f"'{name}'" for name in columns)
+        message = f"The privileged group must be a combination: one value each of {names}, in this order"
+        hint = "write it with commas, such as Male,White, or leave it out"
+        raise SchemaError(f"{message}. Hint: {hint}.", field="roles.privileged")
+    pairs = zip(columns, texts, strict=True)
+    return tuple(_meant(schema[name], "privileged", text, notes) for name, text in pairs)
+
+
+def _meant(column: Column, role: str, text: str, notes: list[str]) -> Any:
+    """Return the value of a column that a text stands for, with a note where it is written otherwise."""
+    value = value_of(column.domain, text)
+    if value is None and column.find(text) is not None:  # a label, which the schema knows
+        value = text
+    if value is None:
+        message = f"The value given for '{role}' is not one of column '{column.name}'"
+        raise SchemaError(f"{message}. Hint: write it as it stands in the data.", field=f"roles.{role}")
+    if str(value) != text:
+        notes.append(say("taken_as", text=f"'{text}'", value=repr(value), column=f"'{column.name}'"))
+    return value
 
 
 def choices_of(opened: Opened, name: str, part: Part, *, band: str = "") -> tuple[str, ...]:

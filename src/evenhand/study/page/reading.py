@@ -356,6 +356,11 @@ class Reading:
         """Return a group as in a sentence."""
         return group_name(self.results.facts, group)
 
+    def shorten_name(self, group: str, longest: int) -> str:
+        """Return a group as the head of a column, cut if it is long; a combination has room for each part."""
+        parts = max(len(self.results.facts.schema.protected_columns), 1)
+        return plain(self.named(group), longest=longest * parts)
+
     def names(self, groups: Sequence[str], *, most: int = 3, rest: str = "") -> str:
         """Return several groups as in a sentence."""
         rest = rest or self.sentences.say("study.other_groups")

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, interval_of, number
+from evenhand.schema.crossing import BETWEEN_VALUES
+from evenhand.schema.text import is_bare
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Facts
@@ -25,11 +27,11 @@ if TYPE_CHECKING:
 LONGEST = 60
 """How many letters of a text from data stand in a sentence."""
 
+_LONGEST_COMBINATION = 2 * LONGEST
 _MOST_DIGITS = 4
+_NO_BREAK, _SHORT = "\u00a0", 24
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD_JOINER = "\u2060"
-_BARE = frozenset({"yes", "true", "false", "none", "other", "unknown", "missing", "not stated"})
-"""Labels that say nothing without the name of their column."""
 
 
 def plain(text: object, *, longest: int = LONGEST) -> str:
@@ -48,14 +50,17 @@ def plain(text: object, *, longest: int = LONGEST) -> str:
 def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
     """Return words as in a sentence; from the seventh on they are counted.
 
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3)
-    ('a, b and c', 'a, b and 2 others')
+    Words with a comma of their own are parted by semicolons.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3), listed(["a, b", "c", "d"])
+    ('a, b and c', 'a, b and 2 others', 'a, b; c and d')
     """
     shown = list(words)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
+    between = "; " if any(", " in word for word in shown) else ", "
     return (
-        f" {join or fixed_word('form.and')} ".join([", ".join(shown[:-1]), shown[-1]])
+        f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
         if len(shown) > 1
         else "".join(shown)
     )
@@ -230,7 +235,20 @@ def mark(found: Estimated) -> Estimate:
 
 def group_name(facts: Facts, group: str) -> str:
     """Return a group as in a sentence: its label, after the column's name where it says nothing alone."""
+    if len(facts.schema.protected_columns) > 1:  # whose labels name their columns where they must
+        return join_words(plain(group, longest=_LONGEST_COMBINATION).split(BETWEEN_VALUES))
     return label_words(facts.schema.protected, group)
+
+
+def join_words(parts: Iterable[str]) -> str:
+    r"""Return the values of a combination with commas; a line may end between them, and not within one.
+
+    >>> join_words(["women", "race = 1"])
+    'women, race\xa0=\xa01'
+    """
+    return BETWEEN_VALUES.join(
+        part.replace(" ", _NO_BREAK) if len(part) <= _SHORT else part for part in parts
+    )
 
 
 def label_words(column: object, label: object) -> str:
@@ -240,8 +258,7 @@ def label_words(column: object, label: object) -> str:
     ('women', 'white = 1')
     """
     words = plain(label)
-    short = len(words) < 3 or not any(letter.isalpha() for letter in words) or words.lower() in _BARE
-    return value_words(column, label) if short else words
+    return value_words(column, label) if is_bare(words) else words
 
 
 def value_words(column: object, label: object) -> str:

@@ -66,9 +66,10 @@ class Facts:
     dropped : int
         Rows left out by the schema's rules for unknown and missing values.
     groups : tuple of str
-        Labels of the groups of the protected column, in the schema's order.
-    privileged : int
-        The place of the privileged group.
+        Labels of the groups of the protected column, in the schema's order; of several columns, those of the
+        combinations that somebody has.
+    privileged : int or None
+        The place of the privileged group, if there is one.
     sizes : tuple of int
         People in each group.
     fingerprint : str
@@ -87,7 +88,7 @@ class Facts:
     rows: int
     dropped: int
     groups: tuple[str, ...]
-    privileged: int
+    privileged: int | None
     sizes: tuple[int, ...]
     fingerprint: str
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -103,6 +104,17 @@ class Facts:
     def compared(self) -> int | None:
         """How many groups are compared where somebody is in none of them; None where everybody is in one."""
         return len(self.groups) if self.not_stated else None
+
+    @property
+    def margins(self) -> dict[str, tuple[str, ...]]:
+        """The groups of each crossed column by itself, by column; empty if nothing is crossed."""
+        crossing = self.schema.crossing
+        if crossing is None:
+            return {}
+        return {
+            column.name: tuple(f"{column.name} = {value}" for value in values)
+            for column, values in zip(crossing.columns, crossing.values, strict=True)
+        }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(Note.of(note) for note in self.notes))

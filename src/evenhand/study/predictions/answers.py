@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.measure.disparities import COMPARISONS, COMPLEMENTS
+from evenhand.measure.disparities import COMPARISONS, COMPLEMENTS, rate_counts
+from evenhand.report.marks import GroupRow
 from evenhand.report.words import limits_of, number, value_of
+from evenhand.study.page.crossed import GroupMap, margins_sentence, order_rows
 from evenhand.study.page.wording import mark, plain
 from evenhand.study.results.estimates import Estimated
 
@@ -49,6 +51,39 @@ def as_estimate(found: Disparity) -> Estimated:
     if not math.isfinite(found.value):
         return Estimated(math.nan)
     return Estimated(found.value, found.low, found.high)
+
+
+def group_map(audit: PredictionAudit) -> GroupMap:
+    """Return all groups by the rate of the head, and those of each crossed column by itself."""
+    rate, worst_is_high = audit.head_rate, audit.is_worst_high
+    pair = () if audit.head.reason else audit.payer
+    rows = [
+        GroupRow(
+            audit.named(place),
+            audit.trials(place, rate),
+            mark(audit.rate(place, rate)),
+            few=place in audit.head.too_few,
+            strong=place in pair,
+        )
+        for place in range(len(audit.people))
+    ]
+    margins = {}
+    for column, shares in audit.margins.items():
+        few = audit.margin_disparities[column].too_few
+        margins[column] = order_rows(
+            [
+                GroupRow(
+                    plain(f"{column} = {label}"),
+                    float(rate_counts(shares, rate)[1][place]),
+                    mark(audit.rate(place, rate, shares)),
+                    few=place in few,
+                )
+                for place, label in enumerate(audit.rows.margins[column][1])
+            ],
+            worst_is_high=worst_is_high,
+        )
+    ordered = order_rows(rows, worst_is_high=worst_is_high)
+    return GroupMap(ordered, margins, audit.head, audit.margin_disparities)
 
 
 # --- who ------------------------------------------------------------------------------------------
@@ -116,7 +151,10 @@ def _how_much(audit: PredictionAudit) -> Answer:
     if not head.is_ratio:
         undefined = audit.sentences.say("much.parts.undefined")
         shown = value_of(mark(as_estimate(ratio)), 2) if math.isfinite(ratio.value) else undefined
-        return audit.sentences.answer("much.gap", **slots, size=as_estimate(gap), ratio=shown)
+        margins = margins_sentence(audit.sentences, group_map(audit)) if audit.margins else ""
+        return audit.sentences.answer(
+            "much.gap", **slots, size=as_estimate(gap), ratio=shown, margins=margins
+        )
     slots |= {"ratio": ratio.value, "ratio_limits": limits_of(ratio.low, ratio.high, 2)}
     return audit.sentences.answer("much.ratio", **slots, size=as_estimate(gap))
 

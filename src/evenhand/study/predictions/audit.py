@@ -26,7 +26,7 @@ from evenhand.measure.intervals import check_level, mean_of_shares
 from evenhand.measure.ranking import Ranking, rank_scores
 from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.page.comparing import FEWEST_PEOPLE
-from evenhand.study.page.wording import label_words
+from evenhand.study.page.wording import join_words, label_words, plain
 from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
 
@@ -40,8 +40,6 @@ LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
 
 GROUP_RATES = ("base_rate", *COMPARED_RATES)
 """Rates of a group, in the order in which they are shown."""
-
-_NO_BREAK, _SHORT = "\u00a0", 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +122,22 @@ class PredictionAudit:
         stated = self.rows.group[self.rows.group >= 0]
         return tuple(np.bincount(stated, minlength=len(self.rows.labels)).tolist())
 
+    @cached_property
+    def margins(self) -> dict[str, Shares]:
+        """Shares of the groups of each crossed column by itself; none where nothing is crossed."""
+        return {
+            name: Tables.of(self._count(codes >= 0, codes, range(len(labels))), None).groups
+            for name, (codes, labels) in self.rows.margins.items()
+        }
+
+    @cached_property
+    def margin_disparities(self) -> dict[str, Disparity]:
+        """The comparison of the head within each crossed column."""
+        return {
+            name: compare_groups(shares, self.headline, fewest=self.fewest, level=self.level)
+            for name, shares in self.margins.items()
+        }
+
     @property
     def reference(self) -> int:
         """The place of the group that others are compared with."""
@@ -134,9 +148,10 @@ class PredictionAudit:
     def named(self, place: int) -> str:
         """Return a group as in a sentence; of columns that are crossed, each has its own words."""
         columns = self.rows.columns
-        if len(columns) > 1 and place < len(self.rows.parts):
-            words = map(label_words, columns, self.rows.parts[place])
-            return ", ".join(part.replace(" ", _NO_BREAK) if len(part) <= _SHORT else part for part in words)
+        if len(columns) > 1 and place < len(self.rows.parts) and len(self.rows.parts[place]) == len(columns):
+            return join_words(map(label_words, columns, self.rows.parts[place]))
+        if len(columns) > 1:  # groups that are pooled, or not stated
+            return plain(self.rows.labels[place])
         return label_words(self.rows.protected, self.rows.labels[place])
 
     # --- rates and comparisons --------------------------------------------------------------------
@@ -182,8 +197,12 @@ class PredictionAudit:
     def payer(self) -> tuple[int, int]:
         """The places of the group that pays and of the other one, where the head has a value."""
         lowest, highest = int(self.head.lowest or 0), int(self.head.highest or 0)
-        worst_is_high = self.head_rate in LOWER_IS_BETTER or (self.unwanted and self.head_rate == "selection")
-        return (highest, lowest) if worst_is_high else (lowest, highest)
+        return (highest, lowest) if self.is_worst_high else (lowest, highest)
+
+    @property
+    def is_worst_high(self) -> bool:
+        """Whether the group with the highest rate pays."""
+        return self.head_rate in LOWER_IS_BETTER or (self.unwanted and self.head_rate == "selection")
 
     @cached_property
     def verdicts(self) -> tuple[tuple[Rule, Verdict], ...]:
@@ -266,10 +285,20 @@ class PredictionAudit:
             "overall": {name: _numbers(self.rate(0, name, self.overall)) for name in GROUP_RATES},
             "groups": groups,
             "not_stated": groups_apart if self.not_stated is not None else None,
+            "margins": {name: self._margin(name) for name in self.margins},
             "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
             "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
             "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
         }
+
+    def _margin(self, name: str) -> dict[str, Any]:
+        """Return the comparison of the head within a crossed column, and the rates of its groups."""
+        shares, gap, labels = self.margins[name], self.margin_disparities[name], self.rows.margins[name][1]
+        groups = {
+            label: {rate: _numbers(self.rate(place, rate, shares)) for rate in GROUP_RATES}
+            for place, label in enumerate(labels)
+        }
+        return {"value": gap.value, "low": gap.low, "high": gap.high, "groups": groups}
 
     def _group(self, place: int) -> dict[str, Any]:
         numbers: dict[str, Any] = {"people": self.people[place]}

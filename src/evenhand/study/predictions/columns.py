@@ -19,7 +19,9 @@ from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.measure.columns import same_index
 from evenhand.schema import Domain
 from evenhand.schema.bands import parse_rule, rule_text
+from evenhand.schema.crossing import BETWEEN_VALUES, MOST_COMBINATIONS, OTHER_GROUPS
 from evenhand.study.intake.typed_values import value_of
+from evenhand.study.page.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +33,7 @@ _MOST_VALUES = 1_000
 _MOST_GROUPS = 200
 _TRUTHS = (0, 1)
 _TRUTH_TEXTS = {"0", "1"}
-_BETWEEN = ", "
+_FEWER = "cross fewer columns, or put their values into fewer classes first."
 _COMPARE = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}
 
 
@@ -56,7 +58,9 @@ class Predictions:
     columns : tuple of str
         The protected columns, which are crossed where there are several.
     parts : tuple of tuple of str
-        The labels of each group by these columns.
+        The labels of each group by these columns; of pooled groups one label.
+    margins : mapping of str to (array of int, tuple of str)
+        Of each crossed column the place of each row's value, -1 where it is missing, and the values.
     """
 
     predicted: NDArray[np.uint8]
@@ -72,6 +76,7 @@ class Predictions:
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     parts: tuple[tuple[str, ...], ...] = ()
+    margins: Mapping[str, tuple[NDArray[np.intp], tuple[str, ...]]] = field(default_factory=dict)
 
 
 def read_predictions(
@@ -85,6 +90,7 @@ def read_predictions(
     source: str = "",
     notes: Sequence[str] = (),
     missing_group: str = "",
+    pool_below: int | None = None,
 ) -> Predictions:
     """Return the rows of some columns.
 
@@ -107,10 +113,11 @@ def read_predictions(
     notes : sequence of str
     missing_group : str
         What a group of those is called whose group is not stated, if they are one.
+    pool_below : int, optional
+        Groups of fewer rows than this are one, whatever their outcomes.
     """
     arrays = {name: read_arrow(values, name) for name, values in columns.items()}
     codes, parts = _cross(groups)
-    labels = tuple(_BETWEEN.join(group) for group in parts)
     lengths = {len(codes), *(len(array) for array in arrays.values())}
     if len(lengths) > 1:
         refuse("y_pred", OWNER, "as long as the other columns", "another length")
@@ -125,14 +132,52 @@ def read_predictions(
     more = list(notes)
     meant = {"outcome": positive, "prediction": positive if predicted is None else predicted}
     decided = _decide(taken, meant, threshold, scores, names, more)
-    codes, weights = codes[kept], None if weights is None else weights[kept]
+    weights = None if weights is None else weights[kept]
+    codes, parts, pooled = _pool(codes[kept], parts, pool_below)
+    more += pooled
+    labels = tuple(BETWEEN_VALUES.join(group) for group in parts)
     if missing_group and (codes < 0).any():
         codes, labels = np.where(codes < 0, len(labels), codes), (*labels, missing_group)
     return Predictions(
         decided["prediction"], codes, labels, decided.get("outcome"), scores, weights,
-        outcome=decided["name"], protected=_BETWEEN.join(groups), source=source,
+        outcome=decided["name"], protected=BETWEEN_VALUES.join(groups), source=source,
         left_out=left_out, notes=tuple(more), columns=tuple(groups), parts=parts,
+        margins=_margins(groups, codes, kept) if len(groups) > 1 else {},
     )  # fmt: skip
+
+
+def _margins(
+    groups: Mapping[str, tuple[NDArray[np.intp], Sequence[str]]],
+    codes: NDArray[np.intp],
+    kept: NDArray[np.bool],
+) -> dict[str, tuple[NDArray[np.intp], tuple[str, ...]]]:
+    """Return each crossed column by itself, of the rows that are in a group."""
+    return {
+        name: (np.where(codes >= 0, column[kept], -1), tuple(labels))
+        for name, (column, labels) in groups.items()
+    }
+
+
+def _pool(
+    codes: NDArray[np.intp], parts: tuple[tuple[str, ...], ...], below: int | None
+) -> tuple[NDArray[np.intp], tuple[tuple[str, ...], ...], list[str]]:
+    """Return the groups with those of fewer rows than asked as one, and a note that says which."""
+    if below is None:
+        return codes, parts, []
+    if isinstance(below, bool) or not isinstance(below, int) or below < 1:
+        refuse("pool_below", OWNER, "a whole number of at least 1", below)
+    sizes = np.bincount(codes[codes >= 0], minlength=len(parts))
+    small = np.flatnonzero(sizes < below)
+    if len(small) < 2:
+        return codes, parts, []
+    alone = np.flatnonzero(sizes >= below)
+    places = np.full(len(parts), len(alone), np.intp)
+    places[alone] = np.arange(len(alone))
+    say = catalogue("evenhand.study.predictions").say
+    names = [f"'{BETWEEN_VALUES.join(parts[place])}'" for place in small]
+    note = say("method.pooled", groups=names, most=below, label=OTHER_GROUPS)
+    shown = (*(parts[place] for place in alone), (OTHER_GROUPS,))
+    return np.where(codes >= 0, places[codes], -1), shown, [note]
 
 
 def read_arrow(values: Any, name: str) -> Any:
@@ -171,6 +216,10 @@ def _cross(groups: Mapping[str, tuple[NDArray[np.intp], Sequence[str]]]) -> tupl
     """Return the codes of all columns together, and by column the labels of the crossed groups that occur."""
     (codes, firsts), *others = groups.values()
     codes = np.asarray(codes)
+    number = math.prod(len(names) for _, names in groups.values())
+    if others and number > MOST_COMBINATIONS:
+        must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
+        refuse("group", OWNER, must_be, f"{number:,} of them", hint=_FEWER)
     labels: list[tuple[str, ...]] = [(first,) for first in firsts]
     for more, names in others:
         known = (codes >= 0) & (more >= 0)
@@ -181,7 +230,10 @@ def _cross(groups: Mapping[str, tuple[NDArray[np.intp], Sequence[str]]]) -> tupl
     rank = np.where(there, np.cumsum(there) - 1, -1)
     kept = tuple(label for label, occurs in zip(labels, there, strict=True) if occurs)
     if not kept or len(kept) > _MOST_GROUPS:
-        refuse("group", OWNER, f"a column of 1 to {_MOST_GROUPS} groups", "another number of groups")
+        what, got = f"a column of 1 to {_MOST_GROUPS} groups", "another number of groups"
+        if others:
+            what, got = f"columns of 1 to {_MOST_GROUPS} combinations", f"{len(kept):,} of them"
+        refuse("group", OWNER, what, got, hint=_FEWER if others else "")
     return np.where(codes >= 0, rank[codes], -1), kept
 
 

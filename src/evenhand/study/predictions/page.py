@@ -10,6 +10,7 @@ import narwhals as nw
 from evenhand.measure.disparities import comparison_named
 from evenhand.report.page import KeyNumber, Note, Page
 from evenhand.report.words import limits_of, number
+from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import plain, points
 from evenhand.study.predictions.answers import answers, capital, comparison_words
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from evenhand.measure.disparities import Disparity
     from evenhand.study.results.estimates import Estimated
 
-NOT_STATED = "not stated"
-
 
 def page(  # noqa: PLR0913 - one keyword for each choice
     y_true: Any,
@@ -49,6 +48,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     rules: Sequence[str] = (),
     labels: Mapping[Any, str] | None = None,
     missing_group: bool = False,
+    pool_below: int | None = None,
     fewest: int = FEWEST_PEOPLE,
     level: float = 0.95,
     unwanted: bool = False,
@@ -67,8 +67,8 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     y_pred : array, list, series or None
         Decisions; None if they follow from `scores` and `threshold`.
     group : array, list, series, or mapping of str to these
-        The group of each row; several columns are crossed. Who has none is *not stated*, and in no
-        comparison.
+        The group of each row; several columns are crossed, and shown by themselves too. Who lacks one is
+        *not stated*, and in no comparison.
     scores : array, list or series, optional
         Larger means more likely positive; from 0 to 1 they are checked for calibration.
     threshold : float, optional
@@ -79,7 +79,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     predicted : object, optional
         The positive value of `y_pred`, where it is another than that of `y_true`.
     privileged : object, optional
-        The group that others are compared with; by default the largest.
+        The group that others are compared with, of crossed columns a value of each; by default the largest.
     weights : array, list or series, optional
         One weight per row, at least 0.
     headline : str
@@ -91,6 +91,8 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         What groups are called, by their values.
     missing_group : bool
         Whether those who do not state their group are compared as one.
+    pool_below : int, optional
+        Groups of fewer people than this are compared as one, whatever their outcomes.
     fewest : int
         How many people a rate must rest on to be compared.
     level : float
@@ -142,17 +144,26 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         threshold=threshold,
         names=names,
         missing_group=NOT_STATED if missing_group else "",
+        pool_below=pool_below,
     )
     audit = PredictionAudit(
         rows,
         comparison_named(headline),
         tuple(map(Rule.parse, rules)),
-        None if privileged is None else called.get(str(privileged), str(privileged)),
+        _privileged_label(privileged, called),
         fewest,
         level,
         unwanted,
     )
     return build_page(audit)
+
+
+def _privileged_label(privileged: Any, called: Mapping[str, str]) -> str | None:
+    """Return what the privileged group is called; a combination has a value of each column."""
+    if privileged is None:
+        return None
+    values = privileged if isinstance(privileged, list | tuple) else [privileged]
+    return BETWEEN_VALUES.join(called.get(str(value), str(value)) for value in values)
 
 
 def _name_of(values: Any) -> str:

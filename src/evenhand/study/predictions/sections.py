@@ -11,12 +11,14 @@ from evenhand.report.charts import bars_chart, calibration_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
+from evenhand.study.page.crossed import hidden_note, map_section
 from evenhand.study.page.parts import cell_text, fold_rows
 from evenhand.study.page.wording import mark, plain, points
 from evenhand.study.predictions.answers import (
     as_estimate,
     capital,
     comparison_words,
+    group_map,
     meaning,
     rate_words,
     ratio_text,
@@ -75,6 +77,8 @@ def groups_section(audit: PredictionAudit) -> Section:
         gap = abs(audit.rate(pair[0], rate).value - audit.rate(pair[1], rate).value)
         key = "heading_clear" if head.is_clear else "heading_unclear"
         heading = say(key, Payer=capital(payer), other=other, gap=gap, rate=words)
+    if audit.margins:
+        return _crossed_section(audit, heading)
     order = sorted(range(len(audit.people)), key=lambda place: (place not in pair, -audit.people[place]))
     shown = sorted(order[:_MOST_DRAWN])
     bars, texts = [], []
@@ -97,6 +101,27 @@ def groups_section(audit: PredictionAudit) -> Section:
         caption=say("caption", level=audit.level, hidden=say("hidden", count=hidden) if hidden else ""),
     )
     return Section(heading, say("lead", means=meaning(audit, rate)), charts=[chart], anchor="groups")
+
+
+def _crossed_section(audit: PredictionAudit, heading: str) -> Section:
+    """Return the map of all crossed groups, with the columns by themselves."""
+    say, rate, found = audit.sentences.under("groups"), audit.head_rate, group_map(audit)
+    if found.is_hidden and not audit.head.is_ratio:
+        payer, other = (audit.named(place) for place in audit.payer)
+        slots = {"low": capital(payer), "high": other, "gap": audit.head.value}
+        heading = audit.sentences.say("crossed.heading_hidden", **slots)
+    means = meaning(audit, rate)
+    return map_section(
+        audit.sentences,
+        found.rows,
+        found.margins,
+        heading=heading,
+        lead=say("lead_crossed", means=means),
+        unit=say("unit_crossed", rate=rate_words(audit, rate)),
+        caption=say("caption_crossed", level=audit.level),
+        note=hidden_note(audit.sentences, found),
+        fewest=audit.fewest,
+    )
 
 
 def comparisons_section(audit: PredictionAudit) -> Section:

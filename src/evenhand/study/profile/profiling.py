@@ -183,9 +183,11 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
         Dependence(first, second, dependence(codes[first], codes[second], level=level))
         for first, second in combinations(schema.sensitive, 2)
     ]
-    in_clear = [name for name in codes if name not in schema.sensitive and name != schema.protected]
+    in_clear = [
+        name for name in codes if name not in schema.sensitive and name not in schema.protected_columns
+    ]
     revealing = [
-        Dependence(name, str(schema.protected), dependence(codes[name], prepared.group, level=level))
+        Dependence(name, schema.protected_name, dependence(codes[name], prepared.group, level=level))
         for name in in_clear
     ]
     return _build_profile(
@@ -243,7 +245,7 @@ def _build_profile(facts: Facts, positives: NDArray[np.float64], *, level: float
     return Profile(
         label=facts.label,
         people=int(people.sum()),
-        protected=str(facts.schema.protected),
+        protected=facts.schema.protected_name,
         sizes={name: facts.schema[name].size for name in facts.schema.sensitive},
         positive=overall,
         groups=groups,

@@ -42,7 +42,8 @@ class Outcome:
         mean over the folds.
     groups : mapping of str to mapping of str to float
         For each group of the protected column, by label and in the schema's order, each rate of
-        :data:`evenhand.measure.RATES`, and ``"people"``, how many test rows it has.
+        :data:`evenhand.measure.RATES`, and ``"people"``, how many test rows it has. Where several columns are
+        crossed, the groups of each column by itself follow, as ``"sex = women"``.
     data : mapping of str to float
         Disparities of the training labels: ``"true"`` between the true groups, ``"reported"`` between the
         groups as the reports name them.

@@ -91,11 +91,13 @@ class Prepared:
     target : array of 0 and 1
         Whether each person has the positive outcome.
     group : array
-        Each person's group, as a place in ``facts.groups``: the codes of the protected column.
+        Each person's group, as a place in ``facts.groups``; beyond them where it is not stated.
     survey_weights : array, optional
         The survey weight of each row, where the schema has the role.
     people : array, optional
         Whose row each is, as a number, where several rows of one person may count.
+    places : tuple of int
+        The group of each code of the schema's group column, for tables that are counted by code.
     """
 
     facts: Facts
@@ -104,6 +106,7 @@ class Prepared:
     group: Codes
     survey_weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
     people: NDArray[np.intp] | None = field(default=None, kw_only=True)
+    places: tuple[int, ...] = field(default=(), kw_only=True)
 
     def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Return the survey weights of some rows; None where there are none."""

@@ -60,4 +60,4 @@ def what_to_do(reading: CollectReading) -> Answer:
 def telling_columns(leaks: Iterable[Leak], schema: Schema) -> tuple[str, ...]:
     """Return the columns in the clear that can be left out or randomised, so that they tell nothing more."""
     names = dict.fromkeys(name for leak in leaks for name in leak.by)
-    return tuple(name for name in names if name not in {schema.target, schema.protected})
+    return tuple(name for name in names if name not in {schema.target, *schema.protected_columns})

@@ -262,7 +262,7 @@ def _protects_fewer(reading: CollectReading) -> str:
     strategies = {setting.option("strategy") for setting in reading.beside}
     if "single" not in strategies or len(strategies) == 1 or len(schema.sensitive) == 1:
         return ""
-    return reading.sentences.say("choice.parts.fewer", column=plain(schema.protected))
+    return reading.sentences.say("choice.parts.fewer", column=plain(schema.protected_name))
 
 
 def _apart(reading: CollectReading) -> str:

@@ -12,11 +12,12 @@ from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.groups import margin_rates
 from evenhand.study.tasks.shared.features import check_encoder, feature_matrix, layout
 from evenhand.study.tasks.shared.models import classifier, number_type
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.predict import distinct_rows, predicted
-from evenhand.study.tasks.shared.reported import label_disparities, reported_columns
+from evenhand.study.tasks.shared.reported import label_disparities, reported_columns, reported_groups
 from evenhand.study.tasks.shared.reported_optimal import People
 from evenhand.study.tasks.shared.timing import timed
 
@@ -40,10 +41,11 @@ STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 
 @dataclass(frozen=True)
 class _Found:
-    """What came of one part: the report on its test rows, and the disparities of labels."""
+    """What came of one part: the report on its test rows, disparities of labels, and rates of margins."""
 
     report: GroupReport
     data: dict[str, float]
+    margins: dict[str, dict[str, float]]
 
 
 def execute(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
@@ -125,13 +127,14 @@ def _part(
             target,
             prepared.group[train],
             privileged=facts.privileged,
-            reported=reported.get(str(facts.schema.protected)),
+            reported=reported_groups(reported, true, facts.schema),
             groups=facts.compared,
         )
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
         )
-    return _Found(report, data | {"tested": of_tested["true"]})
+        margins = margin_rates(prepared, test, labels, prepared.weights_of(test))
+    return _Found(report, data | {"tested": of_tested["true"]}, margins)
 
 
 def _predictions(model: Any, task: CollectTask, prepared: Prepared, test: Rows) -> Predictions:
@@ -156,6 +159,10 @@ def _outcome(cell: Cell, prepared: Prepared, found: list[_Found], seconds: dict[
             rates = [part.report.rates[place] for part in found]
             groups[label] = {name: _mean(getattr(each, name) for each in rates) for name in RATES}
             groups[label]["people"] = float(sum(part.report.table.people[place] for part in found))
+        for label in found[0].margins:
+            margins = [part.margins[label] for part in found]
+            groups[label] = {name: _mean(margin[name] for margin in margins) for name in RATES}
+            groups[label]["people"] = sum(margin["people"] for margin in margins)
         data = {kind: _mean(part.data[kind] for part in found) for kind in found[0].data}
     return Outcome(cell, measures, groups, data, seconds)
 

@@ -49,7 +49,7 @@ def leaks(prepared: Prepared) -> tuple[Leak, ...]:
     clear[str(schema.target)] = prepared.target
     if prepared.survey_weights is not None:
         clear[str(schema.weight)] = prepared.survey_weights
-    secrets = sorted(schema.sensitive, key=lambda name: name != schema.protected)[:_MOST_COLUMNS]
+    secrets = sorted(schema.sensitive, key=lambda name: name not in schema.protected_columns)[:_MOST_COLUMNS]
     found = [leak_of(name, codes[name], clear) for name in secrets]
     return tuple(leak for leak in found if leak is not None)
 

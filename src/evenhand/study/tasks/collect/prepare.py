@@ -17,7 +17,7 @@ from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
 from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
+from evenhand.study.tasks.shared.rows import check_parts, check_roles, encode_rows, load_rows
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema
@@ -60,14 +60,7 @@ def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:
 
 def check_schema(schema: Schema, task: CollectTask) -> None:
     """Refuse a schema that lacks a role, or in which roles are in each other's way."""
-    for role, what in (
-        ("target", "the column to predict"),
-        ("positive", "the value of the target that people hope for"),
-        ("protected", "the column whose groups are compared"),
-        ("privileged", "the group that the others are compared with"),
-    ):
-        if getattr(schema, role) is None:
-            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
+    check_roles(schema)
     if not schema.sensitive:
         why = "is missing: nothing would be protected. Hint: name the columns that people randomise."
         refuse_field("schema.roles.sensitive", why)
@@ -76,19 +69,18 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
         refuse_field(
             "schema.roles.person", f"{why} Hint: take the role away, or keep one row of each person."
         )
-    target, protected = str(schema.target), str(schema.protected)
-    if target == protected:
-        refuse_field(
-            "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
-        )
+    target = str(schema.target)
     if target in schema.sensitive:
         why = f"holds the target '{brief(target)}', which is in the clear here. Hint: take it out."
         refuse_field("schema.roles.sensitive", why)
-    if "single" in task.strategies and protected not in schema.sensitive:
+    if "single" in task.strategies and schema.crossing is not None:
+        why = "holds 'single', which reports one protected column alone, and several are crossed."
+        refuse_field("task.strategies", f"{why} Hint: use the strategy 'independent' or 'combined'.")
+    if "single" in task.strategies and schema.protected not in schema.sensitive:
         refuse_field(
             "task.strategies",
-            f"holds 'single', which reports the protected column alone, but '{brief(protected)}' is not "
-            "sensitive. Hint: make it sensitive, or use the strategy 'independent'.",
+            f"holds 'single', which reports the protected column alone, but '{brief(str(schema.protected))}' "
+            "is not sensitive. Hint: make it sensitive, or use the strategy 'independent'.",
         )
     for name in schema.sensitive:
         if schema[name].size < 2:

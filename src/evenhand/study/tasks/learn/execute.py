@@ -25,6 +25,7 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.schema.text import listed
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.groups import margin_rates
 from evenhand.study.tasks.learn.features import features_of, input_columns
 from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
@@ -92,6 +93,7 @@ def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearnin
             )
         with timed(seconds, "measure"):
             outcome = _outcome(prepared, tested, learnt, (decided, before, plain), prepared.weights_of(test))
+            outcome[1].update(margin_rates(prepared, test, decided, prepared.weights_of(test)))
     return Outcome(cell, *outcome, seconds, notes=notes_of(_with_schema(learnt.guarantee, task, prepared)))
 
 
@@ -230,11 +232,18 @@ def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearni
     stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
     most = schema.rows_per_person
     stated = promise_to_people(stated, schema.person, most, instead_of=(ONE_ROW, assumed_rows(PERSON, most)))
-    leaving_out = [*schema.may_drop, *([str(schema.protected)] if schema.not_stated is not None else [])]
-    if not leaving_out:
+    leaving_out = [*schema.may_drop, *(schema.protected_columns if schema.not_stated is not None else ())]
+    assumed = []
+    if leaving_out:
+        names = listed(list(dict.fromkeys(leaving_out)))
+        assumed.append(f"how many rows the rules of {names} leave in is public")
+    if schema.crossing is not None:
+        assumed.append(f"which combinations of {listed(list(schema.protected_columns))} occur is public")
+    if schema.pool_below is not None:
+        assumed.append(f"which groups have fewer than {schema.pool_below:,} people is public")
+    if not assumed:
         return stated
-    left_in = f"how many rows the rules of {listed(list(dict.fromkeys(leaving_out)))} leave in is public"
-    return Guarantee.from_dict(stated.to_dict() | {"assumptions": [*stated.assumptions, left_in]})
+    return Guarantee.from_dict(stated.to_dict() | {"assumptions": [*stated.assumptions, *assumed]})
 
 
 def notes_of(guarantee: Guarantee) -> tuple[Note, ...]:

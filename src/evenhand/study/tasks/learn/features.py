@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def input_columns(task: LearnTask, schema: Schema) -> tuple[str, ...]:
     """Return the columns that are learnt from: all but the target, and but the protected unless asked for."""
-    without = {schema.target} if task.group_as_input else {schema.target, schema.protected}
+    protected = () if task.group_as_input else schema.protected_columns
+    without = {schema.target, *protected}
     return tuple(name for name in schema.names if name not in without)
 
 

@@ -15,7 +15,7 @@ from evenhand.schema.text import brief
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
 from evenhand.study.tasks.shared.parts import hopeful_people
-from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
+from evenhand.study.tasks.shared.rows import check_parts, check_roles, encode_rows, load_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,19 +55,8 @@ def check_learning(task: LearnTask, schema: Schema) -> None:
     MissingExtraError
         If a method needs the package that counts the privacy of training, and it is not installed.
     """
-    for role, what in (
-        ("target", "the column to predict"),
-        ("positive", "the value of the target that people hope for"),
-        ("protected", "the column whose groups are compared"),
-        ("privileged", "the group that the others are compared with"),
-    ):
-        if getattr(schema, role) is None:
-            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
-    if schema.target == schema.protected:
-        refuse_field(
-            "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
-        )
-    if schema[str(schema.protected)].domain.size < 2:
+    check_roles(schema)
+    if schema.group_column.domain.size < 2:
         hint = "Hint: name another column, or declare all its values."
         refuse_field("schema.roles.protected", f"{_one_group(schema)} {hint}")
     _check_people(task, schema)
@@ -129,8 +118,9 @@ def add_features(task: LearnTask, prepared: Prepared) -> PreparedLearning:
         refuse_field("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
     features = features_of(task, schema, prepared.codes)
     parts = (facts, prepared.codes, prepared.target, prepared.group, features)
-    return PreparedLearning(*parts, survey_weights=prepared.survey_weights, people=prepared.people)
+    weights, people, places = prepared.survey_weights, prepared.people, prepared.places
+    return PreparedLearning(*parts, survey_weights=weights, people=people, places=places)
 
 
 def _one_group(schema: Schema) -> str:
-    return f"names '{brief(str(schema.protected))}', which has one group only: there is nothing to compare."
+    return f"names '{brief(schema.protected_name)}', which has one group only: there is nothing to compare."

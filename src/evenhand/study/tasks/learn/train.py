@@ -38,8 +38,8 @@ _MOST_ROUNDS = 1_000
 _SMALL_EPSILON = 0.5  # below which the usual part for the shares of groups would be a large part of it
 _FEW_ROWS = (
     "The plan field 'schema.roles.protected' names a column of which a group has too few rows for parity: "
-    "none is among those that rates are counted in. Hint: join small groups, use more rows, or leave "
-    "'plain+parity' out of the methods."
+    "none is among those that rates are counted in. Hint: join small groups by 'pool_below', use more rows, "
+    "or leave 'plain+parity' out of the methods."
 )
 _FEW_FEATURES = 400  # up to which a step that inverts a matrix is quicker than many without
 

@@ -15,6 +15,7 @@ from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
+from evenhand.study.tasks.groups import groups_of_cells
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.rebuild import learnt_from
@@ -71,25 +72,27 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
     """
     seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
     source = SeededSource(seed).for_cell(draw_text(cell))
-    schema = prepared.facts.schema
     with threadpool_limits(1):
         with timed(seconds, "count"):
             counted, tested = _rows(task, prepared, seed=seed + cell.repeat)
             true = table_counts(prepared, counted)
         table = _published(cell.setting, task, true, prepared=prepared, source=source, seconds=seconds)
         with timed(seconds, "measure"):
-            axis = schema.names.index(str(schema.protected))
-            labels, error = prepared.facts.groups, table.error
+            error = table.error
             numbers = true, table.published, table.bias
             measures = errors_of_a_table(*numbers, error=error, suppressed=table.suppressed) | table.claim
             measures["error_exact"] = float(error is not None)
-            groups = errors_by_group(*numbers, axis=axis, labels=labels, error=error, variance=table.variance)
+            groups: dict[str, dict[str, float]] = {}
+            for cells, labels in groups_of_cells(prepared):
+                groups |= errors_by_group(
+                    *numbers, groups=cells, labels=labels, error=error, variance=table.variance
+                )
             data = errors_by_size(*numbers, error=error)
         if tested is not None:
             with timed(seconds, "train"):
                 found = learnt_from(table.published, prepared, tested, seed=seed + cell.repeat)
             measures |= found.measures
-            groups = {label: {**groups[label], **found.groups[label]} for label in labels}
+            groups = {label: {**numbers, **found.groups[label]} for label, numbers in groups.items()}
     return Outcome(cell, measures, groups, data, seconds)
 
 

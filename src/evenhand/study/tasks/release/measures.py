@@ -79,7 +79,7 @@ def errors_by_group(
     published: NDArray[Any],
     bias: Values,
     *,
-    axis: int,
+    groups: NDArray[np.int64],
     labels: Sequence[str],
     error: Values | None = None,
     variance: Values | None = None,
@@ -90,10 +90,10 @@ def errors_by_group(
     ----------
     true, published, bias : array
         In the shape of the table.
-    axis : int
-        The axis of the protected column.
+    groups : array of int
+        The group of each cell, in the order of the cells; cells of a place beyond the labels are left out.
     labels : sequence of str
-        Of its groups, in order; codes beyond them are left out.
+        Of the groups, in order.
     error, variance : array, optional
         Exact, where they are known; the variance only where cells are published independently.
 
@@ -108,24 +108,25 @@ def errors_by_group(
     Examples
     --------
     >>> true = np.array([[4, 0], [1, 1]])
-    >>> found = errors_by_group(true, true + 1, np.ones((2, 2)), axis=0, labels=["a", "b"])
+    >>> groups = np.array([0, 0, 1, 1])
+    >>> found = errors_by_group(true, true + 1, np.ones((2, 2)), groups=groups, labels=["a", "b"])
     >>> found["b"]["net"], found["b"]["person_error"], found["a"]["cell_error"]
     (2.0, 1.0, 1.0)
     """
-    spread = np.full(true.shape, math.nan) if variance is None else variance
-    tables = true, published, bias, _sizes(true, published, error), spread
-    rows = [np.moveaxis(each, axis, 0).reshape(true.shape[axis], -1) for each in tables]
+    spreads = np.full(true.shape, math.nan) if variance is None else variance
+    tables = true, published, bias, _sizes(true, published, error), spreads
+    flat = [table.reshape(-1) for table in tables]
     found = {}
     for place, label in enumerate(labels):
-        people = float(rows[0][place].sum())
-        total = float(rows[3][place].sum())
+        mine = np.flatnonzero(groups == place)
+        people, shown, lasting, total, spread = (float(table[mine].sum()) for table in flat)
         found[label] = {
             "counted": people,
-            "published": float(rows[1][place].sum()),
-            "net": float(rows[1][place].sum()) - people,
-            "expected_net": float(rows[2][place].sum()),
-            "net_spread": math.sqrt(rows[4][place].sum()),
-            "cell_error": total / rows[3].shape[1],
+            "published": shown,
+            "net": shown - people,
+            "expected_net": lasting,
+            "net_spread": math.sqrt(spread),
+            "cell_error": total / len(mine),
             "person_error": total / people if people else math.nan,
         }
     return found

@@ -72,7 +72,8 @@ def check_release(task: ReleaseTask, schema: Schema, *, of: Schema) -> None:
         why = "is missing. Hint: name the column whose groups are compared."
         refuse_field("schema.roles.protected", why)
     if schema.protected is None:
-        why = f"lacks the protected column '{brief(str(of.protected))}', whose groups are compared."
+        missing = [name for name in of.protected_columns if name not in schema]
+        why = f"lacks the protected column '{brief(missing[0])}', whose groups are compared."
         refuse_field("task.columns", f"{why} Hint: put it into the table.")
     if task.classify:
         _check_target(schema, of)
@@ -103,13 +104,13 @@ def _check_target(schema: Schema, of: Schema) -> None:
         "privileged": "the group that the others are compared with",
     }
     for role, what in needed.items():
-        if getattr(of, role) is None:
+        if getattr(of, role) is None and (role != "privileged" or of.crossing is None):
             hint = f"name {what}, or train nothing with classify = false."
             refuse_field(f"schema.roles.{role}", f"is missing. Hint: {hint}")
     if schema.target is None:
         why = f"lacks the target '{brief(str(of.target))}', so that no model could learn from the table."
         refuse_field("task.columns", f"{why} Hint: put it into the table, or set classify = false.")
-    if schema.target == schema.protected:
+    if schema.target in schema.protected_columns:
         refuse_field(
             "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.study.tasks.groups import margin_rates
 from evenhand.study.tasks.shared.features import feature_matrix, layout
 from evenhand.study.tasks.shared.models import NamedModel, classifier
 from evenhand.study.tasks.shared.predict import distinct_rows, predicted
@@ -72,7 +73,8 @@ def learnt_from(
     labels, scores = _predictions(published, schema, prepared, tested, seed)
     if labels is None:
         nothing = dict.fromkeys((*RATES, "people"), math.nan)
-        return Learnt(dict.fromkeys(MEASURES, math.nan), {label: dict(nothing) for label in facts.groups})
+        names = (*facts.groups, *(label for margin in facts.margins.values() for label in margin))
+        return Learnt(dict.fromkeys(MEASURES, math.nan), {name: dict(nothing) for name in names})
     report = group_report(
         prepared.target[tested],
         labels,
@@ -86,6 +88,7 @@ def learnt_from(
         rates = report.rates[place]
         groups[label] = {name: float(getattr(rates, name)) for name in RATES}
         groups[label]["people"] = float(rates.size)
+    groups |= margin_rates(prepared, tested, labels)
     return Learnt({name: float(report.value(name)) for name in MEASURES}, groups)
 
 

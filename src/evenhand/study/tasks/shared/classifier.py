@@ -146,8 +146,9 @@ class ClassifierReading(Reading):
             if len(known) > 1:
                 order = sorted(known, key=lambda place: (-rates[place], place != privileged, place))
                 return groups[order[0]], groups[order[-1]]
-        others = [place for place in range(len(groups)) if place != privileged]
-        return groups[privileged], groups[others[0]]
+        ahead = privileged or 0
+        others = [place for place in range(len(groups)) if place != ahead]
+        return groups[ahead], groups[others[0]]
 
     def apart(self, setting: Setting, rate: str = "selection") -> Estimated:
         """Return how much higher a rate is in the group `high` than in `low`, with its sign.

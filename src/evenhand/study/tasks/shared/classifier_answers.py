@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
+from evenhand.study.page.crossed import margins_sentence, rates_map
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import Rounded, is_exactly_zero, points, round_apart
 from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, LITTLE
@@ -214,7 +215,14 @@ def gap_answer(reading: ClassifierReading) -> Answer:
     """Return what becomes of the gap, and who moved."""
     key, slots = _gap(reading)
     said = reading.sentences.answer(f"gap.{key}", **slots)
-    return type(said)(said.finding, f"{said.evidence}{_privileged_least(reading)}".strip())
+    return type(said)(said.finding, f"{said.evidence}{_privileged_least(reading)}{_margins(reading)}".strip())
+
+
+def _margins(reading: ClassifierReading) -> str:
+    """Return what the gap is within each crossed column; an empty text where nothing is crossed."""
+    if not reading.results.facts.margins or not reading.is_useful():
+        return ""
+    return margins_sentence(reading.sentences, rates_map(reading))
 
 
 def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
@@ -349,7 +357,10 @@ def _other_pair(reading: ClassifierReading) -> str:
 
 def _privileged_least(reading: ClassifierReading) -> str:
     """Return a remark if the group declared as privileged is the one that is selected least."""
-    privileged = reading.groups[reading.results.facts.privileged]
+    place = reading.results.facts.privileged
+    if place is None:
+        return ""
+    privileged = reading.groups[place]
     if len(reading.judged) < 2 or privileged != reading.low or not clearly(reading.apart(BASELINE), 1):
         return ""
     return reading.sentences.say("gap.parts.privileged", group=reading.named(privileged))

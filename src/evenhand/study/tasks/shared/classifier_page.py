@@ -11,7 +11,7 @@ from evenhand.report.words import change_of, number
 from evenhand.study.page.comparing import clearly, strict
 from evenhand.study.page.parts import cell_text
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
-from evenhand.study.page.wording import digits_that_agree, mark, plain
+from evenhand.study.page.wording import digits_that_agree, mark
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.shared.classifier import AUC, BALANCED, LITTLE
 
@@ -130,7 +130,7 @@ def fairer_section(
         return None
     say, groups = reading.sentences.say, concerned_groups(reading)
     header = [say("fairer.column_setting"), say("fairer.column_gap"), say("fairer.column_accuracy")]
-    header += [say("fairer.column_group", group=plain(reading.named(group), longest=24)) for group in groups]
+    header += [say("fairer.column_group", group=reading.shorten_name(group, 24)) for group in groups]
     costs = {setting: _costs(reading, setting, groups) for setting in settings}
     rows = [
         [

@@ -179,11 +179,15 @@ def _refuse(name: str, must_be: str, got: object) -> NoReturn:
     raise InvalidParameterError(f"protocols.optimal.{name}", owner="CollectTask", must_be=must_be, got=got)
 
 
-def why_not_optimal(schema: Schema | None) -> Literal["", "not_reported", "too_many"]:
+def why_not_optimal(schema: Schema | None) -> Literal["", "not_reported", "too_many", "crossed"]:
     """Return what keeps a study from trying "optimal" unless asked; an empty text if nothing does."""
-    if schema is None or schema.protected is None or schema.protected not in schema.sensitive:
+    if schema is None or not schema.protected_columns:
         return "not_reported"
-    return "" if schema[schema.protected].size <= MOST_GROUPS else "too_many"
+    if not set(schema.protected_columns) <= set(schema.sensitive):
+        return "not_reported"
+    if schema.crossing is not None:
+        return "crossed"
+    return "" if schema.group_column.size <= MOST_GROUPS else "too_many"
 
 
 class OptimalGrid(Protocol):
@@ -210,15 +214,9 @@ def check_optimal(schema: Schema, task: OptimalGrid) -> None:
     ways = [OptimalWay.read(each.parameters) for each in task.protocols if each.name == NAME]
     if not ways:
         return
-    protected = str(schema.protected)
-    if protected not in schema.sensitive:
-        _refuse_plan(
-            "schema.roles.sensitive",
-            f"does not hold the protected column '{brief(protected)}', which 'optimal' reports. "
-            "Hint: make it sensitive, or leave 'optimal' out.",
-        )
+    _check_reported(schema, task)
     for strategy in task.strategies:
-        k = schema[protected].size
+        k = schema.group_column.size
         if strategy == "combined":
             k = 1
             for name in schema.sensitive:
@@ -235,6 +233,23 @@ def check_optimal(schema: Schema, task: OptimalGrid) -> None:
     for setting in task.settings():
         if setting.mechanism == NAME and setting.epsilon == min(task.epsilons):  # larger ones allow more
             _check_error(OptimalWay.of(setting), setting, min(task.epsilons), schema)
+
+
+def _check_reported(schema: Schema, task: OptimalGrid) -> None:
+    """Refuse protected columns that are not reported, or several that are not reported together."""
+    for name in schema.protected_columns:
+        if name not in schema.sensitive:
+            _refuse_plan(
+                "schema.roles.sensitive",
+                f"does not hold the protected column '{brief(name)}', which 'optimal' reports. "
+                "Hint: make it sensitive, or leave 'optimal' out.",
+            )
+    if schema.crossing is not None and set(task.strategies) != {"combined"}:
+        _refuse_plan(
+            "task.strategies",
+            "must be 'combined' alone where 'optimal' reports groups of several columns. "
+            "Hint: --strategy combined, or leave 'optimal' out.",
+        )
 
 
 def _check_way(way: OptimalWay, k: int, strategy: str) -> None:
@@ -260,7 +275,7 @@ def _check_way(way: OptimalWay, k: int, strategy: str) -> None:
 def _check_error(way: OptimalWay, setting: Setting, epsilon: Fraction, schema: Schema) -> None:
     """Refuse an error that no channel has with the protected column's part of epsilon."""
     if setting.option("strategy") == "independent" and isinstance(way.outcomes, GroupOutcomes):
-        protected = str(schema.protected)
+        protected = schema.protected_name
         parts = epsilons_for(
             {name: schema[name].size for name in schema.sensitive},
             epsilon,

@@ -55,8 +55,9 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
         must_be = "a protected one"
         raise InvalidParameterError("setting", owner="strategy_of", must_be=must_be, got=str(setting))
     sizes = {name: schema[name].size for name in schema.sensitive}
+    protected = None if schema.crossing is not None else schema.protected_name or None
     if setting.mechanism == NAME:
-        return _in_place_of_optimal(setting, setting.epsilon, sizes, str(schema.protected))
+        return _in_place_of_optimal(setting, setting.epsilon, sizes, schema.protected_name)
     split = "optimal" if setting.option("split") == UNPROTECTED else setting.option("split")
     if setting.mechanism == AUTO:
         return strategy_for(
@@ -64,7 +65,7 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
             epsilon=setting.epsilon,
             split=split,
             strategy=setting.option("strategy"),
-            protected=schema.protected,
+            protected=protected,
         )
     shares = dict.fromkeys(sizes, setting.epsilon)
     if setting.option("strategy") == "independent" and setting.option("split") != "sample":
@@ -81,7 +82,7 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
         protocol="grr" if setting.option("strategy") == "combined" else made,
         split=split,
         strategy=setting.option("strategy"),
-        protected=schema.protected,
+        protected=protected,
     )
 
 

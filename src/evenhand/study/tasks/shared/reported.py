@@ -82,8 +82,8 @@ def label_disparities(
     target: NDArray[np.uint8],
     group: NDArray[Any],
     *,
-    privileged: int,
-    reported: NDArray[Any] | None,
+    privileged: int | None,
+    reported: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None,
     groups: int | None = None,
 ) -> dict[str, float]:
     """Return how much more often the privileged group has the positive label than all others together.
@@ -92,11 +92,12 @@ def label_disparities(
     ----------
     target, group : array
         Labels and true groups of the training rows.
-    privileged : int
-        Code of the privileged group.
-    reported : array, optional
+    privileged : int or None
+        Code of the privileged group; without one nothing is compared.
+    reported : array or pair of arrays, optional
         What takes the place of the groups: indicators or codes. A row counts for a group once if the report
-        supports the group's value, and for the others as many times as it supports one of their values.
+        supports the group's value, and for the others as many times as it supports one of their values. Or
+        how often each row counts for the privileged group, and for the others.
     groups : int, optional
         How many groups are compared, where people or reports of a code beyond them are in none.
 
@@ -111,10 +112,14 @@ def label_disparities(
     >>> label_disparities(target, group, privileged=1, reported=np.array([[0, 1], [1, 1], [0, 0], [1, 0]]))
     {'true': 0.5, 'reported': 0.0}
     """
+    if privileged is None:
+        return {"true": math.nan, "reported": math.nan}
     known = np.inf if groups is None else groups
     belongs = group == privileged
     found = {"true": _difference(target, belongs, ~belongs & (group < known)), "reported": math.nan}
-    if reported is not None and reported.ndim == 1:
+    if isinstance(reported, tuple):
+        found["reported"] = _difference(target, *reported)
+    elif reported is not None and reported.ndim == 1:
         others = (reported != privileged) & (reported < known)
         found["reported"] = _difference(target, reported == privileged, others)
     elif reported is not None:
@@ -122,6 +127,34 @@ def label_disparities(
         others = reported[:, :groups].sum(axis=1, dtype=np.int64) - supports
         found["reported"] = _difference(target, supports, others)
     return found
+
+
+def reported_groups(
+    reported: Mapping[str, NDArray[Any]], codes: Mapping[str, NDArray[Any]], schema: Schema
+) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return what reports say of the groups, as :func:`label_disparities` reads it; None if nothing.
+
+    Parameters
+    ----------
+    reported : mapping of str to array
+        Reports by column: indicators or codes.
+    codes : mapping of str to array
+        The true codes of the same rows, for crossed columns that are in the clear.
+    schema : Schema
+    """
+    crossing, privileged = schema.crossing, schema.privileged
+    if crossing is None:
+        return reported.get(str(schema.protected))
+    if not isinstance(privileged, tuple) or not any(name in reported for name in schema.protected_columns):
+        return None
+    first, every = [], []
+    for column, size, value in zip(crossing.columns, crossing.sizes, privileged, strict=True):
+        part, code = reported.get(column.name, codes[column.name]), column.domain.code(value)
+        is_codes = part.ndim == 1
+        first.append((part == code if is_codes else part[:, code]).astype(np.int64))
+        every.append((part < size if is_codes else part[:, :size].sum(axis=1)).astype(np.int64))
+    supports = np.prod(first, axis=0)
+    return supports, np.prod(every, axis=0) - supports
 
 
 def _difference(target: NDArray[np.uint8], first: NDArray[Any], second: NDArray[Any]) -> float:

@@ -96,7 +96,7 @@ def _find_outcomes(
 
 def _groups(codes: Codes, setting: Setting, schema: Schema) -> tuple[NDArray[Any], int]:
     """Return each person's group and how many groups there are: values of a column, or combinations."""
-    columns = schema.sensitive if setting.option("strategy") == "combined" else (str(schema.protected),)
+    columns = schema.sensitive if setting.option("strategy") == "combined" else (schema.protected_name,)
     shape = tuple(schema[name].size for name in columns)
     return np.ravel_multi_index([codes[name].astype(np.int64) for name in columns], shape), math.prod(shape)
 
@@ -105,7 +105,7 @@ def _estimated(sent: JointReports, target: NDArray[np.uint8], setting: Setting, 
     """Return the rates of the true groups, from the outcomes and reports of the pilot."""
     if setting.option("strategy") == "combined":
         return group_rates(target, sent.sent[0])
-    protected = str(schema.protected)
+    protected = schema.protected_name
     if sent.asked is not None:
         target = target[sent.asked == sent.columns.index(protected)]
     return group_rates(target, sent.by_column[protected])
@@ -122,7 +122,7 @@ def _strategy(known: GroupOutcomes, way: OptimalWay, setting: Setting, schema: S
         {name: schema[name].size for name in schema.sensitive},
         epsilon=setting.epsilon or 0,
         outcomes=known,
-        protected=str(schema.protected),
+        protected=None if schema.crossing is not None else schema.protected_name,
         strategy=setting.option("strategy"),
         split=setting.option("split"),
         target=way.target,

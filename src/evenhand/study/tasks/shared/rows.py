@@ -14,11 +14,11 @@ from evenhand._notes import Note
 from evenhand.privacy.contributions import bound_rows
 from evenhand.privacy.randomness import SeededSource
 from evenhand.report.language import language_now
-from evenhand.schema.levels import unused_label
 from evenhand.schema.text import brief
 from evenhand.study.page.catalogue import catalogue
 from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.tasks.base import Prepared, refuse_field
+from evenhand.study.tasks.groups import group_rows
 from evenhand.table import Table, read
 from evenhand.table.frames import eager_frame
 from evenhand.table.limits import STUDY_LIMITS
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.schema import Column, Schema
+    from evenhand.schema import Schema
     from evenhand.study.tasks.base import Codes, StudyPlan
-
-NOT_STATED = "not stated"
-"""How people are called whose protected value is missing, where they are asked for as a group."""
 
 _UNNAMED = "data frame"
 
@@ -105,33 +102,31 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     chosen, sampled = _choose_rows(plan, len(table))
     codes = {name: values[chosen] for name, values in table.codes.items()}
     weights = None if table.weights is None else table.weights[chosen]
-    protected = schema[str(schema.protected)]
-    group = codes[protected.name]
-    sizes = np.bincount(group, minlength=protected.size)
-    groups = _group_labels(schema, protected, sizes)
+    groups = group_rows(schema, codes)
     target = _positive_rows(schema, codes)
     facts = Facts(
         label=label_of(plan),
         schema=schema,
         rows=len(target),
         dropped=dropped,
-        groups=groups,
-        privileged=0 if schema.privileged is None else protected.domain.code(schema.privileged),
-        sizes=tuple(int(size) for size in sizes[: len(groups)]),
+        groups=groups.labels,
+        privileged=0 if groups.privileged is None and schema.crossing is None else groups.privileged,
+        sizes=groups.sizes,
         fingerprint=_fingerprint(schema, codes, weights),
         versions=versions(plan.task.used_packages),
         notes=(
             *plan.notes,
             *rows.notes,
             *sampled,
-            *_not_stated(schema, sizes),
+            *groups.notes,
             *_roles_beside(schema, plan.task.unweighted),
         ),
     )
     kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
     people = _people_of(frame, schema, table.kept)
     people = None if people is None else people[chosen]
-    return Prepared(facts, kept, target, group, survey_weights=weights, people=people)
+    parts = (facts, kept, target, groups.codes)
+    return Prepared(*parts, survey_weights=weights, people=people, places=groups.places)
 
 
 def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
@@ -178,28 +173,6 @@ def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray
     return positive.astype(np.uint8)
 
 
-def _group_labels(schema: Schema, protected: Column, sizes: NDArray[Any]) -> tuple[str, ...]:
-    """Return the labels of the groups; "other" is one of them only if somebody is in it.
-
-    People who do not state their group are in none, unless the schema says that they are one.
-    """
-    labels = tuple(protected.display_labels)
-    if schema.not_stated is not None or (protected.has_other and not sizes[-1]):
-        return labels[:-1]
-    only_missing = schema.missing_group and protected.has_other and protected.outside != "other"
-    return (*labels[:-1], unused_label(labels[:-1], NOT_STATED)) if only_missing else labels
-
-
-def _not_stated(schema: Schema, sizes: NDArray[Any]) -> tuple[str, ...]:
-    """Say how many people do not state their group; nothing if all do."""
-    people = 0 if schema.not_stated is None else int(sizes[schema.not_stated])
-    if not people:
-        return ()
-    key = f"method.unstated_{'one' if people == 1 else 'many'}"
-    column = f"'{brief(str(schema.protected))}'"
-    return (catalogue("", language_now()).say(key, people=people, column=column),)
-
-
 def label_of(plan: StudyPlan) -> str:
     """Return what the data of a plan is called."""
     return plan.data.label if plan.data is not None else plan.name or _UNNAMED
@@ -219,6 +192,25 @@ def _fingerprint(
     return digest.hexdigest()
 
 
+def check_roles(schema: Schema) -> None:
+    """Refuse a schema without a role that a classifier needs, or whose target is protected.
+
+    Of crossed columns no group need be privileged: the largest difference of any two is compared.
+    """
+    for role, what in (
+        ("target", "the column to predict"),
+        ("positive", "the value of the target that people hope for"),
+        ("protected", "the column whose groups are compared"),
+        ("privileged", "the group that the others are compared with"),
+    ):
+        if getattr(schema, role) is None and (role != "privileged" or schema.crossing is None):
+            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
+    if schema.target in schema.protected_columns:
+        refuse_field(
+            "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
+        )
+
+
 def check_parts(
     target: NDArray[np.uint8],
     schema: Schema,
@@ -233,7 +225,7 @@ def check_parts(
         why = f"names '{brief(str(schema.target))}', which is the same for everybody: nothing can be learnt."
         refuse_field("schema.roles.target", f"{why} Hint: check the positive value and the rows.")
     if not all(sizes):
-        why = f"names '{brief(str(schema.protected))}', in which a declared group has nobody."
+        why = f"names '{brief(schema.protected_name)}', in which a declared group has nobody."
         refuse_field(
             "schema.roles.protected", f"{why} Hint: take values that do not occur out of its domain."
         )

@@ -51,7 +51,9 @@ def test_errors_by_size_are_means_of_each_class():
 def test_errors_by_group_follow_the_axis_of_the_protected_column(axis):
     """On another axis one group's losses are told of another."""
     labels = [f"group {place}" for place in range(TRUE.shape[axis])]
-    found = errors_by_group(TRUE, PUBLISHED, BIAS, axis=axis, labels=labels)
+    found = errors_by_group(
+        TRUE, PUBLISHED, BIAS, groups=np.indices(TRUE.shape)[axis].reshape(-1), labels=labels
+    )
     for place, label in enumerate(labels):
         inside = [c for c in np.ndindex(TRUE.shape) if c[axis] == place]
         there = sum(int(TRUE[c]) for c in inside)
@@ -67,7 +69,9 @@ def test_errors_by_group_follow_the_axis_of_the_protected_column(axis):
 def test_a_group_of_nobody_has_no_error_per_person():
     """A share of nobody is undefined, not zero."""
     true = np.array([[0, 0], [3, 1]])
-    found = errors_by_group(true, true + 1, np.zeros((2, 2)), axis=0, labels=["a", "b"])
+    found = errors_by_group(
+        true, true + 1, np.zeros((2, 2)), groups=np.array([0, 0, 1, 1]), labels=["a", "b"]
+    )
 
     assert math.isnan(found["a"]["person_error"])
     assert found["a"]["net"] == 2

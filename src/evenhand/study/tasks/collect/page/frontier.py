@@ -15,7 +15,7 @@ from evenhand.report.words import epsilon_words
 from evenhand.study.page.comparing import strict
 from evenhand.study.page.parts import caption, marks_caption
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import mark
 from evenhand.study.tasks.collect.wording import the_way, way_name, way_words
 
 if TYPE_CHECKING:
@@ -349,13 +349,18 @@ def _panel(reading: CollectReading, row: str, settings: list[Setting], measure: 
 def _shown_measures(reading: CollectReading) -> tuple[tuple[str, Axis], ...]:
     """Return the measures of the small multiples: accuracy, and the gaps that may be undefined."""
     groups, privileged = reading.groups, reading.results.facts.privileged
-    names = [plain(reading.named(group), longest=14) for group in groups]
+    names = [reading.shorten_name(group, 14) for group in groups]
     say = reading.sentences.under("measures")
+    largest = (
+        ("acc", Axis(say("accuracy"), say("accuracy_unit"), 100.0)),
+        ("sp_gap", Axis(say("gap"), say("gap_unit"), 100.0)),
+    )
+    if privileged is None:
+        return largest
     others = say("others") if len(groups) > 2 else names[1 - privileged]
     signed = say("signed_unit", privileged=names[privileged], others=others)
     return (
-        ("acc", Axis(say("accuracy"), say("accuracy_unit"), 100.0)),
-        ("sp_gap", Axis(say("gap"), say("gap_unit"), 100.0)),
+        *largest,
         ("eod", Axis(say("true_positive"), signed, 100.0)),
         ("oad", Axis(say("accuracy_gap"), signed, 100.0)),
     )

@@ -140,7 +140,7 @@ def data_heading(reading: CollectReading) -> str:
 
 def _two_sides(reading: CollectReading) -> dict[str, str]:
     """Return the names of the privileged group and of whom it is compared with."""
-    place = reading.results.facts.privileged
+    place = reading.results.facts.privileged or 0
     names = {
         "privileged": reading.named(reading.groups[place]),
         "others": reading.sentences.say("data.others"),
@@ -168,9 +168,11 @@ def _protection_key(found: Sources) -> str:
     return "protection_widens" if wider else "protection_narrows"
 
 
-def data_section(reading: CollectReading) -> Section:
-    """Return the four bars with their heading."""
+def data_section(reading: CollectReading) -> Section | None:
+    """Return the four bars with their heading; None without a privileged group to compare with."""
     facts, say = reading.results.facts, reading.sentences.under("data")
+    if facts.privileged is None:
+        return None
     names = {**_two_sides(reading), "outcome": outcome_name(facts.schema)}
     this_gap = say(f"this_gap_{'two' if len(reading.groups) == 2 else 'many'}")
     truth, reported = (

@@ -141,7 +141,7 @@ def _table(reading: CollectReading, strategy: Strategy) -> Table:
 def _law(reading: CollectReading, strategy: Strategy, column: str) -> tuple[float, float]:
     """Return how often a report supports the true value and any other; NaN where groups differ in that."""
     optimal = reading.chosen.mechanism == NAME
-    if optimal and (strategy.name == "combined" or column == reading.results.facts.schema.protected):
+    if optimal and (strategy.name == "combined" or column in reading.results.facts.schema.protected_columns):
         return math.nan, math.nan
     protocol = strategy.protocols[column]
     return protocol.p, protocol.q

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.report.words import epsilon_words
+from evenhand.study.page.crossed import crossed_section
 from evenhand.study.page.reading import ACCURACY, GAP
 from evenhand.study.page.wording import outcome_name, plain
 from evenhand.study.tasks.collect.answers import cost_answer, what_to_do
@@ -42,6 +43,7 @@ class CollectPage(CollectReading):
             guarantee_section(self),
             frontier_section(self),
             measures_section(self),
+            crossed_section(self),
             groups_section(self),
             baselines_section(self, self.setting_name),
             protocols_section(self),
@@ -67,7 +69,7 @@ class CollectPage(CollectReading):
         protocols = ",".join(dict.fromkeys([each.name for each in self.task.protocols] + [NAME]))
         return self.sentences.say(
             f"untried.{why_not_optimal(schema) or 'not_asked'}",
-            protected=plain(schema.protected),
+            protected=plain(schema.protected_name),
             groups=len(self.groups),
             command=f"evenhand audit collect --plan plan.toml --protocol {protocols}",
         )
@@ -80,16 +82,18 @@ class CollectPage(CollectReading):
     def method(self) -> list[str]:
         """Return how the study was done."""
         task, facts = self.task, self.results.facts
-        privileged = self.named(self.groups[facts.privileged])
+        say = self.sentences.under("method.collect")
+        gap = say("gap_largest")
+        if facts.privileged is not None:
+            gap = say("gap", privileged=self.named(self.groups[facts.privileged]))
         parameters = ", ".join(f"{name} = {value}" for name, value in task.parameters.items())
         model = f"{plain(task.model_name)}{f', {plain(parameters, longest=200)}' if parameters else ''}"
-        say = self.sentences.under("method.collect")
         return [
             self.rows_line(),
             say("model", model=model, outcome=outcome_name(facts.schema), validation=self._validation()),
             say("features", features=say(task.encoder)),
             self.repeats_line(say("repeats")),
-            say("gap", privileged=privileged),
+            gap,
             say("chosen"),
         ]
 

@@ -12,7 +12,7 @@ from evenhand.report.words import epsilon_of
 from evenhand.study.page.comparing import LEVEL
 from evenhand.study.page.parts import all_cells, caption, cell_text, fold_rows, small_print
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import mark
 from evenhand.study.results.estimates import group_change
 from evenhand.study.tasks.collect.choice import shortest_reports
 from evenhand.study.tasks.collect.page.frontier import table_heading
@@ -89,7 +89,10 @@ def _turned(found: Estimated) -> Estimated:
     return replace(found, value=-found.value, low=low, high=high)
 
 
-_MEASURES = ("acc", "sp_gap", "eod")
+def _measures(reading: CollectReading) -> tuple[str, ...]:
+    """Return what the table shows; without a privileged group no gap has a sign."""
+    signed = () if reading.results.facts.privileged is None else ("eod",)
+    return ("acc", "sp_gap", *signed)
 
 
 def table_section(reading: CollectReading) -> Section:
@@ -111,8 +114,8 @@ def table_section(reading: CollectReading) -> Section:
     say, pair = reading.sentences.under("table"), (reading.low, reading.high)
     ways = way_words(reading.protected) or reading.sentences.say("setting.differ_split")
     header = [
-        say("protocol"), f"{ways[0].upper()}{ways[1:]}", "ε", *(say(name) for name in _MEASURES),
-        *(say("selected", group=plain(reading.named(group), longest=24)) for group in pair),
+        say("protocol"), f"{ways[0].upper()}{ways[1:]}", "ε", *(say(name) for name in _measures(reading)),
+        *(say("selected", group=reading.shorten_name(group, 24)) for group in pair),
     ]  # fmt: skip
     table = Table(
         header=header,
@@ -137,7 +140,7 @@ def _row(reading: CollectReading, setting: Setting, pair: Sequence[str]) -> list
     row = [reading.protocol_name(setting), way_name(setting, word=False), epsilon_of(setting.epsilon)]
     if not setting.is_protected:
         row = [reading.sentences.say("table.unprotected"), reading.sentences.say("table.nothing"), "∞"]
-    for measure in _MEASURES:
+    for measure in _measures(reading):
         row.append(cell_text(reading.value(measure, setting), bold=reading.change(measure, setting).is_clear))
     for group in pair:
         moved = group_change(reading.results, setting, group, "selection", level=LEVEL)

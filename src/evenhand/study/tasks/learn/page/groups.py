@@ -16,7 +16,6 @@ from evenhand.study.page.parts import (
     shown_groups,
 )
 from evenhand.study.page.reading import BASELINE
-from evenhand.study.page.wording import plain
 from evenhand.study.results.frames import group_columns
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def _table(reading: LearnReading) -> Table:
     say, shown = reading.sentences.say, shown_groups(reading, _MOST_LISTED)
     header = [say("changes.column_method")]
     for group in shown:
-        name = plain(reading.named(group), longest=18)
+        name = reading.shorten_name(group, 18)
         header += [say(f"changes.column_{column}", group=name) for column in ("promoted", "refused")]
     header.append(say("changes.column_flipped"))
     hidden = len(reading.groups) - len(shown)

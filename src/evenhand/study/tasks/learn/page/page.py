@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber
 from evenhand.report.words import epsilon_words
+from evenhand.study.page.crossed import crossed_section
 from evenhand.study.page.wording import delta_text, outcome_name, plain
 from evenhand.study.tasks.learn.answers import choice_answer, cost_answer, gap_answer
 from evenhand.study.tasks.learn.methods import METHODS
@@ -27,7 +28,7 @@ class LearnPage(LearnReading):
     def question(self) -> str:
         """Return the question that the page answers."""
         schema = self.results.facts.schema
-        slots = {"outcome": outcome_name(schema), "protected": plain(schema.protected)}
+        slots = {"outcome": outcome_name(schema), "protected": plain(schema.protected_name)}
         return self.sentences.say("head.question", **slots)
 
     def answers(self) -> tuple[Answer, Answer, Answer]:
@@ -40,6 +41,7 @@ class LearnPage(LearnReading):
             promise_section(self),
             tradeoff_section(self),
             epsilon_section(self),
+            crossed_section(self),
             groups_section(self),
             baselines_section(self, self.name),
             fairer_section(self, self.beside, self.name, untried=self.untried(), usable=self.private),
@@ -70,7 +72,7 @@ class LearnPage(LearnReading):
         features = say(
             f"method.features{'_group' * task.group_as_input}",
             outcome=outcome_name(schema),
-            protected=plain(schema.protected),
+            protected=plain(schema.protected_name),
             validation=task.validation.replace(" %", "%").capitalize(),
         )
         return [

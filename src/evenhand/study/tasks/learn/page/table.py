@@ -28,11 +28,13 @@ def numbers_section(reading: LearnReading) -> Section:
         *(setting for setting in reading.protected if setting not in reading.beside),
     ]
     tags = {(place, 1): "bad" for place, setting in enumerate(order) if _is_void(reading, setting)}
+    signed = reading.results.facts.privileged is not None
+    kept = [place for place, column in enumerate(_COLUMNS) if signed or column != "eod"]
     table = Table(
-        header=[say(f"table.column_{column}") for column in _COLUMNS],
-        rows=[_row(reading, setting) for setting in order],
-        numeric=[False, False, *[True] * (len(_COLUMNS) - 3), False],
-        caption=small_print(reading, say("table.caption"), say("table.signed")),
+        header=[say(f"table.column_{_COLUMNS[place]}") for place in kept],
+        rows=[[cells[place] for place in kept] for cells in (_row(reading, setting) for setting in order)],
+        numeric=[False, False, *[True] * (len(kept) - 3), False],
+        caption=small_print(reading, say("table.caption"), say("table.signed") if signed else ""),
         sunk=0,
         chosen=order.index(reading.chosen) if reading.chosen.is_protected else None,
         fold=fold_rows(len(order), at=14),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.page import Section, Table
 from evenhand.study.page.parts import small_print
-from evenhand.study.page.wording import plain
 from evenhand.study.tasks.release.choice import miscounts_nobody
 from evenhand.study.tasks.release.page.tables import (
     concerned_groups,
@@ -30,7 +29,7 @@ def fairer_section(reading: ReleaseReading) -> Section | None:
         return None
     say, groups = reading.sentences.say, concerned_groups(reading, most=_MOST_GROUPS)
     header = [say(f"fairer.column_{name}") for name in ("mechanism", "guarantee", "error")]
-    header += [say("fairer.column_group", group=plain(reading.named(group), longest=24)) for group in groups]
+    header += [say("fairer.column_group", group=reading.shorten_name(group, 24)) for group in groups]
     rows = []
     for setting in reading.beside:
         losses = [reading.lost(group, setting) for group in groups]

@@ -148,7 +148,7 @@ def numbers_section(reading: ReleaseReading) -> Section:
     names = ["mechanism", "epsilon", "delta", "error", "alpha"]
     names += ["accuracy", "gap"] if reading.classifies else []
     header = [say(f"all.column_{name}") for name in names]
-    header += [say("all.column_group", group=plain(reading.named(group), longest=24)) for group in groups]
+    header += [say("all.column_group", group=reading.shorten_name(group, 24)) for group in groups]
     order = [
         BASELINE,
         *reading.beside,

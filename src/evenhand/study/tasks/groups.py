@@ -1,0 +1,171 @@
+"""The groups of a study: who is in which, which are pooled, and what they are by each protected column."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._notes import Note
+from evenhand.measure import RATES, group_report
+from evenhand.report.language import language_now
+from evenhand.schema.crossing import OTHER_GROUPS, compared_labels
+from evenhand.schema.levels import code_dtype, unused_label
+from evenhand.schema.text import brief
+from evenhand.study.page.catalogue import catalogue
+from evenhand.study.tasks.base import refuse_field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Schema
+    from evenhand.study.tasks.base import Codes, Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """Rows by group.
+
+    Parameters
+    ----------
+    codes : array
+        Each row's group as a place among the labels; beyond them where people do not state theirs.
+    labels : tuple of str
+    sizes : tuple of int
+        People in each group.
+    privileged : int or None
+        The place of the privileged group.
+    places : tuple of int
+        The place of each code of the schema's group column, beyond the labels where it is none's.
+    notes : tuple of Note
+        Who does not state a group, which combinations nobody has, and which groups are pooled.
+    """
+
+    codes: Codes
+    labels: tuple[str, ...]
+    sizes: tuple[int, ...]
+    privileged: int | None
+    places: tuple[int, ...]
+    notes: tuple[Note, ...] = ()
+
+
+def group_rows(schema: Schema, codes: Mapping[str, Codes]) -> GroupedRows:
+    """Return the group of each row, from sizes alone: no outcome is looked at.
+
+    Combinations that nobody has are no groups. Groups of fewer people than the schema's `pool_below` are one,
+    but for the privileged one.
+    """
+    column, own = schema.group_column, schema.group_codes(codes)
+    counts = np.bincount(own, minlength=column.size)
+    labels = _labels(schema, counts)
+    sizes = counts[: len(labels)]
+    privileged = schema.privileged_code
+    kept = [place for place in range(len(labels)) if schema.crossing is None or sizes[place]]
+    if privileged is not None and privileged not in kept:
+        why = "names a combination that nobody has. Hint: name another one, or leave it out."
+        refuse_field("schema.roles.privileged", why)
+    most = schema.pool_below or 0
+    pooled = [place for place in kept if sizes[place] < most and place != privileged]
+    alone = [place for place in kept if place not in pooled] if len(pooled) > 1 else kept
+    shown = [labels[place] for place in alone]
+    notes = [*_not_stated(schema, counts), *_empty(schema, len(kept))]
+    if len(alone) < len(kept):
+        shown.append(unused_label(shown, OTHER_GROUPS))
+        names = [f"'{brief(labels[place])}'" for place in pooled]
+        say = catalogue("", language_now()).say
+        notes.append(Note("method", say("method.pooled", groups=names, most=most, label=shown[-1])))
+    places = np.full(column.size, len(shown), dtype=np.int64)  # where no group is stated
+    places[kept] = len(shown) - 1
+    places[alone] = np.arange(len(alone))
+    moved = own if len(alone) == len(labels) else places[own].astype(code_dtype(len(shown) + 1))
+    return GroupedRows(
+        moved,
+        tuple(shown),
+        tuple(np.bincount(moved, minlength=len(shown))[: len(shown)].tolist()),
+        None if privileged is None else int(places[privileged]),
+        tuple(places.tolist()),
+        tuple(map(Note.of, notes)),
+    )
+
+
+def _labels(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:
+    """Return the labels of the groups; "other" is one of them only if somebody is in it.
+
+    People who do not state their group are in none, unless the schema says that they are one.
+    """
+    column = schema.group_column
+    labels = compared_labels(column, missing_group=schema.missing_group and schema.crossing is None)
+    if schema.not_stated is not None or (column.has_other and not counts[-1]):
+        return labels[:-1]
+    return labels
+
+
+def _not_stated(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:
+    """Say how many people do not state their group; nothing if all do."""
+    people = 0 if schema.not_stated is None else int(counts[schema.not_stated])
+    if not people:
+        return ()
+    key = f"method.unstated_{'one' if people == 1 else 'many'}"
+    column = f"'{brief(schema.protected_name)}'"
+    return (catalogue("", language_now()).say(key, people=people, column=column),)
+
+
+def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
+    """Say how many of all combinations nobody has; nothing if each is somebody's."""
+    if schema.crossing is None or groups == schema.crossing.combinations:
+        return ()
+    slots = {"columns": brief(schema.protected_name), "combinations": schema.crossing.combinations}
+    say = catalogue("", language_now()).say
+    return (Note("method", say("method.empty", empty=schema.crossing.combinations - groups, **slots)),)
+
+
+# --- margins --------------------------------------------------------------------------------------
+
+
+def margin_rates(
+    prepared: Prepared,
+    rows: NDArray[np.intp],
+    predicted: NDArray[Any],
+    weights: NDArray[np.float64] | None = None,
+) -> dict[str, dict[str, float]]:
+    """Return the rates of the groups of each crossed column by itself; none where nothing is crossed.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    rows : array
+        The test rows whose people are in a group.
+    predicted : array
+        What is predicted for each of them.
+    weights : array, optional
+    """
+    rates: dict[str, dict[str, float]] = {}
+    for column, labels in prepared.facts.margins.items():
+        codes = prepared.codes[column][rows]
+        report = group_report(
+            prepared.target[rows], predicted, codes, groups=range(len(labels)), weights=weights
+        )
+        for place, label in enumerate(labels):
+            found = report.rates[place]
+            rates[label] = {name: float(getattr(found, name)) for name in RATES}
+            rates[label]["people"] = float(report.table.people[place])
+    return rates
+
+
+def groups_of_cells(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
+    """Yield the group of every cell of the table of all columns, with the labels; then those of each margin.
+
+    A cell whose place is beyond the labels is of no group: who is in it does not state all columns, or
+    nobody is.
+    """
+    facts, schema = prepared.facts, prepared.facts.schema
+    shape = tuple(schema.sizes.values())
+    codes = dict(zip(schema.names, np.unravel_index(np.arange(math.prod(shape)), shape), strict=True))
+    own = schema.group_codes(codes)
+    yield np.array(prepared.places)[own], facts.groups
+    for column, labels in facts.margins.items():
+        yield np.where(own == schema.not_stated, len(labels), codes[column]), labels
