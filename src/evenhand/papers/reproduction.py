@@ -12,6 +12,15 @@ from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
 from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judge_claims
 from evenhand.papers.figures import svg_file
+from evenhand.papers.finished import (
+    adopt_cells,
+    cells_path,
+    load_cells,
+    load_records,
+    pack_cells,
+    pack_records,
+    records_path,
+)
 from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
 from evenhand.study.plan.cells import Cell
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.events import Event
+    from evenhand.study.store.outcome import Outcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +198,8 @@ def reproduce(
             except DataSetNotFoundError as error:
                 missing[study.name] = str(error)
         for each in trials:
-            place = None if out is None else Path(out) / each.name
             try:
-                records[each.name] = each.run(place, tell=tell.next(), cancel=token)
+                records[each.name] = _run_trials(each, out, tell, cancel=token)
             except DataSetNotFoundError as error:
                 missing[each.name] = str(error)
         tell.end(cancelled=token.requested)
@@ -199,6 +208,9 @@ def reproduce(
 
 def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> Reproduction:
     """Judge what is finished in the folder of a reproduction, also while it runs, and run nothing.
+
+    Cells count that are in the stores of the studies, or in the folder ``cells`` that :func:`reproduce`
+    leaves there.
 
     Parameters
     ----------
@@ -216,29 +228,40 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
         results = _load_results(study, Path(out) / study.name)
         if results is not None:
             found[study.name] = results
-    trials = {each.name: each.load_records(Path(out) / each.name) for each in paper.trials(chosen)}
+    trials = {each.name: _load_trials(each, Path(out)) for each in paper.trials(chosen)}
     return build_reproduction(paper, chosen, found, trials=trials)
 
 
 def _load_results(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
-    wanted = {cell.id for cell in study.plan.cells()}
-    places = (
-        [folder]
-        if study.parts is None
-        else [folder / f"{number:02d}" for number in range(study.plan.repeats)]
-    )
-    outcomes, facts = [], None
-    for number, place in enumerate(places):
-        if not (place / FILE).is_file():
-            continue
-        loaded = Results.load(place)
-        facts = facts or loaded.facts
-        cells = loaded.outcomes
-        if study.parts is not None:
-            cells = tuple(replace(each, cell=Cell(each.cell.setting, number)) for each in cells)
-        outcomes += [each for each in cells if each.cell.id in wanted]
-    return None if facts is None else Results(study.plan, facts, outcomes)
+    wanted = {cell.id: cell for cell in study.plan.cells()}
+    packed = load_cells(cells_path(folder.parent, study.name))
+    outcomes: dict[str, Outcome] = {}
+    facts = None
+    for number, place in _part_folders(study, folder).items():
+        loaded = Results.load(place) if (place / FILE).is_file() else None
+        sources = [source for source in (packed.get(number), loaded) if source is not None]
+        facts = facts or (sources[-1].facts if sources else None)
+        for outcome in (outcome for source in sources for outcome in source.outcomes):
+            repeat = outcome.cell.repeat if study.parts is None else number
+            cell = wanted.get(Cell(outcome.cell.setting, repeat).id)
+            if cell is not None:
+                outcomes[cell.id] = replace(outcome, cell=cell)
+    return None if facts is None else Results(study.plan, facts, outcomes.values())
+
+
+def _load_trials(trials: Trials, out: Path) -> dict[int, dict[str, Any]]:
+    """Return the records of trials that are finished, of those that a design has."""
+    packed = load_records(records_path(out, trials.name), trials.name)
+    wanted = {number: record for number, record in packed.items() if number < trials.number}
+    return dict(sorted({**wanted, **trials.load_records(out / trials.name)}.items()))
+
+
+def _part_folders(study: Study, folder: Path) -> dict[int, Path]:
+    """Return the folder of each part of a study; a study of one plan is its only part."""
+    if study.parts is None:
+        return {0: folder}
+    return {number: folder / f"{number:02d}" for number in range(study.plan.repeats)}
 
 
 def build_reproduction(
@@ -302,9 +325,15 @@ def _run_study(
 ) -> Results:
     """Return the results of a study, its parts put together."""
     folder = None if out is None else Path(out) / study.name
+    file = None if out is None else cells_path(Path(out), study.name)
+    packed = {} if file is None or not resume else load_cells(file)
+    folders = {} if folder is None else _part_folders(study, folder)
 
-    def one(plan: Plan, place: Path | None) -> Results:
+    def one(number: int, plan: Plan) -> Results:
         whole, frame = (plan, None) if study.completed is None else study.completed(plan)
+        place = folders.get(number)
+        if place is not None and number in packed:
+            adopt_cells(packed[number], whole, frame, place)
         return run(
             whole,
             frame=frame,
@@ -315,18 +344,35 @@ def _run_study(
             cancel=cancel,
         )
 
-    if study.parts is None:
-        return one(study.plan, folder)
-    outcomes, facts = [], None
-    for number, part in enumerate(study.parts()):
-        found = one(part, None if folder is None else folder / f"{number:02d}")
-        facts = facts or found.facts
-        outcomes += [replace(each, cell=Cell(each.cell.setting, number)) for each in found.outcomes]
-        if cancel.requested:
-            break
+    try:
+        if study.parts is None:
+            return one(0, study.plan)
+        outcomes, facts = [], None
+        for number, part in enumerate(study.parts()):
+            found = one(number, part)
+            facts = facts or found.facts
+            outcomes += [replace(each, cell=Cell(each.cell.setting, number)) for each in found.outcomes]
+            if cancel.requested:
+                break
+    finally:
+        if file is not None:
+            pack_cells(file, folders)
     if facts is None:
         raise InvalidParameterError("parts", owner="Study", must_be="at least one plan", got="none")
     return Results(study.plan, facts, outcomes)
+
+
+def _run_trials(
+    trials: Trials, out: str | PathLike[str] | None, tell: _Together, *, cancel: Cancel
+) -> dict[int, dict[str, Any]]:
+    """Return the records of trials, those of earlier runs among them."""
+    if out is None:
+        return trials.run(None, tell=tell.next(), cancel=cancel)
+    file = records_path(Path(out), trials.name)
+    earlier = load_records(file, trials.name)
+    found = trials.run(Path(out) / trials.name, known=earlier, tell=tell.next(), cancel=cancel)
+    pack_records(file, trials.name, found)
+    return found
 
 
 class _Together:

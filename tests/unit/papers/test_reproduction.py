@@ -108,7 +108,7 @@ def test_a_larger_design_goes_on_where_a_smaller_one_ended(tmp_path):
     reproduce("made2026", out=tmp_path, workers=1, progress=False)
     found = reproduce("made2026", design="reduced", out=tmp_path, workers=1, progress=told.append)
 
-    assert {each.name for each in tmp_path.iterdir()} == {"whole", "parts"}
+    assert {each.name for each in tmp_path.iterdir()} == {"whole", "parts", "cells"}
     assert {each.name for each in (tmp_path / "parts").iterdir()} == {"00", "01"}
     assert told[0] == Started(done=2, failed=0, total=8)
     assert sum(isinstance(event, CellDone) for event in told) == 6
