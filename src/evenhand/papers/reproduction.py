@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judge_claims
+from evenhand.papers.claims import Evidence, count_verdicts, judge_claims, summarize_counts
 from evenhand.papers.figures import svg_file
 from evenhand.papers.finished import (
     adopt_cells,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from evenhand.papers.claims import ClaimRow
+    from evenhand.papers.claims import ClaimRow, Verdict
     from evenhand.papers.paper import Paper, Study
     from evenhand.papers.trials import Trials
     from evenhand.report.page import Chart
@@ -72,10 +71,14 @@ class Reproduction:
     trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict, repr=False)
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many claims agree, differ and cannot be checked."""
-        found = Counter(row.verdict for row in self.claims)
-        return {verdict: found[verdict] for verdict in (AGREES, DIFFERS, UNCHECKED)}
+    def counts(self) -> dict[Verdict, int]:
+        """How many claims have each verdict."""
+        return count_verdicts(self.claims)
+
+    @property
+    def summary(self) -> str:
+        """How many claims agree, are contradicted and so on, in a sentence."""
+        return summarize_counts(self.counts)
 
     def write(self, folder: str | PathLike[str]) -> None:
         """Write :meth:`report` and :meth:`gallery` as Markdown, claims and tables as CSV, figures as SVG.
@@ -107,8 +110,8 @@ class Reproduction:
 
     def report(self) -> str:
         """Return what was run, what came of it and every claim, as a page of Markdown."""
-        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        lines = [f"# {self.paper.name}: claims", "", f"*{self.paper.title}.* {self.paper.citation}.", ""]
+        lines = [f"# {self.paper.name}: claims", "", f"**{self.summary}**", ""]
+        lines += [f"*{self.paper.title}.* {self.paper.citation}.", ""]
         lines += [f"Design '{self.design}': {self.paper.designs[self.design]}", "What was run:", ""]
         for name, results in self.studies.items():
             failed = f", {len(results.failures)} failed" if results.failures else ""
@@ -117,7 +120,7 @@ class Reproduction:
         lines += [f"- {name}: {len(records):,} trials" for name, records in self.trials.items()]
         lines += ["- nothing"] if not self.studies and not self.trials else []
         lines += [f"- {name}: not run. {why}" for name, why in self.missing.items()]
-        return "\n".join([*lines, "", f"Claims: {counts}.", "", markdown(self.claims)])
+        return "\n".join([*lines, "", markdown(self.claims)])
 
     def gallery(self) -> str:
         """Return every figure with its caption, as a page of Markdown beside the pictures."""
@@ -126,8 +129,7 @@ class Reproduction:
         return "\n\n".join(parts) + "\n"
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        return f"{self.paper.name}, {self.design} design: {counts}"
+        return f"{self.paper.name}, {self.design} design. {self.summary}"
 
 
 def reproduce(

@@ -21,13 +21,13 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.claims import Checked, Claim
+from evenhand.papers.claims import CONTRADICTED, UNCHECKED, Checked, Claim
 from evenhand.papers.paper import PAPERS, Paper
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from evenhand.papers.claims import Evidence
+    from evenhand.papers.claims import Evidence, Verdict
 
 
 @lru_cache(maxsize=64)
@@ -80,8 +80,11 @@ def fill(sentence: str, **values: Any) -> str:
 def read_claims(package: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """Return the claims of a paper in their order; `modules` have the functions that check them.
 
-    A claim without a function, or whose function returns only numbers for its sentence, has its verdict in
-    the file: it is argued, and no number could change it.
+    Besides its id, text, place, words, rule and function, an entry may have
+
+    - ``otherwise``: what it is read as where the check finds it contradicted, such as ``"slip"``;
+    - ``verdict``: what it is read as whatever its numbers are, such as ``"method unknown"``. A function that
+      returns only numbers for the sentence needs it: then the statement is argued.
     """
     stored = read_toml(package, "claims.toml")
     checks = {name: check for module in modules for name, check in vars(module).items()}
@@ -96,17 +99,26 @@ def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: 
 
     def check(evidence: Evidence) -> Checked:
         returned = run(evidence, **parameters)
-        argued = isinstance(returned, Mapping)
-        found: Checked = (
-            Checked(entry["verdict"], paper=entry.get("paper", ""), values=returned) if argued else returned
-        )
-        sentence = entry.get("why") or sentences.get(f"{name}.{found.case}" if found.case else name)
+        if isinstance(returned, Mapping):
+            returned = Checked(entry["verdict"], paper=entry.get("paper", ""), values=returned)
+        checked: Checked = replace(returned, verdict=_read_verdict(entry, returned.verdict))
+        keys = (f"{name}.{checked.case}", f"{name}.{checked.verdict}", name)
+        sentence = entry.get("why") or next((sentences[key] for key in keys if key in sentences), None)
         if sentence is None:
-            return found
-        return replace(found, why=fill(sentence, why=found.why, **parameters | dict(found.values)))
+            return checked
+        return replace(checked, why=fill(sentence, why=checked.why, **parameters | dict(checked.values)))
 
-    needs = tuple(entry.get("needs", ()))
-    return Claim(entry["id"], entry["text"], entry["where"], check, entry.get("rule", ""), needs)
+    needs, words = tuple(entry.get("needs", ())), entry.get("words", "")
+    return Claim(entry["id"], entry["text"], entry["where"], check, entry.get("rule", ""), needs, words)
+
+
+def _read_verdict(entry: Mapping[str, Any], verdict: Verdict) -> Verdict:
+    """Return the verdict that an entry makes of a check's own."""
+    if verdict == UNCHECKED:
+        return verdict
+    fixed: Verdict = entry.get("verdict", verdict)
+    otherwise: Verdict = entry.get("otherwise", fixed)
+    return otherwise if fixed == CONTRADICTED else fixed
 
 
 def read_paper(package: str, *checks: ModuleType, **parts: Any) -> Paper:

@@ -13,9 +13,11 @@ CHECKS = SimpleNamespace(
     open=lambda _: cannot_check(case="lost", number=2),
     plain=lambda _: Checked("agrees", "Off by 0."),
     told=lambda _: {"share": 0.25},
+    by=lambda _: agree_if(holds=True, number=3),
 )
 WHY = {
     "larger": "Above {least}: {found:.1f}.", "open.lost": "There are {number}.", "told": "It is {share:.0%}.",
+    "by.agrees": "It is so, as {number} shows.",
 }  # fmt: skip
 
 
@@ -27,12 +29,25 @@ def claim(**entry):
     ("entry", "verdict", "why"),
     [
         ({"check": "larger", "with": {"least": 2}}, "agrees", "Above 2: 1.0, \N{MINUS SIGN}2.0."),
-        ({"check": "larger", "with": {"least": 4}}, "differs", "Above 4: 1.0, \N{MINUS SIGN}2.0."),
+        ({"check": "larger", "with": {"least": 4}}, "contradicted", "Above 4: 1.0, \N{MINUS SIGN}2.0."),
         ({"check": "open"}, "cannot be checked", "There are 2."),
         ({"check": "plain"}, "agrees", "Off by 0."),
         ({"check": "plain", "why": "{why} Well."}, "agrees", "Off by 0. Well."),
-        ({"check": "told", "verdict": "differs"}, "differs", "It is 25 %."),
-        ({"verdict": "differs", "why": "It is argued."}, "differs", "It is argued."),
+        ({"check": "told", "verdict": "contradicted"}, "contradicted", "It is 25 %."),
+        ({"verdict": "contradicted", "why": "It is argued."}, "contradicted", "It is argued."),
+        (
+            {"check": "larger", "with": {"least": 4}, "otherwise": "slip"},
+            "slip",
+            "Above 4: 1.0, \N{MINUS SIGN}2.0.",
+        ),
+        (
+            {"check": "larger", "with": {"least": 2}, "otherwise": "slip"},
+            "agrees",
+            "Above 2: 1.0, \N{MINUS SIGN}2.0.",
+        ),
+        ({"check": "plain", "verdict": "method unknown"}, "method unknown", "Off by 0."),
+        ({"check": "open", "verdict": "method unknown"}, "cannot be checked", "There are 2."),
+        ({"check": "by"}, "agrees", "It is so, as 3 shows."),
     ],
 )
 def test_a_claim_has_the_verdict_of_its_check_and_the_sentence_of_its_file(monkeypatch, entry, verdict, why):

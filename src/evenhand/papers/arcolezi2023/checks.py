@@ -11,7 +11,7 @@ from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
 from evenhand.papers.arcolezi2023 import comparisons
 from evenhand.papers.arcolezi2023.comparisons import COMPARISONS, FAIRNESS, chosen
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, agree_if, cannot_check
+from evenhand.papers.claims import AGREES, CONTRADICTED, UNCHECKED, Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import check_finding
 from evenhand.papers.rules import MARGIN, alike, mostly, quoted, share
 from evenhand.papers.tables import checked_mean
@@ -101,11 +101,11 @@ def not_back(evidence: Evidence, study: str) -> Checked:
     results = evidence.studies[study]
     settings = chosen(results, split="k-based", epsilons="low")
     found = {measure: alike(comparisons.against(results, settings, (measure,))) for measure in FAIRNESS}
-    away = [measure for measure, each in found.items() if each.verdict == DIFFERS]
+    away = [measure for measure, each in found.items() if each.verdict == CONTRADICTED]
     if away:
         return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
     if all(each.verdict == AGREES for each in found.values()):
-        return Checked(DIFFERS, f"All four are back within {MARGIN:g}.")
+        return Checked(CONTRADICTED, f"All four are back within {MARGIN:g}.")
     return cannot_check("None is clearly away, and the intervals are too wide to say that all are back.")
 
 
@@ -123,4 +123,4 @@ def not_fairer(evidence: Evidence, study: str) -> Checked:
     found = mostly(comparisons.ahead(results, chosen(results, protocol="blh"), FAIRNESS))
     if found.verdict == UNCHECKED:
         return found
-    return replace(found, verdict=DIFFERS if found.verdict == AGREES else AGREES)
+    return replace(found, verdict=CONTRADICTED if found.verdict == AGREES else AGREES)

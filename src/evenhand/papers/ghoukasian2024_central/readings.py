@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
+from evenhand.papers.claims import AGREES, CONTRADICTED, UNCHECKED, Checked, cannot_check
 from evenhand.papers.ghoukasian2024_central.settings import TABLES
 from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, training_name
 from evenhand.papers.rules import quoted, share
@@ -125,12 +125,12 @@ def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
 
     Examples
     --------
-    >>> good, bad = Checked("agrees", "Off by 0."), Checked("differs", "Off by 1.")
+    >>> good, bad = Checked("agrees", "Off by 0."), Checked("contradicted", "Off by 1.")
     >>> both = combine_readings({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
     >>> both.verdict
     'cannot be checked'
     >>> both.why
-    'Cannot be decided without the file. 45,222 rows, men first: differs. Off by 1. 60,324 rows, men ...'
+    'Cannot be decided without the file. 45,222 rows, men first: contradicted. Off by 1. 60,324 rows, ...'
     """
     first = next(iter(found.values()))
     if len(found) == 1:
@@ -139,7 +139,7 @@ def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
     why = " ".join(f"{reading.words}: {each.verdict}. {each.why}" for reading, each in found.items())
     if len(verdicts) == 1:
         return replace(first, why=why)
-    said = UNDECIDED if {AGREES, DIFFERS} <= verdicts else "Not every reading can be checked."
+    said = UNDECIDED if {AGREES, CONTRADICTED} <= verdicts else "Not every reading can be checked."
     return replace(first, verdict=UNCHECKED, why=f"{said} {why}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.papers.claims import number_text
 from evenhand.papers.comparisons import mean_of
 from evenhand.papers.figures import draw_measures
 from evenhand.papers.ghoukasian2024_local import comparisons
@@ -20,7 +21,6 @@ from evenhand.papers.ghoukasian2024_local.comparisons import (
 )
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, LABELS, SS
 from evenhand.papers.panels import Figure
-from evenhand.papers.rules import number_text
 from evenhand.papers.stored import read_toml
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.papers.claims import DIFFERS, UNCHECKED, Checked
+from evenhand.papers.claims import CONTRADICTED, UNCHECKED, Checked
 from evenhand.papers.comparisons import mean_of
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
@@ -109,7 +109,7 @@ def compare_table(table: str, records: Records) -> list[Row]:
 def _not_reached(records: Records) -> Checked:
     """Return the verdict of a printed gap that our curve does not have; a few splits may be to blame."""
     few = len(records) < FEWEST
-    return Checked(UNCHECKED if few else DIFFERS, "Our curve does not reach the printed gap.")
+    return Checked(UNCHECKED if few else CONTRADICTED, "Our curve does not reach the printed gap.")
 
 
 def _ours(records: Records, kind: str, line: Printed, measure: str) -> Estimated | None:

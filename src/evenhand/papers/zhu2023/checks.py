@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import DIFFERS, Checked, agree_if, cannot_check
+from evenhand.papers.claims import CONTRADICTED, Checked, agree_if, cannot_check
 from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import BASELINE
@@ -72,7 +72,7 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str, reason:
         "offs": [part.why.removeprefix("Off by ").partition(",")[0] for part in parts],
         "exact": told,
     }
-    case = "delta" if measure == "delta" else reason if found.verdict == DIFFERS else ""
+    case = "delta" if measure == "delta" else reason if found.verdict == CONTRADICTED else ""
     return replace(found, paper=", ".join(part.paper for part in parts), values=values, case=case)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, Checked, cannot_check
+from evenhand.papers.claims import AGREES, CONTRADICTED, Checked, cannot_check
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import classification_name
 from evenhand.papers.zhu2023.data import DATA, PRINTED
@@ -98,7 +98,7 @@ def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measu
         value = exact_record(evidence, name)["numbers"][mechanism][epsilon]["delta"]
         off = abs(value - paper)
         why = f"Off by {off:.2g}, allowed {unit:g}."
-        return Checked(AGREES if off <= unit + _CLOSE else DIFFERS, why, Estimated(value), text, paper)
+        return Checked(AGREES if off <= unit + _CLOSE else CONTRADICTED, why, Estimated(value), text, paper)
     runs = of_table(evidence, name, mechanism, epsilon, measure)
     ours = estimate_mean(runs)
     if len(runs) < 2:
@@ -106,7 +106,7 @@ def number_of(evidence: Evidence, name: str, mechanism: str, epsilon: str, measu
     spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))
     off, reach = ours.value / paper - 1, ALLOWED + _ERRORS * spread / paper
     why = f"Off by {_signed(off)}, allowed {reach:.1%}.".replace("%", " %")
-    return Checked(AGREES if abs(off) <= reach else DIFFERS, why, ours, text, paper)
+    return Checked(AGREES if abs(off) <= reach else CONTRADICTED, why, ours, text, paper)
 
 
 def _signed(value: float) -> str:

@@ -82,17 +82,20 @@ def test_the_printed_numbers_are_those_of_the_paper():
     assert [float(each) for each in BOUNDS.values()] == [3e-3, 3e-5, 1.2e-6]
     assert [float(each) for each in AVERAGE.values()] == [43_281, 4_328, 865.6]
     assert [(each.sp, each.s) for each in COUNTIES] == [(4, 80), (30, 600), (160, 3305)]
-    assert verdict("most-lost", as_found()) == "differs"
+    assert verdict("most-lost", as_found()) == "contradicted"
     assert "$42,000" in CLAIMS["most-lost"].judge(as_found()).paper
 
 
 def test_a_number_agrees_if_it_rounds_to_the_printed_one():
     """And an amount of money within five per cent."""
-    assert [check_number(each, "0.0000012").verdict for each in (1.249e-6, 1.251e-6)] == ["agrees", "differs"]
+    assert [check_number(each, "0.0000012").verdict for each in (1.249e-6, 1.251e-6)] == [
+        "agrees",
+        "contradicted",
+    ]
     assert [check_amount(each, 1_000).verdict for each in (951, 1_049, 1_051)] == [
         "agrees",
         "agrees",
-        "differs",
+        "contradicted",
     ]
     assert check_amount(500, 865.6).paper == "$865.6"
     assert check_amount(500, 1_000).why.startswith("Ours is $500, off by \N{MINUS SIGN}50.0 %, allowed 5 %.")
@@ -106,14 +109,14 @@ def test_bounds_and_averages_agree_if_they_are_the_printed_ones():
         assert (
             verdict(f"example-1-bound-{text}", planted(everywhere(AS_PRINTED, "alpha", wanted))) == "agrees"
         )
-        assert verdict(f"example-1-bound-{text}", as_found()) == "differs"
+        assert verdict(f"example-1-bound-{text}", as_found()) == "contradicted"
     for text, printed in AVERAGE.items():
         wanted = [float(printed) if each == text else 1.0 for each in EPSILONS]
 
         assert verdict(f"example-1-average-{text}", planted(everywhere(CLAMP, "average", wanted))) == "agrees"
     exact = everywhere(PLAIN, "alpha", [3e-3, 3e-5, 1.0, 1.2e-6])
     assert (verdict("example-1-exact", as_found()), verdict("example-1-exact", planted(exact))) == (
-        "differs",
+        "contradicted",
         "agrees",
     )
     assert verdict("most-lost", planted(everywhere(CLAMP, "most lost", [1, 42_100, 1, 1]))) == "agrees"
@@ -125,7 +128,7 @@ def test_the_third_numbers_of_example_1_do_not_fit_their_epsilon():
     row = claims["example-1-consistent"].judge(Evidence({}))
 
     assert claims["county-ratios"].judge(Evidence({})).verdict == "agrees"
-    assert row.verdict == "differs"
+    assert row.verdict == "contradicted"
     assert "100, 25" in row.why
     assert "10, 5" in row.why
 
@@ -148,9 +151,12 @@ def test_what_the_tables_are_is_compared_with_the_text():
     told, absent = planted(as_told), planted(nowhere)
 
     assert [verdict(each, told) for each in ("districts", "children")] == ["agrees", "agrees"]
-    assert [verdict(each, as_found()) for each in ("districts", "children")] == ["differs", "differs"]
-    assert (verdict("county-union", as_found()), verdict("county-union", told)) == ("agrees", "differs")
-    assert verdict("citizens", as_found()) == "differs"
+    assert [verdict(each, as_found()) for each in ("districts", "children")] == [
+        "contradicted",
+        "contradicted",
+    ]
+    assert (verdict("county-union", as_found()), verdict("county-union", told)) == ("agrees", "contradicted")
+    assert verdict("citizens", as_found()) == "contradicted"
     assert {verdict(each, absent) for each in ("county-union", "citizens")} == {"cannot be checked"}
     assert verdict("counties", as_found()) == verdict("sensitivity", as_found()) == "cannot be checked"
 
@@ -201,9 +207,9 @@ def test_a_finding_about_the_allotment_is_seen_and_so_is_its_opposite(name):
 
     assert verdict(name, planted(everywhere(way, measure, for_it))) == "agrees"
     if against is None:
-        assert verdict(name, as_found()) == "differs"
+        assert verdict(name, as_found()) == "contradicted"
     else:
-        assert verdict(name, planted(everywhere(way, measure, against))) == "differs"
+        assert verdict(name, planted(everywhere(way, measure, against))) == "contradicted"
 
 
 @pytest.mark.parametrize(("name", "way"), [("figure-2-small", CLAMP), ("figure-2-curvature", PLAIN)])
@@ -222,7 +228,7 @@ def test_who_gains_is_read_from_the_smallest_and_the_largest_tenth(name, way):
         return change
 
     assert verdict(name, planted(favour(1))) == "agrees"
-    assert verdict(name, planted(favour(-1))) == "differs"
+    assert verdict(name, planted(favour(-1))) == "contradicted"
 
 
 def test_small_temperatures_must_help_a_little():
@@ -238,8 +244,8 @@ def test_small_temperatures_must_help_a_little():
 
     assert [verdict("figure-8-small", planted(scaled(each))) for each in (0.95, 0.5, 1.01)] == [
         "agrees",
-        "differs",
-        "differs",
+        "contradicted",
+        "contradicted",
     ]
 
 
@@ -256,12 +262,12 @@ def test_errors_that_are_drawn_are_compared_part_by_part():
 
     assert [verdict("figure-6-similar", planted(alike(PROXY, PLAIN, each))) for each in (1.05, 1.5)] == [
         "agrees",
-        "differs",
+        "contradicted",
     ]
     both = planted(alike(BEST, CLAMP, 1.4))
     assert verdict("figure-9-error", planted(alike(BEST, CLAMP, 1.01))) == "agrees"
     alike(EVENEST, CLAMP, 1.4)(both.trials)
-    assert verdict("figure-9-error", both) == "differs"
+    assert verdict("figure-9-error", both) == "contradicted"
 
 
 def test_output_perturbation_is_compared_with_the_proxy():
@@ -271,7 +277,7 @@ def test_output_perturbation_is_compared_with_the_proxy():
         error = trials["allotment"][0]["epsilons"][EPSILONS[0]]["error"]
         error[OUTPUT] = {place: 10 * value for place, value in error["public sum"].items()}
 
-    assert verdict("figure-6-errors", as_found()) == "differs"
+    assert verdict("figure-6-errors", as_found()) == "contradicted"
     assert verdict("figure-6-errors", planted(worse)) == "agrees"
 
 
@@ -286,7 +292,7 @@ def test_draws_that_show_the_bias_would_be_enough():
                 ]
 
     assert (verdict("enough-draws", as_found()), verdict("enough-draws", planted(exact))) == (
-        "differs",
+        "contradicted",
         "agrees",
     )
 
@@ -314,8 +320,8 @@ def test_errors_that_follow_the_distance_are_seen():
     )
 
     for name in ("figure-3-distance", "figure-3-near"):
-        assert [verdict(name, each) for each in (follow, against)] == ["agrees", "differs"]
-    assert verdict("figure-3-disparities", planted(in_rule(WHOLE, lambda *_: 0.3))) == "differs"
+        assert [verdict(name, each) for each in (follow, against)] == ["agrees", "contradicted"]
+    assert verdict("figure-3-disparities", planted(in_rule(WHOLE, lambda *_: 0.3))) == "contradicted"
     assert verdict("figure-3-disparities", planted(in_rule(WHOLE, lambda _, i: 0.4 * (i % 2)))) == "agrees"
 
 
@@ -335,7 +341,7 @@ def test_who_errs_most_is_read_by_the_true_answers(name, part, pair, most):
     found = [planted(in_rule(part, each)) for each in (neither, lambda record, i: 1 - neither(record, i))]
 
     assert [verdict(name, each) for each in found] == (
-        ["agrees", "differs"] if most else ["differs", "agrees"]
+        ["agrees", "contradicted"] if most else ["contradicted", "agrees"]
     )
 
 
@@ -364,7 +370,7 @@ def test_a_disjunction_that_errs_more_is_seen():
 
     assert [verdict("figure-4-disjunction", planted(change(each))) for each in (0.088, 0.05)] == [
         "agrees",
-        "differs",
+        "contradicted",
     ]
 
 
@@ -374,7 +380,10 @@ def test_what_is_assumed_of_the_rule_is_checked_on_it():
     in_rule(INDEPENDENT, lambda *_: 0.2004)(small.trials)
 
     assert [verdict(each, small) for each in ("independence", "non-trivial")] == ["agrees", "agrees"]
-    assert [verdict(each, as_found()) for each in ("independence", "non-trivial")] == ["differs", "differs"]
+    assert [verdict(each, as_found()) for each in ("independence", "non-trivial")] == [
+        "contradicted",
+        "contradicted",
+    ]
 
 
 def test_frequencies_that_are_not_the_probabilities_are_seen():
@@ -386,7 +395,10 @@ def test_frequencies_that_are_not_the_probabilities_are_seen():
                 text: [record["repetitions"]] * len(each) for text, each in record["wrong"].items()
             }
 
-    assert (verdict("rule-draws", as_found()), verdict("rule-draws", planted(other))) == ("agrees", "differs")
+    assert (verdict("rule-draws", as_found()), verdict("rule-draws", planted(other))) == (
+        "agrees",
+        "contradicted",
+    )
 
 
 def test_ratios_are_compared_county_by_county():
@@ -398,10 +410,10 @@ def test_ratios_are_compared_county_by_county():
                 found["variance"] = [1.0, 2.0, 3.0]
 
     assert verdict("figure-4-bias", as_found()) == "agrees"
-    assert verdict("figure-4-expectation", as_found()) == "differs"
+    assert verdict("figure-4-expectation", as_found()) == "contradicted"
     assert (verdict("figure-4-variance", as_found()), verdict("figure-4-variance", planted(reversed_))) == (
         "agrees",
-        "differs",
+        "contradicted",
     )
 
 
@@ -425,13 +437,13 @@ def test_proxies_are_compared_group_by_group():
     worse = planted(levels(0.1, 0.5, 0.9))
 
     assert [verdict(each, as_told) for each in names] == ["agrees"] * 4
-    assert [verdict(each, worse) for each in names] == ["differs", "differs", "agrees", "agrees"]
+    assert [verdict(each, worse) for each in names] == ["contradicted", "contradicted", "agrees", "agrees"]
 
 
 def test_what_needs_no_records_has_its_verdict():
     """Three statements are about what is public, and one about ratios."""
     for name in ("output-public", "temperature-data", "figure-7-private", "allotment-expectation"):
-        assert verdict(name, as_found()) == "differs"
+        assert verdict(name, as_found()) == "contradicted"
 
 
 # --- tables and files -----------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def judged(name):
 def test_every_theorem_has_the_verdict_that_was_derived(name):
     """Those of the index of errors differ, the others agree."""
     assert set(STATED) == HOLD | FAIL
-    assert judged(name).verdict == ("agrees" if name in HOLD else "differs")
+    assert judged(name).verdict == ("agrees" if name in HOLD else "contradicted")
 
 
 def test_reasons_have_the_known_numbers():
@@ -67,7 +67,7 @@ def test_a_trace_or_a_clamp_that_is_wrong_is_seen(monkeypatch):
     monkeypatch.setattr(theory, "ratio_trace", lambda x, _: np.zeros(len(x)))
     monkeypatch.setattr(theory.postprocess, "clamp_bias", lambda *_: np.array([math.exp(-3 / 5)]))
 
-    assert judged("example-1-trace").verdict == judged("corollary-5").verdict == "differs"
+    assert judged("example-1-trace").verdict == judged("corollary-5").verdict == "contradicted"
     assert judged("theorem-9-text").verdict == "agrees"
 
 
@@ -81,7 +81,7 @@ def test_noise_that_is_not_centred_is_seen(monkeypatch):
         judged("corollary-1").verdict
         == judged("theorem-3").verdict
         == judged("theorem-9").verdict
-        == "differs"
+        == "contradicted"
     )
 
 
@@ -90,7 +90,7 @@ def test_a_sensitivity_beyond_the_theorem_is_seen(monkeypatch):
     right = theory._moves
     monkeypatch.setattr(theory, "_moves", lambda *given: 20 * right(*given))
 
-    assert judged("theorem-11").verdict == "differs"
+    assert judged("theorem-11").verdict == "contradicted"
     assert float(right((5, 1, 4), (1, 2, 3))) == pytest.approx(0.21052631578947)
     assert right((1, 0, 0), (1, 2, 3)) == 0
 
@@ -101,7 +101,7 @@ def test_a_lemma_that_is_wrong_is_seen(name, monkeypatch):
     right = theory.composed_error
     monkeypatch.setattr(theory, "composed_error", lambda *given, **more: right(*given, **more) * 1.001)
 
-    assert judged(name).verdict == "differs"
+    assert judged(name).verdict == "contradicted"
 
 
 def test_bounds_that_are_too_small_are_seen(monkeypatch):
@@ -110,7 +110,7 @@ def test_bounds_that_are_too_small_are_seen(monkeypatch):
     monkeypatch.setattr(theory, "alpha_bound_excess", lambda *_: -0.01)
 
     assert {judged(each).verdict for each in ("theorem-5", "theorem-6", "corollary-3", "corollary-6")} == {
-        "differs"
+        "contradicted"
     }
 
 
@@ -118,4 +118,4 @@ def test_other_answers_that_err_most_would_be_seen(monkeypatch):
     """Theorems 7 and 8 name the pair."""
     monkeypatch.setattr(theory, "errors_by_truth", lambda *_: {(True, False): 1.0})
 
-    assert judged("theorem-7").verdict == judged("theorem-8").verdict == "differs"
+    assert judged("theorem-7").verdict == judged("theorem-8").verdict == "contradicted"

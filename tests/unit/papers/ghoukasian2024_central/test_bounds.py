@@ -148,7 +148,7 @@ def test_what_is_proved_agrees_and_what_is_misprinted_differs(few):
     evidence = Evidence({}, None, {bounds.BOUNDS: records})
     rows = {row.id: row for row in judge_claims(THEORY, evidence)}
     agrees = {name for name, row in rows.items() if row.verdict == "agrees"}
-    differs = {name for name, row in rows.items() if row.verdict == "differs"}
+    differs = {name for name, row in rows.items() if row.verdict == "contradicted"}
 
     assert agrees == {
         "proposition-6", "theorem-7", "theorem-8-privacy", "theorem-8-fairness", "theorem-8-utility",
@@ -168,8 +168,8 @@ def test_a_bound_that_fails_in_the_simulations_is_seen(few, monkeypatch):
     evidence = Evidence({}, None, {bounds.BOUNDS: bounds.bound_trials().run(None)})
     rows = {row.id: row.verdict for row in judge_claims(THEORY, evidence)}
 
-    assert rows["theorem-8-fairness"] == rows["theorem-8-utility"] == "differs"
-    assert rows["proposition-9-fairness"] == rows["proposition-9-utility"] == "differs"
+    assert rows["theorem-8-fairness"] == rows["theorem-8-utility"] == "contradicted"
+    assert rows["proposition-9-fairness"] == rows["proposition-9-utility"] == "contradicted"
 
 
 def test_without_simulations_the_claims_that_need_them_say_so():
@@ -193,7 +193,9 @@ def test_the_table_has_measured_beside_bound(few):
     record = bounds.bound_trials().compute(1)
     found = build_tables(Evidence({}, None, {bounds.BOUNDS: {1: record}}))[bounds.BOUNDS]
     wrong = {
-        note for note, verdict in zip(found["note"], found["verdict"], strict=True) if verdict == "differs"
+        note
+        for note, verdict in zip(found["note"], found["verdict"], strict=True)
+        if verdict == "contradicted"
     }
 
     assert len(found["ours"]) == 5 * len(record["cases"])

@@ -136,8 +136,8 @@ def test_numbers_that_are_off_in_every_reading_differ():
     """A tolerance that lets them pass would make agreement worthless."""
     found = verdicts(evidence(change=lambda *_: (0.02, 0.02)))
 
-    assert found["table-3.1-acc"] == found["table-3.4-gap"] == "differs"
-    assert found["table-3.2-fermi-acc"] == found["table-3.3-fermi-gap"] == "differs"
+    assert found["table-3.1-acc"] == found["table-3.4-gap"] == "contradicted"
+    assert found["table-3.2-fermi-acc"] == found["table-3.3-fermi-gap"] == "contradicted"
 
 
 def test_where_readings_disagree_it_cannot_be_decided_without_the_file():
@@ -176,8 +176,8 @@ def test_findings_differ_where_algorithm_2_has_the_larger_gap():
     found = verdicts(evidence(change=lambda *line: (0.0, 0.0 if line[-1] else 0.2)))
 
     for name in TABLES:
-        assert found[f"{name}-smaller"] == "differs"
-    assert found["adult-fairer"] == found["credit-fairer"] == "differs"
+        assert found[f"{name}-smaller"] == "contradicted"
+    assert found["adult-fairer"] == found["credit-fairer"] == "contradicted"
 
 
 def test_no_lambda_of_that_accuracy_is_no_comparison():
@@ -185,7 +185,7 @@ def test_no_lambda_of_that_accuracy_is_no_comparison():
     found = verdicts(evidence(change=lambda *line: (0.0 if line[-1] else 0.15, 0.0)))
 
     assert found["adult-fairer"] == "cannot be checked"
-    assert found["table-3.1-alike"] == "differs"
+    assert found["table-3.1-alike"] == "contradicted"
 
 
 def test_gradients_beyond_the_assumed_bound_leave_the_privacy_of_fermi_open():
@@ -213,10 +213,10 @@ def test_accounting_within_the_claim_agrees_and_above_it_differs():
     above = verdicts(Evidence({}, None, {ACCOUNTING: accounts(above=True)}))
 
     assert {within[f"{name}-accounted"] for name in TABLES} == {"agrees"}
-    assert {above[f"{name}-accounted"] for name in TABLES} == {"differs"}
+    assert {above[f"{name}-accounted"] for name in TABLES} == {"contradicted"}
     assert within["table-3.3-private"] == "agrees"
-    assert above["table-3.3-private"] == "differs"
-    assert within["one-record"] == "differs"
+    assert above["table-3.3-private"] == "contradicted"
+    assert within["one-record"] == "contradicted"
 
 
 def test_the_real_rows_of_adult_cannot_be_told():
@@ -242,7 +242,7 @@ def test_accounting_of_some_tables_leaves_the_others_open():
 
 def test_one_reading_decides_alone():
     """There is nothing to weigh."""
-    alone = Checked("differs", "Off by 1.")
+    alone = Checked("contradicted", "Off by 1.")
 
     assert readings_of.combine_readings({READING: alone}) is alone
 
@@ -307,7 +307,7 @@ def test_nothing_run_means_nothing_shown():
     found = build_reproduction(PAPER, "quick", {})
 
     assert found.tables == {}
-    assert found.counts["agrees"] + found.counts["differs"] == 8
+    assert found.counts["agrees"] + found.counts["contradicted"] == 8
     assert len({row.id for row in found.claims}) == len(found.claims)
 
 

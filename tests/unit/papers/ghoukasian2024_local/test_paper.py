@@ -175,7 +175,7 @@ def test_claims_have_names_of_their_own_and_say_where_they_stand():
 
 
 def test_every_claim_agrees_in_a_world_as_the_thesis_tells_it():
-    """A check that says "differs" here would blame the thesis for our mistake."""
+    """A check that says "contradicted" here would blame the thesis for our mistake."""
     found = judged(as_told, same_use)
 
     assert found == dict.fromkeys(found, "agrees")
@@ -186,7 +186,7 @@ def test_every_claim_differs_in_a_world_the_other_way_round():
     """A check that agrees whatever happens is no check."""
     found = judged(the_other_way, much_use, wrong=True)
 
-    assert found == dict.fromkeys(found, "differs")
+    assert found == dict.fromkeys(found, "contradicted")
 
 
 def test_a_design_with_one_epsilon_has_no_threshold():
@@ -212,7 +212,7 @@ def test_the_threshold_is_looked_for_below_the_largest_epsilon():
     claim = next(each for each in FIGURE_CLAIMS if each.id == "beyond-adult-race")
 
     assert "from 0.5 on" in claim.judge(few).why
-    assert claim.judge(few).verdict == "differs"
+    assert claim.judge(few).verdict == "contradicted"
 
 
 def test_the_opportunity_gap_is_the_largest_difference_of_true_positive_rates():

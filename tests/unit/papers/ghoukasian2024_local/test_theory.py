@@ -20,9 +20,9 @@ from unit.papers._made_up_local import mechanism_records
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims if set(claim.needs) <= {"mechanisms"}}
 ALONE = {
-    "omega": "differs", "ss-binary": "agrees", "lemma-16": "agrees", "lemma-13": "agrees", "coin": "agrees",
-    "theorem-14-truthful": "agrees", "theorem-14": "differs", "theorem-14-utility": "differs",
-    "coin-remains": "agrees", "extends": "differs", "reduction": "agrees", "branch-and-bound": "differs",
+    "omega": "contradicted", "ss-binary": "agrees", "lemma-16": "agrees", "lemma-13": "agrees", "coin": "agrees",
+    "theorem-14-truthful": "agrees", "theorem-14": "contradicted", "theorem-14-utility": "contradicted",
+    "coin-remains": "agrees", "extends": "contradicted", "reduction": "agrees", "branch-and-bound": "contradicted",
     "grr-ss-best": "cannot be checked",
 }  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_the_checks_see_a_theorem_that_is_false(monkeypatch):
     monkeypatch.setattr(theory, "unfairness", _unfair)
     found |= {name: CLAIMS[name].judge(Evidence({})).verdict for name in ("lemma-13", "lemma-16", "coin")}
 
-    assert set(found.values()) == {"differs"}
+    assert set(found.values()) == {"contradicted"}
 
 
 def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_strong(monkeypatch):
@@ -67,7 +67,7 @@ def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_str
     for wrong in (lambda q, ratio: right(q, ratio**2), lambda q, ratio: right(q, ratio**0.5)):
         monkeypatch.setattr(theory, "keeps_condition", wrong)
 
-        assert CLAIMS["reduction"].judge(Evidence({})).verdict == "differs"
+        assert CLAIMS["reduction"].judge(Evidence({})).verdict == "contradicted"
 
 
 def _unfair(matrix, weights, rates):
@@ -172,7 +172,7 @@ def test_claims_that_read_mechanisms():
         "agrees", "agrees", "cannot be checked",
     ]  # fmt: skip
     found = {name: CLAIMS[name].judge(Evidence({}, None, bad)) for name in names}
-    assert [found[name].verdict for name in names] == ["differs", "differs", "cannot be checked"]
+    assert [found[name].verdict for name in names] == ["contradicted", "contradicted", "cannot be checked"]
     assert "0 have more than 1 % less and 27 have more" in found["smallest-error"].why
     assert "does not apply" in found["theorem-15"].why
 

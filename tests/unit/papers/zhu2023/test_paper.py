@@ -66,7 +66,7 @@ def test_a_printed_number_knows_its_last_digit():
 def test_a_delta_that_is_printed_as_zero_is_zero():
     """A unit of the last digit of 0 is 1, and every delta would agree with it."""
     record = evidence().trials[EXACT][0]
-    for value, expected in ((0.0, "agrees"), (1e-9, "differs"), (0.9, "differs")):
+    for value, expected in ((0.0, "agrees"), (1e-9, "contradicted"), (0.9, "contradicted")):
         record["numbers"][LAPLACE]["1"]["delta"] = value
         found = Evidence({}, None, {EXACT: {0: record}})
 
@@ -80,7 +80,7 @@ def test_a_number_agrees_within_five_per_cent_and_the_spread_of_an_experiment():
     at = (LAPLACE, "1", "l1")
     near, far = (number_of(evidence({"times": times}), "tx", *at) for times in (1.05, 1.06))
 
-    assert (near.verdict, far.verdict) == ("agrees", "differs")
+    assert (near.verdict, far.verdict) == ("agrees", "contradicted")
     assert far.why.startswith("Off by +6.0 %, allowed 5.2 %")
     assert far.paper == "409.03"
     assert far.ours.runs == EXPERIMENTS
@@ -98,7 +98,12 @@ def test_one_experiment_has_no_spread():
 def test_delta_agrees_where_it_is_rounded_and_where_it_is_cut():
     """The paper does both: 0.8679 is printed as 0.868 and 0.9698 as 0.969."""
     record = evidence().trials[EXACT][0]
-    for value, expected in ((0.8679, "agrees"), (0.8689, "agrees"), (0.8695, "differs"), (0.866, "differs")):
+    for value, expected in (
+        (0.8679, "agrees"),
+        (0.8689, "agrees"),
+        (0.8695, "contradicted"),
+        (0.866, "contradicted"),
+    ):
         record["numbers"][SWAPPING]["0.5"]["delta"] = value
         found = Evidence({}, None, {EXACT: {0: record}})
 
@@ -154,7 +159,7 @@ def test_numbers_that_are_others_differ():
     """Ten per cent is more than is allowed."""
     found = verdicts(evidence({"times": 1.1}, {"times": 0.9}))
 
-    assert {found[each] for each in _NUMBERS} == {"differs"}
+    assert {found[each] for each in _NUMBERS} == {"contradicted"}
     assert {each for each in _DELTAS if found[each] == "agrees"} == {"delta-laplace"}
 
 
@@ -164,15 +169,15 @@ def test_the_variance_of_the_tables_is_that_whose_bias_is_nearer():
     for text in EPSILONS:
         right.trials[EXACT][0]["numbers"][GAUSSIAN][text]["l1"] *= 2
 
-    assert AS_TOLD["gaussian-tables"] == "differs"
+    assert AS_TOLD["gaussian-tables"] == "contradicted"
     assert verdicts(right)["gaussian-tables"] == "agrees"
 
 
 def test_what_the_tables_are_is_read_from_them():
     """The repetitions of k-anonymity, what its bias is against, and the randomness in alpha."""
-    assert AS_TOLD["repetitions"] == AS_TOLD["against-truth"] == AS_TOLD["ma-randomness"] == "differs"
+    assert AS_TOLD["repetitions"] == AS_TOLD["against-truth"] == AS_TOLD["ma-randomness"] == "contradicted"
     assert AS_TOLD["areas"] == "agrees"
-    assert verdicts(evidence(exact={"areas": 7}))["areas"] == "differs"
+    assert verdicts(evidence(exact={"areas": 7}))["areas"] == "contradicted"
     assert AS_TOLD["features"] == "cannot be checked"
 
 
@@ -188,8 +193,8 @@ def test_the_other_order_of_mechanisms_is_seen():
     found = verdicts(swapped)
 
     for name in DATA:
-        assert found[f"{name}-bias-lower"] == found[f"{name}-alpha-lower"] == "differs"
-        assert found[f"{name}-advantage"] == "differs"
+        assert found[f"{name}-bias-lower"] == found[f"{name}-alpha-lower"] == "contradicted"
+        assert found[f"{name}-advantage"] == "contradicted"
 
 
 def test_counterparts_that_approach_their_originals_are_seen():
@@ -205,7 +210,7 @@ def test_counterparts_that_approach_their_originals_are_seen():
 
         assert {AS_TOLD[each] for each in (*nearing, *close, *lower)} == {"agrees"}
         assert {away[each] for each in nearing} == {"agrees"}
-        assert {away[each] for each in (*close, *lower)} == {"differs"}
+        assert {away[each] for each in (*close, *lower)} == {"contradicted"}
 
 
 def test_counterparts_that_leave_their_originals_are_seen():
@@ -221,8 +226,8 @@ def test_counterparts_that_leave_their_originals_are_seen():
 
     for name in DATA:
         for measure in ("error", "alpha"):
-            assert found[f"{name}-approaches-suppression-{measure}"] == "differs"
-            assert found[f"{name}-approaches-swapping-{measure}"] == "differs"
+            assert found[f"{name}-approaches-suppression-{measure}"] == "contradicted"
+            assert found[f"{name}-approaches-swapping-{measure}"] == "contradicted"
             assert found[f"{name}-approaches-k-anonymity-{measure}"] == "agrees"
 
 
@@ -232,8 +237,8 @@ def test_accuracies_are_compared_with_the_counterparts_and_the_baseline():
     low = verdicts(evidence(accuracies={"classical": 0.65}))
     for name in DATA:
         assert {AS_TOLD[f"{name}-{each}"] for each in ("higher", "near", "nearer")} == {"agrees"}
-        assert (same[f"{name}-higher"], same[f"{name}-near"]) == ("differs", "agrees")
-        assert {low[f"{name}-{each}"] for each in ("higher", "near", "nearer")} == {"differs"}
+        assert (same[f"{name}-higher"], same[f"{name}-near"]) == ("contradicted", "agrees")
+        assert {low[f"{name}-{each}"] for each in ("higher", "near", "nearer")} == {"contradicted"}
 
 
 def test_bounds_that_fail_on_a_table_are_seen():
@@ -245,9 +250,9 @@ def test_bounds_that_fail_on_a_table_are_seen():
     whys = {row.id: row.why for row in judge_claims(CLAIMS, broken)}
 
     assert {AS_TOLD[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"agrees"}
-    assert {found[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"differs"}
+    assert {found[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"contradicted"}
     assert "It fails in 3 of 12 tables and epsilons" in whys["theorem-7"]
-    assert (AS_TOLD["theorem-10-condition"], found["theorem-10-condition"]) == ("differs", "agrees")
+    assert (AS_TOLD["theorem-10-condition"], found["theorem-10-condition"]) == ("contradicted", "agrees")
 
 
 # --- tables and files -----------------------------------------------------------------------------

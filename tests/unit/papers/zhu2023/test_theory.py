@@ -41,7 +41,7 @@ def judged(name):
 def test_every_theorem_has_the_verdict_that_was_derived(name):
     """Those of the index of errors differ, the others agree."""
     assert set(STATED) == HOLD | FAIL
-    assert judged(name).verdict == ("agrees" if name in HOLD else "differs")
+    assert judged(name).verdict == ("agrees" if name in HOLD else "contradicted")
 
 
 def test_reasons_have_the_known_numbers():
@@ -60,9 +60,9 @@ def test_a_formula_that_is_wrong_is_seen(monkeypatch):
     monkeypatch.setattr(exact, "swapping_theorem", right)
     monkeypatch.setattr(exact, "anonymity_theorem", lambda _: (0.1, 1))
 
-    assert judged("theorem-1").verdict == "differs"
+    assert judged("theorem-1").verdict == "contradicted"
     assert judged("theorem-3").verdict == "agrees"
-    assert judged("theorem-5").verdict == "differs"
+    assert judged("theorem-5").verdict == "contradicted"
 
 
 def test_suppression_that_hides_everything_would_be_private(monkeypatch):
@@ -71,7 +71,7 @@ def test_suppression_that_hides_everything_would_be_private(monkeypatch):
 
     monkeypatch.setattr(listed, "hidden_law", lambda *_, **__: {"nothing": 1.0})
 
-    assert judged("suppression-not-private").verdict == "differs"
+    assert judged("suppression-not-private").verdict == "contradicted"
 
 
 def test_a_proposition_that_is_wrong_is_seen(monkeypatch):
@@ -79,7 +79,7 @@ def test_a_proposition_that_is_wrong_is_seen(monkeypatch):
     right = exact.swapping_bias
     monkeypatch.setattr(exact, "swapping_bias", lambda rows, epsilon: right(rows, epsilon) + 0.01)
 
-    assert judged("proposition-1").verdict == "differs"
+    assert judged("proposition-1").verdict == "contradicted"
 
 
 # --- formulas -------------------------------------------------------------------------------------
