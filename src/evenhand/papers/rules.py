@@ -3,7 +3,8 @@ r"""Rules for verdicts, fixed before any result was looked at.
 ``quoted``
     A number printed in the paper agrees if ours is within two standard errors, half a unit of the last
     printed digit and 0.005 of it. The standard error is the spread of the published runs over
-    :math:`\sqrt n` for our :math:`n` repeats; without published runs it is ours.
+    :math:`\sqrt n` for our :math:`n` repeats; without published runs it is ours. If the paper says how many
+    repeats its number is a mean of, their error is added.
 ``published mean``
     As ``quoted``, without the rounding, against the mean of the published runs. Where both used the same
     seeds, the mean is over the seeds that we ran.
@@ -115,6 +116,7 @@ def quoted(
     spread: float | None = None,
     about: bool = False,
     control: Control | None = None,
+    trials: int | None = None,
 ) -> Checked:
     """Check a number that the paper prints.
 
@@ -130,11 +132,14 @@ def quoted(
         Whether the paper prints it with a tilde.
     control : Control, optional
         What doing nothing gives.
+    trials : int, optional
+        How many repeats the paper's number is a mean of: it then has an error of its own, by our spread.
     """
     text = f"{'~' if about else ''}{paper:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
     error = _error(ours, spread)
     if error is None:
         return cannot_check(_ALONE, ours=ours, paper=text)
+    error *= 1.0 if trials is None else math.sqrt(1 + ours.runs / trials)
     reach = _ERRORS * error + 0.5 * 10.0**-decimals
     return _within(ours, paper, reach, text, control=control)
 
