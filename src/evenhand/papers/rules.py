@@ -6,8 +6,8 @@ r"""Rules for verdicts, fixed before any result was looked at.
     :math:`\sqrt n` for our :math:`n` repeats; without published runs it is ours. If the paper says how many
     repeats its number is a mean of, their error is added.
 ``published mean``
-    As ``quoted``, without the rounding, against the mean of the published runs. Where both used the same
-    seeds, the mean is over the seeds that we ran.
+    Ours is within three joint standard errors, by the spread of the published runs, and 0.005 of the mean of
+    the published runs. Where both used the same seeds, the mean is over the seeds that we ran.
 ``same``
     A result without randomness agrees if it is the published one to three decimals.
 ``mostly``
@@ -76,7 +76,11 @@ MOST_REPEATS = 10_000
 SHARE = 0.95
 """How many values of a table must agree."""
 
+ERRORS_IN_TABLE = 3.0
+"""The standard errors that a number of a table may be off: of many, some are off by two."""
+
 _ERRORS = 2.0
+
 _DECIMALS = 3
 
 
@@ -116,7 +120,8 @@ def quoted(
     spread: float | None = None,
     about: bool = False,
     control: Control | None = None,
-    trials: int | None = None,
+    trials: float | None = None,
+    errors: float = _ERRORS,
 ) -> Checked:
     """Check a number that the paper prints.
 
@@ -132,15 +137,17 @@ def quoted(
         Whether the paper prints it with a tilde.
     control : Control, optional
         What doing nothing gives.
-    trials : int, optional
+    trials : float, optional
         How many repeats the paper's number is a mean of: it then has an error of its own, by our spread.
+    errors : float, default 2
+        How many standard errors are allowed; :data:`ERRORS_IN_TABLE` where many numbers are judged together.
     """
     text = f"{'~' if about else ''}{paper:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
     error = _error(ours, spread)
     if error is None:
         return cannot_check(_ALONE, ours=ours, paper=text)
     error *= 1.0 if trials is None else math.sqrt(1 + ours.runs / trials)
-    reach = _ERRORS * error + 0.5 * 10.0**-decimals
+    reach = errors * error + 0.5 * 10.0**-decimals
     return _within(ours, paper, reach, text, control=control)
 
 
@@ -171,7 +178,8 @@ def published_mean(
     if not len(like):
         return cannot_check("There is no published run of the seeds that we ran.", ours=ours)
     paper = float(like.mean())
-    reach = _ERRORS * float(known.std(ddof=1)) / math.sqrt(ours.runs)
+    joint = float(known.std(ddof=1)) * math.sqrt(1 / ours.runs + 1 / len(like))
+    reach = ERRORS_IN_TABLE * joint
     return _within(ours, paper, reach, number_text(paper), control=control)
 
 
@@ -214,7 +222,7 @@ def mostly(
         return cannot_check("No comparison has a value.")
     above, below = (sum(_is_side(each, side) for each in known) for side in (1, -1))
     counts = f"Of {len(known)} {what}, {above} {words[0]} and {below} {words[1]}."
-    verdict = _majority(above, below, len(known))
+    verdict = majority(above, below, len(known))
     if verdict == NOT_SHOWN:
         counts = f"{counts} {_repeats_sentence(repeats_to_decide(known))}"
     return Checked(verdict, counts, _middle(known))
@@ -225,7 +233,7 @@ def _is_side(each: Estimated, side: int) -> bool:
     return each.is_clear and side * each.value > 0
 
 
-def _majority(above: int, below: int, number: int) -> Verdict:
+def majority(above: int, below: int, number: int) -> Verdict:
     """Return what the clear comparisons decide; half against leaves no majority for a finding."""
     if 2 * above > number:
         return AGREES
@@ -247,7 +255,7 @@ def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
     )
     for repeats, side in waiting:
         sides[side] += 1
-        if _majority(sides[1], sides[-1], len(differences)) != NOT_SHOWN:
+        if majority(sides[1], sides[-1], len(differences)) != NOT_SHOWN:
             return repeats
     return None
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked
-from evenhand.papers.rules import published_mean, same
+from evenhand.papers.rules import Control, published_mean, same
+from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
 from evenhand.table.write import write_csv_into
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import ClaimRow
     from evenhand.papers.published import Published
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -54,7 +55,17 @@ def checked_mean(
     if published.same_seeds and not setting.is_protected:
         like = theirs[: ours.runs + ours.left_out]
         return same(ours, float(like[: ours.runs].mean())) if ours.runs else Checked(UNCHECKED, "", ours)
-    return published_mean(ours, theirs, same_seeds=published.same_seeds)
+    control = _control(results, measure, study, published) if setting.is_protected else None
+    return published_mean(ours, theirs, same_seeds=published.same_seeds, control=control)
+
+
+def _control(results: Results, measure: str, study: str, published: Published) -> Control | None:
+    """Return what no protection gives, ours and that of the published runs."""
+    ours = _estimate(results, Setting(), measure)
+    theirs = published.runs(study, Setting(), measure)
+    if theirs is None or not ours.runs or not np.isfinite(theirs).any():
+        return None
+    return Control(ours.value, float(np.nanmean(theirs)))
 
 
 def _estimate(results: Results, setting: Setting, measure: str) -> Estimated:

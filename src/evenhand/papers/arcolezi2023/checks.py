@@ -11,9 +11,10 @@ from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
 from evenhand.papers.arcolezi2023 import comparisons
 from evenhand.papers.arcolezi2023.comparisons import COMPARISONS, FAIRNESS, chosen
-from evenhand.papers.claims import AGREES, CONTRADICTED, UNCHECKED, Checked, agree_if, cannot_check
+from evenhand.papers.arcolezi2023.plans import DATA
+from evenhand.papers.claims import AGREES, CONTRADICTED, NOT_SHOWN, Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import check_finding
-from evenhand.papers.rules import MARGIN, alike, mostly, quoted, share
+from evenhand.papers.rules import MARGIN, Control, alike, majority, mostly, quoted, share
 from evenhand.papers.tables import checked_mean
 from evenhand.study.plan.cells import Setting
 
@@ -51,7 +52,7 @@ def ratio(_: Evidence, paper: str) -> Checked:
 def binary(_: Evidence) -> Checked:
     sizes = {"a": 2, "b": 2, "c": 2}
     ours, uniform = (split_budget(1, sizes, how=how, exact=True) for how in ("k-based", "uniform"))
-    return agree_if(ours == uniform)
+    return agree_if(ours == uniform, shares=[str(share) for share in ours.values()])
 
 
 def one_value(_: Evidence) -> Checked:
@@ -64,9 +65,19 @@ def one_value(_: Evidence) -> Checked:
 
 
 def number(
-    evidence: Evidence, study: str, measure: str, paper: float, *, protected: bool, loss: bool = False
+    evidence: Evidence,
+    study: str,
+    measure: str,
+    paper: float,
+    *,
+    protected: bool,
+    loss: bool = False,
+    unprotected: float | None = None,
 ) -> Checked:
-    """Check a number: the unprotected mean, or that of all protocols at epsilon 0.25, or its loss there."""
+    """Check a number: the unprotected mean, or that of all protocols at epsilon 0.25, or its loss there.
+
+    `unprotected` is what the paper prints for no protection, which a protected number must be told from.
+    """
     results = evidence.studies[study]
     settings = chosen(results, epsilons="first") if protected else [Setting()]
     if not settings:
@@ -74,7 +85,9 @@ def number(
     spread = comparisons.average_spread(evidence.published, study, settings, measure, loss=loss)
     ours = (comparisons.average_loss if loss else comparisons.average)(results, settings, measure)
     decimals = len(f"{paper:g}".partition(".")[2])
-    return quoted(ours, paper, decimals=decimals, spread=spread, about=protected)
+    none = 0.0 if loss else comparisons.average(results, [Setting()], measure).value
+    control = Control(none, unprotected) if protected else None
+    return quoted(ours, paper, decimals=decimals, spread=spread, about=protected, control=control)
 
 
 def published(evidence: Evidence, study: str, least: float, *, protected: bool) -> Checked:
@@ -106,21 +119,35 @@ def not_back(evidence: Evidence, study: str) -> Checked:
         return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
     if all(each.verdict == AGREES for each in found.values()):
         return Checked(CONTRADICTED, f"All four are back within {MARGIN:g}.")
-    return cannot_check("None is clearly away, and the intervals are too wide to say that all are back.")
+    wide = ", ".join(measure for measure, each in found.items() if each.verdict == NOT_SHOWN)
+    return Checked(NOT_SHOWN, f"None is clearly away, and intervals are too wide to say so: {wide}.")
 
 
 def trade_off(evidence: Evidence, study: str) -> Checked:
-    counts = comparisons.dominations(evidence.studies[study])
-    if not any(counts.values()):
-        return cannot_check(case="none")
-    others = [number for name, number in counts.items() if name not in {"grr", "ss"}]
-    best = max(counts["grr"], counts["ss"]) <= min(others)
-    return agree_if(best, told=comparisons.domination_words(counts))
+    """Check that GRR and SS dominate the other protocols, at the same split and epsilon."""
+    results = evidence.studies[study]
+    ahead, behind, number = comparisons.dominate(results, ("grr", "ss"))
+    told = comparisons.domination_words(comparisons.dominations(results))
+    values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
+    return Checked(majority(ahead, behind, number), values=values)
 
 
 def not_fairer(evidence: Evidence, study: str) -> Checked:
+    """Check a denial: it agrees where the finding is contradicted, and the other way round."""
     results = evidence.studies[study]
     found = mostly(comparisons.ahead(results, chosen(results, protocol="blh"), FAIRNESS))
-    if found.verdict == UNCHECKED:
-        return found
-    return replace(found, verdict=CONTRADICTED if found.verdict == AGREES else AGREES)
+    denied = {AGREES: CONTRADICTED, CONTRADICTED: AGREES}
+    return replace(found, verdict=denied.get(found.verdict, found.verdict))
+
+
+# --- what is not run ------------------------------------------------------------------------------
+
+
+def searched(_: Evidence) -> dict[str, object]:
+    """Return the hyper-parameters that are used as they were published."""
+    return {"depths": [f"{entry.title} {entry.parameters['max_depth']}" for entry in DATA.values()]}
+
+
+def other_papers(evidence: Evidence) -> dict[str, object]:
+    """Return the studies that were run."""
+    return {"studies": list(evidence.studies) or "none"}

@@ -20,7 +20,7 @@ import numpy as np
 from evenhand.papers.claims import AGREES, METHOD_UNKNOWN, NOT_SHOWN, UNCHECKED, Checked, cannot_check
 from evenhand.papers.ghoukasian2024_central.settings import TABLES
 from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, training_name
-from evenhand.papers.rules import Control, quoted, share
+from evenhand.papers.rules import ERRORS_IN_TABLE, Control, quoted, share
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, m
     runs = runs_of(evidence, name, reading, line.strength, measure)
     paper = line.acc if measure == "acc" else line.gap
     same = Control(same_answer(evidence, reading) if measure == "acc" else 0.0)
-    found = quoted(estimate_mean(runs), paper, decimals=4, control=same, trials=TRIALS)
+    found = quoted(
+        estimate_mean(runs), paper, decimals=4, control=same, trials=TRIALS, errors=ERRORS_IN_TABLE
+    )
     return replace(found, paper_value=paper)
 
 

@@ -21,7 +21,7 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     of_none,
     of_opt,
 )
-from evenhand.papers.rules import FEWEST, Control, quoted
+from evenhand.papers.rules import ERRORS_IN_TABLE, FEWEST, Control, quoted
 from evenhand.papers.stored import read_printed
 from evenhand.papers.tables import NO_PUBLISHED, columns_of, table_row
 from evenhand.papers.trials import estimate_mean
@@ -106,7 +106,7 @@ def compare_table(table: str, records: Records) -> list[Row]:
             checked = (
                 _not_reached(records)
                 if ours is None
-                else quoted(ours, printed, decimals=4, control=control, trials=TRIALS)
+                else quoted(ours, printed, decimals=4, control=control, trials=TRIALS, errors=ERRORS_IN_TABLE)
             )
             found.append(Row(table, trials, line, measure, replace(checked, paper_value=printed)))
     return found
