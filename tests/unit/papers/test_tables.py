@@ -48,18 +48,24 @@ def test_every_setting_and_measure_has_a_row():
 
 
 def test_means_are_judged_by_the_published_runs():
-    """The unprotected mean must be the same to three decimals; a protected one may be off by chance."""
+    """The unprotected mean must be the same to three decimals; a protected one may be off by chance.
+
+    Where protection changes nothing, a protected mean that is met could be the unprotected one.
+    """
     results = made(flat)
     acc = results.arrays.measures.index("acc")
     base, grr = (results.arrays.of_measures[results.place(each), :, acc] for each in (Setting(), setting()))
     good = {("lsac", Setting().id, "acc"): base, ("lsac", setting().id, "acc"): grr + 0.004}
     bad = {("lsac", Setting().id, "acc"): base + 0.002, ("lsac", setting().id, "acc"): grr + 0.1}
-    for runs, verdict in ((good, "agrees"), (bad, "contradicted")):
+    for runs, verdicts in (
+        (good, ["agrees", "cannot tell apart"]),
+        (bad, ["contradicted", "contradicted"]),
+    ):
         published = Published(runs, same_seeds=True, source="made up")
         table = rows_of(means_table("t", results, ("acc",), study="lsac", published=published))
         judged = [row for row in table if row["paper"] is not None]
 
-        assert [row["verdict"] for row in judged] == [verdict] * 2
+        assert [row["verdict"] for row in judged] == verdicts
         assert judged[0]["paper"] == np.round(runs["lsac", Setting().id, "acc"].mean(), 6)
 
 

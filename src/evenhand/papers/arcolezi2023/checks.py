@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from evenhand.papers.arcolezi2023.comparisons import COMPARISONS, FAIRNESS, chos
 from evenhand.papers.arcolezi2023.plans import DATA
 from evenhand.papers.claims import AGREES, CONTRADICTED, NOT_SHOWN, Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import check_finding
-from evenhand.papers.rules import MARGIN, Control, alike, majority, mostly, quoted, share
+from evenhand.papers.rules import MARGIN, Control, alike, majority, quoted, share
 from evenhand.papers.tables import checked_mean
 from evenhand.study.plan.cells import Setting
 
@@ -130,14 +129,6 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
     told = comparisons.domination_words(comparisons.dominations(results))
     values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
     return Checked(majority(ahead, behind, number), values=values)
-
-
-def not_fairer(evidence: Evidence, study: str) -> Checked:
-    """Check a denial: it agrees where the finding is contradicted, and the other way round."""
-    results = evidence.studies[study]
-    found = mostly(comparisons.ahead(results, chosen(results, protocol="blh"), FAIRNESS))
-    denied = {AGREES: CONTRADICTED, CONTRADICTED: AGREES}
-    return replace(found, verdict=denied.get(found.verdict, found.verdict))
 
 
 # --- what is not run ------------------------------------------------------------------------------

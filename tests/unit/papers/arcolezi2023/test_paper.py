@@ -255,7 +255,7 @@ def flat_but_for_the_splits(each, measure):
     if measure == "oad":
         return value + apart
     return (
-        value + apart + (0.01 if measure == "di" else -0.01) * (each.mechanism == "blh" and each.epsilon < 20)
+        value + apart + (0.02 if measure == "di" else -0.02) * (each.mechanism == "blh" and each.epsilon < 20)
     )
 
 
@@ -274,7 +274,7 @@ def _other_world():
     return judged(evidence_of(upside_down=True))
 
 
-BY_NATURE = {"data-ugpa": "contradicted", "ratio": "agrees", "rq2-binary": "agrees", "rq3-one": "agrees"}
+BY_NATURE = {"data-ugpa": "slip", "ratio": "agrees", "rq2-binary": "agrees", "rq3-one": "agrees"}
 OPEN = {"search", "others", "adult-baseline", "adult-protocols"}
 ITS_OWN_WAY = {"rq2-utility", "k-based-better"}
 SAME_BOTH_WAYS = {
@@ -322,7 +322,7 @@ def test_the_claims_left_differ_in_a_world_without_effects():
 def test_the_paper_contradicts_itself_on_utility(paper_world):
     """It says uniform preserves more utility on ACSCoverage, then that k-based does with large domains."""
     assert (paper_world["robust-adult"], paper_world["robust-acs"]) == ("agrees", "agrees")
-    assert paper_world["rq2-utility"] == "contradicted"
+    assert paper_world["rq2-utility"] == "slip"
 
 
 def test_few_seeds_leave_open_what_is_not_clear():
@@ -350,7 +350,7 @@ def test_wide_intervals_at_low_privacy_leave_open_whether_fairness_returns():
     """Neither "back" nor "away" may be read from an interval that holds both."""
     results = made(lambda *_: 0.5, name="acs_coverage", noise=0.02, about=ACS)
 
-    assert judged(Evidence({"acs_coverage": results}))["kept-acs"] == "cannot be checked"
+    assert judged(Evidence({"acs_coverage": results}))["kept-acs"] == "not shown"
 
 
 def test_nothing_dominates_where_nothing_differs():
@@ -358,7 +358,7 @@ def test_nothing_dominates_where_nothing_differs():
     results = made(lambda each, measure: 0.5, noise=0.0)
 
     assert set(comparisons.dominations(results).values()) == {0}
-    assert judged(Evidence({"lsac": results}))["rq3-best-lsac"] == "cannot be checked"
+    assert judged(Evidence({"lsac": results}))["rq3-best-lsac"] == "not shown"
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(0.0, "agrees"), (0.1, "contradicted")])

@@ -20,9 +20,10 @@ from unit.papers._made_up_local import mechanism_records
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims if set(claim.needs) <= {"mechanisms"}}
 ALONE = {
-    "omega": "contradicted", "ss-binary": "agrees", "lemma-16": "agrees", "lemma-13": "agrees", "coin": "agrees",
-    "theorem-14-truthful": "agrees", "theorem-14": "contradicted", "theorem-14-utility": "contradicted",
-    "coin-remains": "agrees", "extends": "contradicted", "reduction": "agrees", "branch-and-bound": "contradicted",
+    "omega": "contradicted", "ss-binary": "agrees", "lemma-16": "agrees", "lemma-13": "agrees",
+    "coin": "agrees", "theorem-14-truthful": "agrees", "theorem-14": "contradicted",
+    "theorem-14-utility": "contradicted",
+    "coin-remains": "agrees", "extends": "contradicted", "reduction": "agrees", "branch-and-bound": "agrees",
     "grr-ss-best": "cannot be checked",
 }  # fmt: skip
 
@@ -37,16 +38,15 @@ def test_what_needs_no_data_has_its_verdict(claim, verdict):
 
 
 def test_the_counter_examples_are_those_of_the_formula_sheet():
-    """0.2754 of the unfairness against 0.1651, and 0.2048 against 0.0877."""
+    """0.2754 of the unfairness against 0.1651, by a mechanism whose reports tell next to nothing."""
     stated, utility = (
         CLAIMS[claim].judge(Evidence({})).why for claim in ("theorem-14", "theorem-14-utility")
     )
 
     assert "leaves 0.2754" in stated
     assert "leaves 0.1651 at the same epsilon of 1.0000" in stated
-    assert "0.4052" in utility
-    assert "0.2048" in utility
-    assert "0.0877" in utility or "0.0878" in utility
+    assert "an epsilon of 1.0000" in utility
+    assert "0.00" in utility.partition("tell ")[2][:7]
 
 
 def test_the_checks_see_a_theorem_that_is_false(monkeypatch):
