@@ -20,9 +20,11 @@ from unit.papers._made_up_local import mechanism_records
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims if set(claim.needs) <= {"mechanisms"}}
 ALONE = {
-    "omega": "contradicted", "ss-binary": "agrees", "lemma-16": "agrees", "lemma-13": "agrees", "coin": "agrees",
+    "omega": "contradicted", "ss-binary": "agrees", "lemma-16": "agrees", "lemma-13": "agrees",
+    "coin": "agrees",
     "theorem-14-truthful": "agrees", "theorem-14": "contradicted", "theorem-14-utility": "contradicted",
-    "coin-remains": "agrees", "extends": "contradicted", "reduction": "agrees", "branch-and-bound": "contradicted",
+    "coin-remains": "agrees", "extends": "contradicted", "reduction": "agrees",
+    "branch-and-bound": "contradicted",
     "grr-ss-best": "cannot be checked",
 }  # fmt: skip
 
