@@ -94,6 +94,15 @@ def number_text(value: float) -> str:
     return f"{round(value, _DECIMALS) + 0.0:.{_DECIMALS}f}".replace("-", "\N{MINUS SIGN}")
 
 
+def _short_text(value: float) -> str:
+    """Return a number in few letters: whole where it is large, with two digits where it is tiny."""
+    if math.isfinite(value) and abs(value) >= 1000:
+        return f"{value:,.0f}".replace("-", "\N{MINUS SIGN}")
+    if math.isfinite(value) and 0 < abs(value) < 10.0**-_DECIMALS:
+        return f"{value:.2g}".replace("-", "\N{MINUS SIGN}")
+    return number_text(value)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What claims are checked against.
@@ -190,8 +199,8 @@ class ClaimRow:
         if self.ours is None:
             return ""
         if self.low is None or self.high is None:
-            return number_text(self.ours)
-        return f"{number_text(self.ours)} ({number_text(self.low)} to {number_text(self.high)})"
+            return _short_text(self.ours)
+        return f"{_short_text(self.ours)} ({_short_text(self.low)} to {_short_text(self.high)})"
 
 
 @dataclass(frozen=True)

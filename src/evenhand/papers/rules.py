@@ -312,7 +312,7 @@ def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str
     'contradicted'
     """
     room = [_room_within(each, margin) for each in differences]
-    words = (f"have an interval within {margin:g} of no difference", "one beyond it")
+    words = (f"clearly within {margin:g} of no difference", "clearly beyond it")
     return _show_middle(mostly(room, what=what, words=words), differences)
 
 
@@ -361,9 +361,10 @@ def share(parts: Sequence[Checked], *, least: float = SHARE, what: str = "values
     same_as_nothing = sum(each.verdict == INDISTINCT for each in known)
     telling = len(known) - same_as_nothing
     good = sum(each.verdict == AGREES for each in known)
-    why = f"{good} of {telling} {what} agree" + (f" ({good / telling:.1%})" if telling else "")
+    why = f"{good} of {telling} {what} agree ({good / telling:.1%})" if telling else ""
     if same_as_nothing:
-        why += f"; doing nothing would come as close to {same_as_nothing} others"
+        nothing = f"doing nothing would come as close to {same_as_nothing}"
+        why = f"{why}; {nothing} others" if why else f"{nothing.capitalize()} of {same_as_nothing} {what}"
     if same_as_nothing >= least * len(known):
         verdict = INDISTINCT
     else:

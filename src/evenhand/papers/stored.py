@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,8 @@ def read_claims(package: str, *modules: ModuleType) -> tuple[Claim, ...]:
 
     Besides its id, text, place, words, rule and function, an entry may have
 
+    - ``each``: names of tables under ``lists``; the entry then stands for one claim for each combination of
+      their rows, whose fields take the place of their names in braces;
     - ``otherwise``: what it is read as where the check finds it contradicted, such as ``"slip"``;
     - ``verdict``: what it is read as whatever its numbers are, such as ``"method unknown"``. A function that
       returns only numbers for the sentence needs it: then the statement is argued.
@@ -89,7 +92,40 @@ def read_claims(package: str, *modules: ModuleType) -> tuple[Claim, ...]:
     stored = read_toml(package, "claims.toml")
     checks = {name: check for module in modules for name, check in vars(module).items()}
     sentences = stored.get("why", {})
-    return tuple(_read_claim(entry, checks, sentences) for entry in stored["claim"])
+    return tuple(_read_claim(entry, checks, sentences) for entry in list_entries(stored))
+
+
+def list_entries(stored: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of ``claims.toml``, one for each claim.
+
+    >>> lists = {"data": [{"name": "ma"}, {"name": "tx"}]}
+    >>> list_entries({"lists": lists, "claim": [{"id": "{name}-bias", "each": ["data"]}, {"id": "rows"}]})
+    [{'id': 'ma-bias'}, {'id': 'tx-bias'}, {'id': 'rows'}]
+    """
+    entries = []
+    for entry in stored["claim"]:
+        lists = [stored["lists"][name] for name in entry.get("each", ())]
+        for rows in product(*lists):
+            fields = {name: value for row in rows for name, value in row.items()}
+            entries.append(
+                {
+                    key: value if key == "why" or not rows else _fill_names(value, fields)
+                    for key, value in entry.items()
+                    if key != "each"
+                }
+            )
+    return entries
+
+
+def _fill_names(value: Any, fields: Mapping[str, str]) -> Any:
+    """Return a value of an entry with the fields of a row in the place of their names."""
+    if isinstance(value, str):
+        return value.format_map(fields)
+    if isinstance(value, list):
+        return [_fill_names(part, fields) for part in value]
+    if isinstance(value, dict):
+        return {key: _fill_names(part, fields) for key, part in value.items()}
+    return value
 
 
 def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: Mapping[str, str]) -> Claim:

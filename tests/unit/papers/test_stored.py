@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.papers import PAPERS, paper_named, stored
 from evenhand.papers.claims import Checked, Evidence, agree_if, cannot_check
-from evenhand.papers.stored import fill, read_claims, read_toml
+from evenhand.papers.stored import fill, list_entries, read_claims, read_toml
 
 CHECKS = SimpleNamespace(
     larger=lambda _, least: agree_if(least < 3, found=[1.0, -2.0]),
@@ -77,8 +77,9 @@ def test_lists_of_lists_have_semicolons():
 def test_no_sentence_is_left_without_its_check(name):
     """A sentence that no claim can reach would be dead text."""
     package = f"evenhand.papers.{name.replace('-', '_')}"
-    entries = read_toml(package, "claims.toml")
-    used = {entry.get("check", "") for entry in entries["claim"]}
+    stored = read_toml(package, "claims.toml")
+    entries = list_entries(stored)
+    used = {entry.get("check", "") for entry in entries}
 
-    assert {key.partition(".")[0] for key in entries.get("why", {})} <= used
-    assert [entry["id"] for entry in entries["claim"]] == [each.id for each in paper_named(name).claims]
+    assert {key.partition(".")[0] for key in stored.get("why", {})} <= used
+    assert [entry["id"] for entry in entries] == [each.id for each in paper_named(name).claims]

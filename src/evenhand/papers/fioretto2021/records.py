@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, CONTRADICTED, Checked
+from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, TABLES
 from evenhand.papers.fioretto2021.trials import (
     ALLOTMENT,
@@ -138,7 +138,10 @@ def check_number(ours: float, paper: str) -> Checked:
     unit = 10.0 ** -len(paper.partition(".")[2])
     off = abs(ours - float(paper))
     verdict = AGREES if off <= unit / 2 * (1 + 1e-9) else CONTRADICTED
-    return Checked(verdict, f"Ours is {ours:.3g}.", None, paper, float(paper))
+    if verdict == AGREES and float(paper) <= unit / 2:
+        verdict = INDISTINCT
+    why = f"Ours is {ours:.3g}; without noise it is 0."
+    return Checked(verdict, why, Estimated(ours), paper, float(paper))
 
 
 def check_amount(ours: float, paper: float) -> Checked:
