@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.stored import fill
 from evenhand.report.charts import measures_chart
-from evenhand.report.marks import Axis, Line, Panel
+from evenhand.report.marks import Axis, Estimate, Line, Panel
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens
 from evenhand.study.page.wording import mark
@@ -17,7 +17,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.report.page import Chart, LegendKey
     from evenhand.study.results.estimates import Estimated
@@ -27,8 +27,26 @@ _GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
 _SIZE = re.compile(r'<svg width="([0-9.]+)" height="([0-9.]+)"')
 
 
-def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **values: Any) -> Chart:
-    """Return measures against epsilon, a row for each split and a line for each protocol, GRR's in ink.
+LOOKS = {
+    "grr": ("ink", "circle"), "blh": ("g5", "cross"), "olh": ("g3", "triangle-up"),
+    "rappor": ("g2", "square"), "oue": ("g1", "diamond"), "ss": ("g4", "triangle-down"),
+    "the": ("bad", "triangle-right"),
+}  # fmt: skip
+"""The colour and the marks of each protocol in figures of papers; in reports only groups have hues."""
+
+PUBLISHED = "the authors' means"
+"""What hollow marks are called."""
+
+
+def measures_figure(
+    results: Results,
+    stored: Mapping[str, Any],
+    name: str,
+    *,
+    published: Callable[[Setting, str], float | None] = lambda *_: None,
+    **values: Any,
+) -> Chart:
+    """Return measures against epsilon, a row for each split and a line for each protocol.
 
     Parameters
     ----------
@@ -37,6 +55,8 @@ def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **va
         Measures with their titles, alt and caption, as in ``figures.toml``.
     name : str
         As in :class:`evenhand.report.Chart`.
+    published : callable
+        From a setting and a measure to the mean that the authors published, or None; they are hollow marks.
     **values
         What alt and caption are filled with.
     """
@@ -45,12 +65,14 @@ def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **va
         settings = [each for each in results.settings if each.option("split") == split]
         protocols = list(dict.fromkeys(each.mechanism for each in settings))
         for measure, title in stored["measures"].items():
-            lines = [
-                _line(results, [each for each in settings if each.mechanism == protocol], measure)
-                for protocol in protocols
-            ]
+            lines = []
+            for protocol in protocols:
+                own = [each for each in settings if each.mechanism == protocol]
+                colour, shape = LOOKS.get(protocol, ("grey", "circle"))
+                means = [published(setting, measure) for setting in own]
+                lines += [published_line(own, means, colour, shape), _line(results, own, measure)]
             base = mark(estimate(results, Setting(), measure, kind="student"))
-            panels.append(Panel(f"{split} split", Axis(title), lines, base))
+            panels.append(Panel(f"{split} split", Axis(title), [line for line in lines if line], base))
     return draw_measures(stored, panels, name, **values)
 
 
@@ -79,7 +101,21 @@ def epsilon_line(
 def _line(results: Results, settings: Sequence[Setting], measure: str) -> Line:
     found = [estimate(results, setting, measure, kind="student") for setting in settings]
     mechanism = settings[0].mechanism
-    return epsilon_line(mechanism.upper(), settings, found, spotlight=mechanism == "grr")
+    line = epsilon_line(mechanism.upper(), settings, found, spotlight=mechanism == "grr")
+    if line.spotlight:
+        return line
+    colour, shape = LOOKS.get(mechanism, ("grey", "circle"))
+    return replace(line, colour=colour, shape=shape)
+
+
+def published_line(
+    settings: Sequence[Setting], means: Sequence[float | None], colour: str, shape: str
+) -> Line | None:
+    """Return the authors' means of settings as hollow marks, or None where they published none."""
+    known = [(setting, mean) for setting, mean in zip(settings, means, strict=True) if mean is not None]
+    epsilons = [float(setting.epsilon or 0) for setting, _ in known]
+    marks = [Estimate(mean) for _, mean in known]
+    return Line(PUBLISHED, epsilons, marks, colour=colour, shape=shape, hollow=True) if known else None
 
 
 def svg_file(chart: Chart) -> str:
@@ -138,10 +174,16 @@ _SAMPLES = {
     "square": "\N{BLACK SQUARE}",
     "triangle-up": "\N{BLACK UP-POINTING TRIANGLE}",
     "diamond": "\N{BLACK DIAMOND}",
+    "triangle-down": "\N{BLACK DOWN-POINTING TRIANGLE}",
+    "triangle-right": "\N{BLACK RIGHT-POINTING TRIANGLE}",
+    "cross": "\N{HEAVY GREEK CROSS}",
 }
 _HOLLOW = {
     "circle": "\N{WHITE CIRCLE}",
     "square": "\N{WHITE SQUARE}",
     "triangle-up": "\N{WHITE UP-POINTING TRIANGLE}",
     "diamond": "\N{WHITE DIAMOND}",
+    "triangle-down": "\N{WHITE DOWN-POINTING TRIANGLE}",
+    "triangle-right": "\N{WHITE RIGHT-POINTING TRIANGLE}",
+    "cross": "\N{OPEN CENTRE CROSS}",
 }

@@ -48,6 +48,11 @@ class Published:
         """Return the published values, or None if there are none."""
         return self.runs_of.get((study, setting.id, measure))
 
+    def mean(self, study: str, setting: Setting, measure: str) -> float | None:
+        """Return the mean of the published values, or None if there are none."""
+        found = self.runs(study, setting, measure)
+        return None if found is None or not np.isfinite(found).any() else float(np.nanmean(found))
+
     def spread(self, study: str, setting: Setting, measure: str) -> float | None:
         """Return the standard deviation of the published values, or None without two of them."""
         found = self.runs(study, setting, measure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked
@@ -62,10 +61,8 @@ def checked_mean(
 def _control(results: Results, measure: str, study: str, published: Published) -> Control | None:
     """Return what no protection gives, ours and that of the published runs."""
     ours = _estimate(results, Setting(), measure)
-    theirs = published.runs(study, Setting(), measure)
-    if theirs is None or not ours.runs or not np.isfinite(theirs).any():
-        return None
-    return Control(ours.value, float(np.nanmean(theirs)))
+    theirs = published.mean(study, Setting(), measure)
+    return Control(ours.value, theirs) if ours.runs and theirs is not None else None
 
 
 def _estimate(results: Results, setting: Setting, measure: str) -> Estimated:

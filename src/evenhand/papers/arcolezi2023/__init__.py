@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.arcolezi2023 import checks
@@ -74,7 +75,9 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
         for words in read_toml(__name__, "figures.toml").values():
             number = words["numbers"][name]
             values = {"title": title, "among": among, "number": number, "repeats": _repeats(results)}
-            drawn.append(measures_figure(results, words, f"fig{number}", **values))
+            known = evidence.published
+            means = {} if known is None else {"published": partial(known.mean, study)}
+            drawn.append(measures_figure(results, words, f"fig{number}", **means, **values))
     return drawn
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 _PLOT = 190.0
+_LOOKS = {GRR: ("g2", "square"), SS: ("g4", "triangle-down")}
 
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
@@ -88,7 +89,8 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
             LABELS[way],
             [float(each) for each in amounts],
             [mark(_mean(results, way, each, measure)) for each in amounts],
-            spotlight=way == spotlight,
+            way == spotlight,
+            *_LOOKS.get(way, ()),
         )
         for way in (GRR, SS, spotlight)
     ]
