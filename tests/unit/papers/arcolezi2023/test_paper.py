@@ -412,3 +412,43 @@ def test_every_study_has_a_table_and_two_figures(monkeypatch):
     assert {count for count, _, _ in drawn} == {4}
     assert "LSAC, 1 to 2 repeats" in drawn[0][2]
     assert "random subsets of sensitive attributes, 2 repeats" in drawn[2][2]
+
+
+def test_the_authors_runs_decide_where_they_have_more_seeds(monkeypatch):
+    """Six seeds of ours that show nothing give way to the twenty that were published."""
+    ours = made(lambda *_: 0.5, name="adult", about=ADULT, epsilons=("4",))
+    told = made(as_in_the_paper("adult"), name="adult", about=ADULT, epsilons=("4",), seeds=20)
+    runs = {
+        ("adult", each.id, measure): values(told, each, measure)
+        for each in told.settings
+        for measure in PRINTED
+    }
+    published = Published(runs, same_seeds=True, source="made up")
+    claims = {claim.id: claim for claim in CLAIMS}
+    alone, beside = (
+        claims["fairer-adult"].judge(Evidence({"adult": ours}, each)) for each in (None, published)
+    )
+    many = claims["fairer-adult"].judge(Evidence({"adult": told}, published))
+
+    assert (alone.verdict, beside.verdict) == ("not shown", "agrees")
+    assert "authors' own runs (Adult, 20 seeds); by ours, 6 seeds, not shown." in beside.why
+    assert "authors" not in alone.why + many.why
+
+
+def test_protocols_are_compared_in_pairs():
+    """A slow copy: who dominates whom, one loop per pair."""
+    results = made(as_in_the_paper("lsac"), epsilons=("4",))
+    ahead, behind, number = comparisons.dominate(results, ("grr", "ss"))
+    slow = [0, 0, 0]
+    for own in comparisons.chosen(results):
+        for other in comparisons.chosen(results):
+            if own.mechanism not in {"grr", "ss"} or other.mechanism in {"grr", "ss"}:
+                continue
+            if own.option("split") != other.option("split"):
+                continue
+            better = [comparisons._beats(results, own, other, measure) for measure in ("acc", "spd")]
+            slow[0] += max(better) > 0 and min(better) >= 0
+            slow[1] += min(better) < 0 and max(better) <= 0
+            slow[2] += 1
+
+    assert [ahead, behind, number] == slow
