@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.papers.figures import draw_measures, epsilon_line
@@ -10,7 +9,6 @@ from evenhand.papers.makhlouf2024.comparisons import chosen
 from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.stored import read_toml
 from evenhand.report.marks import Axis, Estimate, Panel
-from evenhand.report.page import LegendKey
 from evenhand.study.page.wording import mark
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
@@ -50,13 +48,7 @@ def groups_figure(name: str, results: Results) -> Chart:
     also = f" and 3{'abc'[FIGURE_3.index(name)]}" if name in FIGURE_3 else ""
     values = {"first": first, "second": second, "plural": "s" if also else "", "number": number, "also": also}
     values |= {"title": DATA[name].title, "repeats": results.plan.repeats}
-    chart = draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
-    legend = (
-        LegendKey(f"group 1: {second}", "line", "ink"),
-        LegendKey(f"group 0: {first}", "line", "grey"),
-        LegendKey("band: between the groups, unprotected", "dashed", "ink2"),
-    )
-    return replace(chart, legend=legend)
+    return draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
 
 
 def disparities_figure(name: str, results: Results) -> Chart:
@@ -70,7 +62,7 @@ def disparities_figure(name: str, results: Results) -> Chart:
             settings = chosen(results, [strategy], "all")
             found = [estimate(results, each, measure, kind="student") for each in settings]
             label = stored["strategies"][strategy]
-            lines.append(epsilon_line(label, settings, found, spotlight=strategy == "combined"))
+            lines.append(epsilon_line(label, settings, found))
         base = mark(estimate(results, Setting(), measure, kind="student"))
         panels.append(Panel("", Axis(title), lines, base))
     letter = "abc"[FIGURE_4.index(name)]
@@ -82,7 +74,7 @@ def _group_line(results: Results, strategy: str, rate: str, group: int) -> Line:
     settings = chosen(results, [strategy], "all")
     label = results.facts.groups[group]
     found = [group_estimate(results, each, label, rate, kind="student") for each in settings]
-    return epsilon_line(label, settings, found, spotlight=group == 1)
+    return epsilon_line(label, settings, found)
 
 
 def _between(results: Results, rate: str) -> Estimate:
