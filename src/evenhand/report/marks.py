@@ -128,18 +128,12 @@ class Traded:
 
 @dataclass(frozen=True)
 class Line:
-    """Estimates of one protocol against epsilon; the spotlight is in ink, the others are grey.
-
-    Outside of reports a line may have a colour and a shape of its own; hollow marks have no line.
-    """
+    """Estimates of one protocol against epsilon; the spotlight is in ink, the others are grey."""
 
     label: str
     epsilons: Sequence[float]
     estimates: Sequence[Estimate]
     spotlight: bool = False
-    colour: str = ""
-    shape: str = ""
-    hollow: bool = False
 
 
 @dataclass(frozen=True)

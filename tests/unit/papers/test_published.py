@@ -43,7 +43,10 @@ def test_a_spread_needs_two_runs():
 
 def test_the_mean_of_published_runs_leaves_out_what_was_not_published():
     """Nineteen seeds have a mean, none have no mean."""
-    runs = {("a", Setting().id, "acc"): np.array([0.5, np.nan, 0.7]), ("a", Setting().id, "f1"): np.full(3, np.nan)}
+    runs = {
+        ("a", Setting().id, "acc"): np.array([0.5, np.nan, 0.7]),
+        ("a", Setting().id, "f1"): np.full(3, np.nan),
+    }
     published = Published(runs, same_seeds=True, source="made up")
 
     assert published.mean("a", Setting(), "acc") == pytest.approx(0.6)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.arcolezi2023 import checks
@@ -75,9 +74,8 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
         for words in read_toml(__name__, "figures.toml").values():
             number = words["numbers"][name]
             values = {"title": title, "among": among, "number": number, "repeats": _repeats(results)}
-            known = evidence.published
-            means = {} if known is None else {"published": partial(known.mean, study)}
-            drawn.append(measures_figure(results, words, f"fig{number}", **means, **values))
+            values |= {"study": name, "published": evidence.published}
+            drawn.append(measures_figure(results, words, f"fig{number}", **values))
     return drawn
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,6 @@ from evenhand.papers.stored import read_toml
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Axis, Line, Panel
-from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear
 from evenhand.study.page.wording import mark
 
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 _PLOT = 190.0
-_LOOKS = {GRR: ("g2", "square"), SS: ("g4", "triangle-down")}
 
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
@@ -72,9 +69,7 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
         for measure, title in words["measures"].items()
     ]
     values = {"number": number, "title": DATA[name].title, "repeats": _repeats(results)}
-    chart = draw_measures(words, panels, f"fig{number}", **values)
-    legend = (LegendKey("OPT of the row, with its interval", "line", "ink"), *chart.legend[len(rows) :])
-    return replace(chart, legend=legend)
+    return draw_measures(words, panels, f"fig{number}", **values)
 
 
 def _repeats(results: Results) -> str:
@@ -89,8 +84,7 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
             LABELS[way],
             [float(each) for each in amounts],
             [mark(_mean(results, way, each, measure)) for each in amounts],
-            way == spotlight,
-            *_LOOKS.get(way, ()),
+            spotlight=way == spotlight,
         )
         for way in (GRR, SS, spotlight)
     ]

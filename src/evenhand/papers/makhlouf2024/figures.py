@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.papers.figures import draw_measures, epsilon_line, published_line
+from evenhand.papers.figures import draw_measures, epsilon_line, published_value
 from evenhand.papers.makhlouf2024.comparisons import chosen
 from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.stored import read_toml
 from evenhand.report.marks import Axis, Estimate, Panel
-from evenhand.report.page import LegendKey
 from evenhand.study.page.wording import mark
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
     from evenhand.report.marks import Line
     from evenhand.report.page import Chart
     from evenhand.study.results.results import Results
-
-
-_GROUP_0, _INDEPENDENT = ("g2", "square"), ("g1", "diamond")
 
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
@@ -46,11 +41,7 @@ def groups_figure(name: str, results: Results, known: Published | None = None) -
         Panel(
             stored["strategies"][strategy],
             Axis(title),
-            [
-                line
-                for group in (0, 1)
-                for line in _group_lines(name, results, strategy, rate, group=group, known=known)
-            ],
+            [_group_line(name, results, strategy, rate, group=group, known=known) for group in (0, 1)],
             _between(results, rate),
         )
         for strategy in STRATEGIES
@@ -61,14 +52,7 @@ def groups_figure(name: str, results: Results, known: Published | None = None) -
     also = f" and 3{'abc'[FIGURE_3.index(name)]}" if name in FIGURE_3 else ""
     values = {"first": first, "second": second, "plural": "s" if also else "", "number": number, "also": also}
     values |= {"title": DATA[name].title, "repeats": results.plan.repeats}
-    chart = draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
-    legend = [
-        LegendKey(f"group 1: {second}", "line", "ink"),
-        LegendKey(f"group 0: {first}", _GROUP_0[1], _GROUP_0[0]),
-        *(key for key in chart.legend if key.hollow),
-        LegendKey("band: between the groups, unprotected", "dashed", "ink2"),
-    ]
-    return replace(chart, legend=tuple(legend))
+    return draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
 
 
 def disparities_figure(name: str, results: Results, known: Published | None = None) -> Chart:
@@ -81,11 +65,9 @@ def disparities_figure(name: str, results: Results, known: Published | None = No
         for strategy in ("combined", "independent"):
             settings = chosen(results, [strategy], "all")
             found = [estimate(results, each, measure, kind="student") for each in settings]
-            label, is_lit = stored["strategies"][strategy], strategy == "combined"
-            line = epsilon_line(label, settings, found, spotlight=is_lit)
-            look = ("ink", "circle") if is_lit else _INDEPENDENT
-            lines.append(line if is_lit else replace(line, colour=look[0], shape=look[1]))
-            lines += _authors_means(name, settings, measure, look, known)
+            label = stored["strategies"][strategy]
+            means = [published_value(known, name, each, measure) for each in settings]
+            lines.append(epsilon_line(label, settings, found, published=means))
         base = mark(estimate(results, Setting(), measure, kind="student"))
         panels.append(Panel("", Axis(title), lines, base))
     letter = "abc"[FIGURE_4.index(name)]
@@ -93,25 +75,14 @@ def disparities_figure(name: str, results: Results, known: Published | None = No
     return draw_measures(words, panels, f"fig4-{name}", columns=len(measures), **values)
 
 
-def _group_lines(
+def _group_line(
     name: str, results: Results, strategy: str, rate: str, *, group: int, known: Published | None
-) -> list[Line]:
-    """Return a rate of a group against epsilon, and the authors' means where they published them."""
+) -> Line:
     settings = chosen(results, [strategy], "all")
-    label, is_lit = results.facts.groups[group], group == 1
+    label = results.facts.groups[group]
     found = [group_estimate(results, each, label, rate, kind="student") for each in settings]
-    line = epsilon_line(label, settings, found, spotlight=is_lit)
-    look = ("ink", "circle") if is_lit else _GROUP_0
-    own = line if is_lit else replace(line, colour=look[0], shape=look[1])
-    return [own, *_authors_means(name, settings, f"{rate}_{group}", look, known)]
-
-
-def _authors_means(
-    name: str, settings: list[Setting], measure: str, look: tuple[str, str], known: Published | None
-) -> list[Line]:
-    means = [None if known is None else known.mean(name, setting, measure) for setting in settings]
-    line = published_line(settings, means, *look)
-    return [] if line is None else [line]
+    means = [published_value(known, name, each, f"{rate}_{group}") for each in settings]
+    return epsilon_line(label, settings, found, published=means)
 
 
 def _between(results: Results, rate: str) -> Estimate:

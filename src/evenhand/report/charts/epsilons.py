@@ -306,8 +306,6 @@ def _draw_measures(
     for line in panel.lines:
         if line.spotlight:
             _spotlight(drawing, panel, line, digits)
-        elif line.colour:
-            _coloured(drawing, panel, line, digits)
     epsilon_axis(drawing, across, chosen=chosen)
     return drawing.svg()
 
@@ -368,7 +366,7 @@ def _draw_lines(
 
 def _others(drawing: Drawing, panel: Panel, dashes: dict[str, str]) -> None:
     """Draw the grey lines: a few by a pattern each, more of them alike, for context."""
-    others = [line for line in panel.lines if not line.spotlight and not line.colour]
+    others = [line for line in panel.lines if not line.spotlight]
     for mark in dict.fromkeys(dashes.get(line.label, "line") for line in others):
         alike = [line for line in others if dashes.get(line.label, "line") == mark]
         width = 1.6 if dashes else 1
@@ -378,8 +376,7 @@ def _others(drawing: Drawing, panel: Panel, dashes: dict[str, str]) -> None:
 
 def _dashes(panels: Sequence[Panel]) -> dict[str, str]:
     """Return the mark of each grey line by its label; none if there are too many to tell apart."""
-    lines = [line for panel in panels for line in panel.lines if not line.spotlight and not line.colour]
-    others = list(dict.fromkeys(line.label for line in lines))
+    others = list(dict.fromkeys(line.label for panel in panels for line in panel.lines if not line.spotlight))
     return dict(zip(others, _PATTERNS, strict=False)) if len(others) <= len(_PATTERNS) else {}
 
 
@@ -389,33 +386,17 @@ def _spotlight(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
     shown = [point for piece in _pieces(line) for point in piece]
     bars = [(epsilon, estimate.span(times)) for epsilon, estimate in shown]
     drawing.rules([Segment(epsilon, bar[0], epsilon, bar[1]) for epsilon, bar in bars if bar], width=1.4)
-    drawing.dots(_dots(panel, line, digits), size=34, fill="ink")
-
-
-def _coloured(drawing: Drawing, panel: Panel, line: Line, digits: int) -> None:
-    """Draw a line with its own colour and marks, or hollow marks alone."""
-    dots = _dots(panel, line, digits)
-    if line.hollow:
-        drawing.dots(dots, shape=line.shape, size=46, fill="card", stroke=line.colour, stroke_width=1.2)
-        return
-    _draw_lines(drawing, panel, [line], stroke=line.colour, width=1.4)
-    drawing.dots(dots, shape=line.shape, size=26, fill=line.colour)
-
-
-def _dots(panel: Panel, line: Line, digits: int) -> list[Dot]:
-    """Return the marks of a line with what each says."""
-    times = panel.axis.times
     where = f", {panel.row}" if panel.row else ""
-    return [
+    dots = [
         Dot(
             epsilon,
             estimate.value * times,
             f"{line.label}{where}, {epsilon_words(epsilon)}: {panel.axis.title} "
             f"{value_of(estimate, digits, times=times)}",
         )
-        for piece in _pieces(line)
-        for epsilon, estimate in piece
+        for epsilon, estimate in shown
     ]
+    drawing.dots(dots, size=34, fill="ink")
 
 
 def _pieces(line: Line) -> list[list[tuple[float, Estimate]]]:
@@ -454,17 +435,12 @@ def _values(panels: Sequence[Panel], title: str) -> list[float]:
 
 
 def _legend(panels: Sequence[Panel], base: str, dashes: dict[str, str]) -> tuple[LegendKey, ...]:
-    labels = {line.label: line.spotlight for panel in panels for line in panel.lines if not line.colour}
-    coloured = {line.label: line for panel in panels for line in panel.lines if line.colour}
+    labels = {line.label: line.spotlight for panel in panels for line in panel.lines}
     spotlight = [label for label, lit in labels.items() if lit]
     others = [label for label, lit in labels.items() if not lit]
     lit = [estimate for panel in panels for line, _, estimate in _every(panel) if line.spotlight]
     bars = fixed_word("chart.bars") if any(estimate.span() for estimate in lit) else ""
     keys = [LegendKey(f"{label}{bars}", "line", "ink") for label in spotlight]
-    keys += [LegendKey(label, line.shape, line.colour) for label, line in coloured.items() if not line.hollow]
-    keys += [
-        LegendKey(label, "circle", "ink2", hollow=True) for label, line in coloured.items() if line.hollow
-    ]
     keys += [LegendKey(label, dashes[label], "grey") for label in others if label in dashes]
     if others and not dashes:
         named = ", ".join(others) if len(others) <= _MOST_NAMED else f"{', '.join(others[:_MOST_NAMED])}, …"

@@ -21,6 +21,7 @@ FAIL = {
 }  # fmt: skip
 SLIPS = {"theorem-9-text", "equation-29", "equation-20b"}
 EXPECTED = dict.fromkeys(HOLD, "agrees") | dict.fromkeys(FAIL, "contradicted") | dict.fromkeys(SLIPS, "slip")
+_LATER = count()
 NUMBERS = {"county-ratios", "example-1-consistent"}
 STATED = {claim.id: claim for claim in PAPER.claims if not claim.needs and claim.id not in NUMBERS}
 
@@ -132,7 +133,7 @@ def test_other_answers_that_err_most_would_be_seen(monkeypatch):
         (
             "corollary-4-convex",
             "expected",
-            lambda right: lambda *given, later=count(): right(*given) + next(later),
+            lambda right: lambda *given: right(*given) + next(_LATER),
         ),
         ("allotment-expectation", "inverse_growth", lambda _: lambda *_: [1.0, 0.1, 0.01]),
     ],
