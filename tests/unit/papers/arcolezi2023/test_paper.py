@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evenhand.collect import OLH
 from evenhand.papers.arcolezi2023 import PAPER, build_tables, comparisons, draw_figures, load_published
 from evenhand.papers.arcolezi2023.checks import PRINTED
 from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, PROTOCOLS, draw_subset, plan_for, studies
@@ -452,3 +453,9 @@ def test_protocols_are_compared_in_pairs():
             slow[2] += 1
 
     assert [ahead, behind, number] == slow
+
+
+def test_our_olh_tells_the_truth_at_large_epsilons_where_the_paper_s_does_so_half_of_the_time():
+    """The number of buckets ends at 2**24: what the page says of OLH at epsilon 50."""
+    assert OLH(74, 12).p == pytest.approx(0.5, abs=1e-5)
+    assert OLH(74, 50 * 74 / 122).p > 0.999998

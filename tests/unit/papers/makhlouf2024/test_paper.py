@@ -90,7 +90,7 @@ def test_each_design_contains_the_one_before():
     ]
 
     assert cells[0] < cells[1] < cells[2]
-    assert [len(each) for each in cells] == [132, 2250, 5040]
+    assert [len(each) for each in cells] == [132, 3960, 5040]
     assert all(
         f"{len(each):,} cells" in PAPER.designs[name] for each, name in zip(cells, DESIGNS, strict=True)
     )
