@@ -346,13 +346,30 @@ def shift_estimate(each: Estimated, *, sign: int = 1, by: float = 0.0) -> Estima
     return replace(each, value=sign * each.value + by, low=low, high=high)
 
 
-def share(parts: Sequence[Checked], *, least: float = SHARE, what: str = "values") -> Checked:
+def share(
+    parts: Sequence[Checked], *, least: float = SHARE, what: str = "values", most_alike: float = SHARE
+) -> Checked:
     """Check a table by its values; those that cannot be told from doing nothing do not count for it.
 
+    Parameters
+    ----------
+    parts : sequence of Checked
+    least : float
+        How many of the telling values must agree.
+    what : str
+        What they are, for the sentence.
+    most_alike : float
+        If doing nothing comes as close to so many of all values, the table cannot be told apart, unless a
+        telling value speaks against it.
+
+    Examples
+    --------
     >>> agrees, apart = Checked("agrees", ""), Checked("contradicted", "")
     >>> share([agrees] * 19 + [apart]).verdict, share([agrees] * 9 + [apart]).verdict
     ('agrees', 'contradicted')
     >>> share([agrees] + [Checked("cannot tell apart", "")] * 19).verdict
+    'cannot tell apart'
+    >>> share([agrees] * 2 + [Checked("cannot tell apart", "")] * 4, most_alike=0.5).verdict
     'cannot tell apart'
     """
     known = [each for each in parts if each.verdict != UNCHECKED]
@@ -365,10 +382,9 @@ def share(parts: Sequence[Checked], *, least: float = SHARE, what: str = "values
     if same_as_nothing:
         nothing = f"doing nothing would come as close to {same_as_nothing}"
         why = f"{why}; {nothing} others" if why else f"{nothing.capitalize()} of {same_as_nothing} {what}"
-    if same_as_nothing >= least * len(known):
+    verdict = AGREES if good >= least * telling else CONTRADICTED
+    if same_as_nothing >= (most_alike if verdict == AGREES else SHARE) * len(known):
         verdict = INDISTINCT
-    else:
-        verdict = AGREES if good >= least * telling else CONTRADICTED
     return Checked(verdict, f"{why.replace('%', ' %')}.")
 
 

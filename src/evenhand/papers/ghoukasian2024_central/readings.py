@@ -180,7 +180,7 @@ def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
         ours = [
             estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
         ]
-        checked = share(parts)
+        checked = share(parts, most_alike=0.6)
         told = ", ".join(f"{each:.4f}" for each in ours)
         found[reading] = replace(checked, why=f"{checked.why} Ours: {told}.")
     printed = ", ".join(

@@ -178,7 +178,7 @@ def numbers(evidence: Evidence, table: str, trials: str, methods: Sequence[str])
         (abs(each.ours.value - each.paper_value) for each in parts if each.ours and each.paper_value),
         default=0.0,
     )
-    return replace(share(parts, what="numbers"), values={"worst": worst})
+    return replace(share(parts, what="numbers", most_alike=0.6), values={"worst": worst})
 
 
 def ahead(records: Records, kind: str, *, training: bool = False) -> list[Estimated]:
