@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.stored import fill
+from evenhand.papers.stored import fill_caption
 from evenhand.report.charts._panels import (
     PHONE,
     draw_no_values,
@@ -118,7 +118,7 @@ def draw_measures(
     Every curve has a colour, a shape and a name of its own, so that it can be found in the paper's figure;
     published means are hollow. A measure has the same scale in all rows.
     """
-    alt, caption = (fill(stored[key], **values) for key in ("alt", "caption"))
+    alt, caption = fill_caption(stored, **values)
     rows = list(dict.fromkeys(panel.row for panel in panels))
     labels = dict.fromkeys(line.label for panel in panels for line in panel.lines)
     looks = dict(zip(labels, zip(_COLOURS, _SHAPES, strict=True), strict=False))

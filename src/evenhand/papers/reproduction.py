@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from evenhand.study.store.outcome import Outcome
 
 
+SUMMARY_START, SUMMARY_END = "<!-- summary -->", "<!-- end of summary -->"
+"""What stands around the summary in ``claims.md``, so that other pages can include it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Reproduction:
     """What came of a reproduction.
@@ -110,7 +114,7 @@ class Reproduction:
 
     def report(self) -> str:
         """Return what was run, what came of it and every claim, as a page of Markdown."""
-        lines = [f"# {self.paper.name}: claims", "", f"**{self.summary}**", ""]
+        lines = [f"# {self.paper.name}: claims", "", SUMMARY_START, f"**{self.summary}**", SUMMARY_END, ""]
         lines += [f"*{self.paper.title}.* {self.paper.citation}.", ""]
         lines += [f"Design '{self.design}': {self.paper.designs[self.design]}", "What was run:", ""]
         for name, results in self.studies.items():

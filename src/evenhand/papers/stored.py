@@ -78,6 +78,17 @@ def fill(sentence: str, **values: Any) -> str:
     return _SENTENCE.vformat(sentence, (), values)
 
 
+def fill_caption(stored: Mapping[str, Any], **values: Any) -> tuple[str, str]:
+    """Return a figure's alt and its caption, which ends with what to compare where that is told.
+
+    >>> fill_caption({"alt": "Alpha", "caption": "As figure {n}.", "compare": "it falls."}, n=3)
+    ('Alpha', 'As figure 3. To compare: it falls.')
+    """
+    alt, caption = (fill(stored[key], **values) for key in ("alt", "caption"))
+    compare = f" To compare: {fill(stored['compare'], **values)}" if "compare" in stored else ""
+    return alt, caption + compare
+
+
 def read_claims(package: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """Return the claims of a paper in their order; `modules` have the functions that check them.
 

@@ -97,7 +97,7 @@ def test_the_quick_design_is_run_unless_another_is_asked_for():
     }
     assert found.summary == "Of 2 statements 1 agrees, 1 cannot be checked."
     assert str(found) == f"made2026, quick design. {found.summary}"
-    assert found.summary in found.report().split("\n\n")[1]
+    assert f"<!-- summary -->\n**{found.summary}**\n<!-- end of summary -->" in found.report()
 
 
 def test_parts_become_the_repeats_of_one_study():
