@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.tree._criterion import Gini
 from sklearn.tree._splitter import BestSplitter
 from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
-from sklearn.utils import check_random_state
 
-from evenhand.privacy.randomness import forest_samples
+from evenhand.privacy.randomness import forest_samples, tree_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,7 +106,7 @@ def _grow_tree(
     """Return the tree that ``DecisionTreeClassifier(max_features="sqrt")`` grows from valid numbers."""
     sizes = np.array([classes], dtype=np.intp)
     tried = max(1, int(np.sqrt(features.shape[1])))
-    splitter = BestSplitter(Gini(1, sizes), tried, 1, 0.0, check_random_state(seed), None)
+    splitter = BestSplitter(Gini(1, sizes), tried, 1, 0.0, tree_state(seed), None)
     tree = Tree(features.shape[1], sizes, 1)
     DepthFirstTreeBuilder(splitter, 2, 1, 0.0, np.iinfo(np.int32).max, 0.0).build(
         tree, features, target, weights, None
