@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.learn.parity.bounds import printed_bounds
 from evenhand.papers.claims import Evidence, judge_claims
-from evenhand.papers.ghoukasian2024_central import PAPER, bounds
+from evenhand.papers.ghoukasian2024_central import PAPER, bounds, theory_checks
 from evenhand.papers.ghoukasian2024_central.bounds import Case
 from evenhand.papers.ghoukasian2024_central.tables import build_tables
 from evenhand.papers.ghoukasian2024_central.theory_checks import every_case, secret_sizes
@@ -201,3 +201,23 @@ def test_the_table_has_measured_beside_bound(few):
     assert len(found["ours"]) == 5 * len(record["cases"])
     assert wrong == {"bound: Theorem 8, as printed", "bound: rates as printed"}
     assert "sp_gap, 95 % quantile" in found["measure"]
+
+
+def test_two_private_trainings_protect_the_group_and_two_exact_ones_do_not():
+    """The check must be able to agree: without noise a record that changes its group is seen."""
+    noisy = theory_checks.decoupled(Evidence({}), each=1.0)
+    with np.errstate(all="ignore"):
+        exact = theory_checks.decoupled(Evidence({}), each=1e308)
+
+    assert (noisy.verdict, noisy.values["within"], noisy.values["across"]) == ("contradicted", 1.0, 2.0)
+    assert exact.verdict == "agrees"
+
+
+def test_the_rates_cost_the_larger_of_both_epsilons_where_sizes_are_public(monkeypatch):
+    """And the check sees noise that is too small."""
+    found = theory_checks.rates_cost(Evidence({}))
+    right = theory_checks._coordinate
+    monkeypatch.setattr(theory_checks, "_coordinate", lambda *given: 3 * right(*given))
+
+    assert (found.verdict, found.values["told"][0]) == ("agrees", "Adult 0.050 instead of 0.1")
+    assert theory_checks.rates_cost(Evidence({})).verdict == "contradicted"
