@@ -2,21 +2,105 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand.papers.published import Published
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-Verdict = Literal["agrees", "differs", "cannot be checked"]
+Verdict = Literal[
+    "agrees",
+    "contradicted",
+    "not shown",
+    "other data",
+    "method unknown",
+    "slip",
+    "cannot tell apart",
+    "cannot be checked",
+]
+
+_DECIMALS = 3
 
 AGREES: Verdict = "agrees"
-DIFFERS: Verdict = "differs"
+CONTRADICTED: Verdict = "contradicted"
+NOT_SHOWN: Verdict = "not shown"
+OTHER_DATA: Verdict = "other data"
+METHOD_UNKNOWN: Verdict = "method unknown"
+SLIP: Verdict = "slip"
+INDISTINCT: Verdict = "cannot tell apart"
 UNCHECKED: Verdict = "cannot be checked"
+
+
+class VerdictWords(NamedTuple):
+    """How one of a verdict and several are told, and what it means."""
+
+    one: str
+    many: str
+    meaning: str
+
+
+VERDICTS: Mapping[Verdict, VerdictWords] = MappingProxyType(
+    {
+        AGREES: VerdictWords("agrees", "agree", "our runs or our computation show what the paper states"),
+        CONTRADICTED: VerdictWords(
+            "is contradicted and proved so",
+            "are contradicted and proved so",
+            "our runs show the opposite, or a computed example breaks the statement",
+        ),
+        NOT_SHOWN: VerdictWords(
+            "is not shown by our runs",
+            "are not shown by our runs",
+            "our intervals are too wide to decide; the reason says how many repeats could",
+        ),
+        OTHER_DATA: VerdictWords(
+            "differs because the data do",
+            "differ because the data do",
+            "the difference follows from the data, and the reason shows it",
+        ),
+        METHOD_UNKNOWN: VerdictWords(
+            "rests on a method that is not given",
+            "rest on a method that is not given",
+            "the paper does not say enough to repeat it; our number is one reading of several",
+        ),
+        SLIP: VerdictWords("is a slip", "are slips", "the paper contradicts itself, or misprints"),
+        INDISTINCT: VerdictWords(
+            "cannot be told from doing nothing",
+            "cannot be told from doing nothing",
+            "ours is as close as it should be, and so is a result without any protection",
+        ),
+        UNCHECKED: VerdictWords(
+            "cannot be checked", "cannot be checked", "what it takes is not there, or was not run"
+        ),
+    }
+)
+"""The words of every verdict, in the order of reports."""
+
+
+def number_text(value: float) -> str:
+    """Return a number with three decimals and a true minus.
+
+    >>> number_text(-0.17)
+    '\u22120.170'
+    """
+    if not math.isfinite(value):
+        return "no value"
+    return f"{round(value, _DECIMALS) + 0.0:.{_DECIMALS}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _short_text(value: float) -> str:
+    """Return a number in few letters: whole where it is large, with two digits where it is tiny."""
+    if math.isfinite(value) and abs(value) >= 1000:
+        return f"{value:,.0f}".replace("-", "\N{MINUS SIGN}")
+    if math.isfinite(value) and 0 < abs(value) < 10.0**-_DECIMALS:
+        return f"{value:.2g}".replace("-", "\N{MINUS SIGN}")
+    return number_text(value)
 
 
 @dataclass(frozen=True)
@@ -44,7 +128,8 @@ class Checked:
 
     Parameters
     ----------
-    verdict : {"agrees", "differs", "cannot be checked"}
+    verdict : str
+        One of :data:`VERDICTS`.
     why : str
         The numbers behind the verdict, or why there is none, in one sentence.
     ours : Estimated, optional
@@ -86,10 +171,13 @@ class ClaimRow:
         Our value with its interval, where it is one number.
     runs : int or None
         How many repeats are in it.
-    verdict : {"agrees", "differs", "cannot be checked"}
+    verdict : str
+        One of :data:`VERDICTS`.
     why : str
     rule : str
         The rule behind the verdict, by its name in :mod:`evenhand.papers.rules`.
+    words : str
+        The few words of the paper that the statement rests on.
     """
 
     id: str
@@ -103,6 +191,16 @@ class ClaimRow:
     verdict: Verdict
     why: str
     rule: str
+    words: str = ""
+
+    @property
+    def value_text(self) -> str:
+        """Our value with its interval, as text; empty where it is not one number."""
+        if self.ours is None:
+            return ""
+        if self.low is None or self.high is None:
+            return _short_text(self.ours)
+        return f"{_short_text(self.ours)} ({_short_text(self.low)} to {_short_text(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -120,6 +218,8 @@ class Claim:
         The rule that `check` applies.
     needs : tuple of str
         Names of the studies and trials that `check` reads.
+    words : str
+        The few words of the paper that it rests on.
 
     Examples
     --------
@@ -134,6 +234,7 @@ class Claim:
     check: Callable[[Evidence], Checked] = field(repr=False)
     rule: str = ""
     needs: tuple[str, ...] = ()
+    words: str = ""
 
     def judge(self, evidence: Evidence) -> ClaimRow:
         """Return the claim's row: checked, or why it cannot be."""
@@ -153,16 +254,37 @@ class Claim:
             verdict=found.verdict,
             why=found.why,
             rule=self.rule,
+            words=self.words,
         )
 
 
-def agree_if(holds: Any, *, ours: Any = None, paper: Any = "", case: Any = "", **values: Any) -> Checked:
-    """Return that the paper agrees if something holds and differs otherwise, with what its sentence tells.
+def agree_if(
+    holds: Any,
+    *,
+    otherwise: Any = CONTRADICTED,
+    ours: Any = None,
+    paper: Any = "",
+    case: Any = "",
+    **values: Any,
+) -> Checked:
+    """Return that the paper agrees if something holds, else another verdict, with what its sentence tells.
 
-    >>> agree_if(2 > 1, largest=2).verdict
-    'agrees'
+    Parameters
+    ----------
+    holds : bool
+    otherwise : str
+        The verdict if it does not hold: it is contradicted, unless there is another reason.
+    ours, paper, case
+        As in :class:`Checked`.
+    **values
+        The numbers that prove it.
+
+    Examples
+    --------
+    >>> agree_if(2 > 1, largest=2).verdict, agree_if(2 < 1, largest=2).verdict
+    ('agrees', 'contradicted')
     """
-    return Checked(AGREES if holds else DIFFERS, "", ours, paper, values=values, case=case)
+    return Checked(AGREES if holds else otherwise, "", ours, paper, values=values, case=case)
 
 
 def cannot_check(
@@ -179,3 +301,24 @@ def cannot_check(
 def judge_claims(claims: Sequence[Claim], evidence: Evidence) -> tuple[ClaimRow, ...]:
     """Return the row of every claim, in their order."""
     return tuple(claim.judge(evidence) for claim in claims)
+
+
+def count_verdicts(rows: Iterable[ClaimRow]) -> dict[Verdict, int]:
+    """Return how many rows have each verdict, in the order of :data:`VERDICTS`."""
+    numbers = Counter(row.verdict for row in rows)
+    return {verdict: numbers[verdict] for verdict in VERDICTS}
+
+
+def summarize_counts(counts: Mapping[Verdict, int]) -> str:
+    """Return the sentence that leads a summary.
+
+    >>> summarize_counts({"agrees": 39, "contradicted": 20, "slip": 1})
+    'Of 60 statements 39 agree, 20 are contradicted and proved so, 1 is a slip.'
+    """
+    parts = [
+        f"{number} {VERDICTS[verdict].one if number == 1 else VERDICTS[verdict].many}"
+        for verdict, number in counts.items()
+        if number
+    ]
+    total = sum(counts.values())
+    return f"Of {total} statement{'' if total == 1 else 's'} {', '.join(parts) or 'none was judged'}."

@@ -1,15 +1,27 @@
-"""Figures of a reproduction as files: every panel of a chart in one SVG that needs no style sheet."""
+"""Figures of a reproduction: measures against epsilon, and charts as SVG that need no style sheet."""
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.stored import fill
-from evenhand.report.charts import measures_chart
+from evenhand.papers.stored import fill_caption
+from evenhand.report.charts._panels import (
+    PHONE,
+    draw_no_values,
+    epsilon_axis,
+    panel_width,
+    room_left,
+    tick_labels,
+    title_words,
+)
+from evenhand.report.drawing import Dot, Drawing, Margins, Segment
 from evenhand.report.marks import Axis, Line, Panel
+from evenhand.report.page import Chart, LegendKey
+from evenhand.report.scales import Linear, Log
 from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens
 from evenhand.study.page.wording import mark
@@ -19,7 +31,8 @@ from evenhand.study.results.estimates import estimate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.report.page import Chart, LegendKey
+    from evenhand.papers.published import Published
+    from evenhand.report.marks import Estimate
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -27,8 +40,23 @@ _GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
 _SIZE = re.compile(r'<svg width="([0-9.]+)" height="([0-9.]+)"')
 
 
-def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **values: Any) -> Chart:
-    """Return measures against epsilon, a row for each split and a line for each protocol, GRR's in ink.
+@dataclass(frozen=True)
+class Curve(Line):
+    """A line with the means that the authors published beside ours, not a number where there is none."""
+
+    published: Sequence[float] = ()
+
+
+def measures_figure(
+    results: Results,
+    stored: Mapping[str, Any],
+    name: str,
+    *,
+    study: str = "",
+    published: Published | None = None,
+    **values: Any,
+) -> Chart:
+    """Return measures against epsilon, a row for each split and a curve for each protocol.
 
     Parameters
     ----------
@@ -37,6 +65,9 @@ def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **va
         Measures with their titles, alt and caption, as in ``figures.toml``.
     name : str
         As in :class:`evenhand.report.Chart`.
+    study : str
+        The name under which runs were published.
+    published : Published, optional
     **values
         What alt and caption are filled with.
     """
@@ -45,13 +76,33 @@ def measures_figure(results: Results, stored: Mapping[str, Any], name: str, **va
         settings = [each for each in results.settings if each.option("split") == split]
         protocols = list(dict.fromkeys(each.mechanism for each in settings))
         for measure, title in stored["measures"].items():
-            lines = [
-                _line(results, [each for each in settings if each.mechanism == protocol], measure)
-                for protocol in protocols
-            ]
+            lines = []
+            for protocol in protocols:
+                own = [each for each in settings if each.mechanism == protocol]
+                found = [estimate(results, setting, measure, kind="student") for setting in own]
+                theirs = [published_value(published, study, setting, measure) for setting in own]
+                lines.append(epsilon_line(protocol.upper(), own, found, published=theirs))
             base = mark(estimate(results, Setting(), measure, kind="student"))
             panels.append(Panel(f"{split} split", Axis(title), lines, base))
     return draw_measures(stored, panels, name, **values)
+
+
+def published_value(published: Published | None, study: str, setting: Setting, measure: str) -> float:
+    """Return the mean of the published runs of a setting; not a number if there are none."""
+    mean = None if published is None else published.mean(study, setting, measure)
+    return math.nan if mean is None else mean
+
+
+def epsilon_line(
+    label: str,
+    settings: Sequence[Setting],
+    found: Sequence[Estimated],
+    *,
+    published: Sequence[float] = (),
+) -> Curve:
+    """Return estimates of settings against their epsilons as a curve."""
+    epsilons = [float(setting.epsilon or 0) for setting in settings]
+    return Curve(label, epsilons, [mark(each) for each in found], published=published)
 
 
 def draw_measures(
@@ -62,24 +113,121 @@ def draw_measures(
     columns: int | None = None,
     **values: Any,
 ) -> Chart:
-    """Return panels of measures against epsilon as a chart, its stored words filled."""
-    alt, caption = (fill(stored[key], **values) for key in ("alt", "caption"))
-    chart = measures_chart(panels, chosen_epsilon=None, name=name, alt=alt, caption=caption)
-    return chart if columns is None else replace(chart, columns=columns)
+    """Return panels of measures against epsilon as a chart, its stored words filled.
+
+    Every curve has a colour, a shape and a name of its own, so that it can be found in the paper's figure;
+    published means are hollow. A measure has the same scale in all rows.
+    """
+    alt, caption = fill_caption(stored, **values)
+    rows = list(dict.fromkeys(panel.row for panel in panels))
+    labels = dict.fromkeys(line.label for panel in panels for line in panel.lines)
+    looks = dict(zip(labels, zip(_COLOURS, _SHAPES, strict=True), strict=False))
+    tested = tuple(sorted({epsilon for panel in panels for line in panel.lines for epsilon in line.epsilons}))
+    across = columns or max(sum(panel.row == row for panel in panels) for row in rows)
+    scales: dict[str, list[float]] = {}
+    for panel in panels:
+        scales.setdefault(panel.axis.title, []).extend(_values_of(panel))
+    pictures = [
+        "".join(_measure_picture(panel, scales[panel.axis.title], tested, looks, width) for panel in panels)
+        for width in (min(panel_width(min(across, 4)), 520.0), PHONE)
+    ]
+    keys = [LegendKey(label, shape, colour) for label, (colour, shape) in looks.items()]
+    if any(panel.baseline for panel in panels):
+        keys.append(LegendKey("unprotected", "dashed", "ink2"))
+    if any(math.isfinite(each) for panel in panels for line in panel.lines for each in _published(line)):
+        keys.append(LegendKey("hollow: published mean", "circle", "ink2", hollow=True))
+    named = tuple(rows) if any(rows) else ()
+    data = _tabulate_measures(panels)
+    wide, narrow = pictures
+    return Chart(name, wide, narrow, alt, caption, data, legend=tuple(keys), rows=named, columns=across)
 
 
-def epsilon_line(
-    label: str, settings: Sequence[Setting], found: Sequence[Estimated], *, spotlight: bool
-) -> Line:
-    """Return estimates of settings against their epsilons as a line."""
-    epsilons = [float(setting.epsilon or 0) for setting in settings]
-    return Line(label, epsilons, [mark(each) for each in found], spotlight=spotlight)
+_COLOURS = ("ink", "g1", "g2", "g3", "g4", "p2", "g5")
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
+_PLOT_HEIGHT = 170.0
 
 
-def _line(results: Results, settings: Sequence[Setting], measure: str) -> Line:
-    found = [estimate(results, setting, measure, kind="student") for setting in settings]
-    mechanism = settings[0].mechanism
-    return epsilon_line(mechanism.upper(), settings, found, spotlight=mechanism == "grr")
+def _published(line: Line) -> Sequence[float]:
+    return line.published if isinstance(line, Curve) else ()
+
+
+def _values_of(panel: Panel) -> list[float]:
+    """Return everything that the scale of a panel must hold."""
+    ends = [end for line in panel.lines for each in line.estimates for end in each.ends]
+    ends += [each for line in panel.lines for each in _published(line)]
+    ends += panel.baseline.ends if panel.baseline else ()
+    return [end for end in ends if math.isfinite(end)]
+
+
+def _measure_picture(
+    panel: Panel,
+    values: list[float],
+    tested: tuple[float, ...],
+    looks: Mapping[str, tuple[str, str]],
+    width: float,
+) -> str:
+    up = Linear.over(values, pixels=_PLOT_HEIGHT, most_ticks=6, within=panel.axis.limits)
+    margins = Margins(room_left(tick_labels(up), least=40), 52, 10, 46)
+    plot = width - margins.left - margins.right
+    scale = Log(tested, plot) if tested else None
+    drawing = Drawing(width, _PLOT_HEIGHT + margins.top + margins.bottom, margins, x=scale, y=up)
+    drawing.words(*title_words(drawing, panel.axis, cut=up.cut))
+    if scale is None or not values:
+        return draw_no_values(drawing)
+    if panel.baseline and panel.baseline.is_finite:
+        level = _PLOT_HEIGHT - up(panel.baseline.value)
+        drawing.rules([Segment(0, level, plot, level)], stroke="ink2", width=1.4, dash=(5, 4), pixels=True)
+    for line in panel.lines:
+        _draw_curve(drawing, panel, line, *looks[line.label])
+    epsilon_axis(drawing, scale, chosen=None)
+    return drawing.svg()
+
+
+def _draw_curve(drawing: Drawing, panel: Panel, line: Line, colour: str, shape: str) -> None:
+    """Draw a curve with its intervals and marks, and hollow marks for published means."""
+    where = f", {panel.row}" if panel.row else ""
+    points = [
+        (epsilon, each)
+        for epsilon, each in sorted(zip(line.epsilons, line.estimates, strict=True), key=lambda pair: pair[0])
+        if each.is_finite
+    ]
+    dots = [
+        Dot(epsilon, each.value, f"{line.label}{where}, ε = {epsilon:g}: {each.value:.4f}")
+        for epsilon, each in points
+    ]
+    spans = [(epsilon, each.span()) for epsilon, each in points]
+    bars = [Segment(epsilon, span[0], epsilon, span[1]) for epsilon, span in spans if span]
+    drawing.rules(bars, stroke=colour, width=1.1, opacity=0.55)
+    if len(dots) > 1:
+        steps = [Dot(dot.x, dot.y, line.label) for dot in dots]
+        drawing.lines([steps], stroke=colour, width=1.4, opacity=0.85)
+    drawing.dots(dots, shape=shape, size=32, fill=colour)
+    theirs = [
+        Dot(epsilon, each, f"{line.label}{where}, ε = {epsilon:g}, published: {each:.4f}")
+        for epsilon, each in zip(line.epsilons, _published(line), strict=False)
+        if math.isfinite(each)
+    ]
+    if theirs:
+        drawing.dots(theirs, shape=shape, size=70, fill="card", stroke=colour, stroke_width=1.1)
+        drawing.dots(dots, shape=shape, size=16, fill=colour)
+
+
+def _tabulate_measures(panels: Sequence[Panel]) -> dict[str, list[Any]]:
+    rows: list[tuple[Any, ...]] = []
+    for panel in panels:
+        for line in panel.lines:
+            theirs = [*_published(line), *[math.nan] * len(line.epsilons)]
+            for epsilon, each, mean in zip(line.epsilons, line.estimates, theirs, strict=False):
+                paper = mean if math.isfinite(mean) else None
+                rows.append((panel.row, panel.axis.title, line.label, epsilon, *_limits(each), paper))
+        if panel.baseline:
+            rows.append((panel.row, panel.axis.title, "unprotected", None, *_limits(panel.baseline), None))
+    names = ("row", "measure", "line", "epsilon", "value", "low", "high", "published")
+    return {column: [row[place] for row in rows] for place, column in enumerate(names)}
+
+
+def _limits(each: Estimate) -> tuple[float, float | None, float | None]:
+    return each.value, each.low, each.high
 
 
 def svg_file(chart: Chart) -> str:
@@ -138,6 +286,9 @@ _SAMPLES = {
     "square": "\N{BLACK SQUARE}",
     "triangle-up": "\N{BLACK UP-POINTING TRIANGLE}",
     "diamond": "\N{BLACK DIAMOND}",
+    "triangle-down": "\N{BLACK DOWN-POINTING TRIANGLE}",
+    "triangle-right": "\N{BLACK RIGHT-POINTING TRIANGLE}",
+    "cross": "\N{HEAVY GREEK CROSS}",
 }
 _HOLLOW = {
     "circle": "\N{WHITE CIRCLE}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.stored import fill, read_toml
+from evenhand.papers.stored import fill_caption, read_toml
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Axis
@@ -172,7 +172,7 @@ class Figure:
         **values: Any,
     ) -> Chart:
         """Return pictures for the desk and for the phone as a chart, with the words and the legend."""
-        alt, caption = (fill(self.stored[key], **values) for key in ("alt", "caption"))
+        alt, caption = fill_caption(self.stored, **values)
         wide, narrow = pictures
         titled = name or self.name
         return Chart(titled, wide, narrow, alt, caption, data, legend=self.legend, columns=columns)

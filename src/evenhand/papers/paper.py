@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import tomllib
 from dataclasses import dataclass, field
+from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -113,3 +115,16 @@ def paper_named(name: str) -> Paper:
         raise UnknownNameError("Paper", name, PAPERS)
     found: Paper = importlib.import_module(f"evenhand.papers.{name.replace('-', '_')}").PAPER
     return found
+
+
+def read_designs(name: str) -> dict[str, str]:
+    """Return what each design of a paper runs and how long it takes, without loading the paper.
+
+    >>> read_designs("zhu2023")["quick"]
+    'Table 1 with 5 experiments of 200 repetitions, its figures with 2, ... about 20 seconds of one core.'
+    """
+    if not isinstance(name, str) or name not in PAPERS:
+        raise UnknownNameError("Paper", name, PAPERS)
+    stored = files("evenhand.papers").joinpath(name.replace("-", "_"), "paper.toml")
+    designs: dict[str, str] = tomllib.loads(stored.read_text(encoding="utf-8"))["designs"]
+    return designs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,9 @@ import numpy as np
 
 from evenhand.datasets.download.files import places
 from evenhand.datasets.download.parsing import parse_csv
+from evenhand.measure import MEASURES
+from evenhand.study.results.results import Results
+from evenhand.study.store.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.facts import Facts
+    from evenhand.study.plan.plan import Plan
 
 _RUNS = 20
 
@@ -41,6 +47,11 @@ class Published:
     def runs(self, study: str, setting: Setting, measure: str) -> NDArray[np.float64] | None:
         """Return the published values, or None if there are none."""
         return self.runs_of.get((study, setting.id, measure))
+
+    def mean(self, study: str, setting: Setting, measure: str) -> float | None:
+        """Return the mean of the published values, or None if there are none."""
+        found = self.runs(study, setting, measure)
+        return None if found is None or not np.isfinite(found).any() else float(np.nanmean(found))
 
     def spread(self, study: str, setting: Setting, measure: str) -> float | None:
         """Return the standard deviation of the published values, or None without two of them."""
@@ -106,3 +117,25 @@ def load_runs(
             known = runs.setdefault((study, setting.id, measure), np.full(_RUNS, np.nan))
             known[int(seed)] = columns[column][row]
     return Published(runs, same_seeds=same_seeds, source=source)
+
+
+def results_of(published: Published, study: str, plan: Plan, facts: Facts) -> Results:
+    """Return the published runs of a study as results, so that findings can be judged by them too.
+
+    Parameters
+    ----------
+    published : Published
+    study : str
+    plan : Plan
+        With the settings and as many repeats as were published; what was not published is left out.
+    facts : Facts
+        Of our own study of the same data.
+    """
+    measures = {measure for name, _, measure in published.runs_of if name == study}
+    outcomes = []
+    for cell in plan.cells():
+        known = {measure: published.runs(study, cell.setting, measure) for measure in measures}
+        values = {measure: float(runs[cell.repeat]) for measure, runs in known.items() if runs is not None}
+        if any(math.isfinite(value) for value in values.values()):
+            outcomes.append(Outcome(cell, measures=dict.fromkeys(MEASURES, math.nan) | values))
+    return Results(plan, facts, outcomes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Evidence, judge_claims
+from evenhand.papers.claims import Evidence, count_verdicts, judge_claims, summarize_counts
 from evenhand.papers.figures import svg_file
+from evenhand.papers.finished import (
+    adopt_cells,
+    cells_path,
+    load_cells,
+    load_records,
+    pack_cells,
+    pack_records,
+    records_path,
+)
 from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
 from evenhand.study.plan.cells import Cell
@@ -26,12 +34,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from evenhand.papers.claims import ClaimRow
+    from evenhand.papers.claims import ClaimRow, Verdict
     from evenhand.papers.paper import Paper, Study
     from evenhand.papers.trials import Trials
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.events import Event
+    from evenhand.study.store.outcome import Outcome
+
+
+SUMMARY_START, SUMMARY_END = "<!-- summary -->", "<!-- end of summary -->"
+"""What stands around the summary in ``claims.md``, so that other pages can include it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +75,14 @@ class Reproduction:
     trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict, repr=False)
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many claims agree, differ and cannot be checked."""
-        found = Counter(row.verdict for row in self.claims)
-        return {verdict: found[verdict] for verdict in (AGREES, DIFFERS, UNCHECKED)}
+    def counts(self) -> dict[Verdict, int]:
+        """How many claims have each verdict."""
+        return count_verdicts(self.claims)
+
+    @property
+    def summary(self) -> str:
+        """How many claims agree, are contradicted and so on, in a sentence."""
+        return summarize_counts(self.counts)
 
     def write(self, folder: str | PathLike[str]) -> None:
         """Write :meth:`report` and :meth:`gallery` as Markdown, claims and tables as CSV, figures as SVG.
@@ -97,8 +114,8 @@ class Reproduction:
 
     def report(self) -> str:
         """Return what was run, what came of it and every claim, as a page of Markdown."""
-        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        lines = [f"# {self.paper.name}: claims", "", f"*{self.paper.title}.* {self.paper.citation}.", ""]
+        lines = [f"# {self.paper.name}: claims", "", SUMMARY_START, f"**{self.summary}**", SUMMARY_END, ""]
+        lines += [f"*{self.paper.title}.* {self.paper.citation}.", ""]
         lines += [f"Design '{self.design}': {self.paper.designs[self.design]}", "What was run:", ""]
         for name, results in self.studies.items():
             failed = f", {len(results.failures)} failed" if results.failures else ""
@@ -107,7 +124,7 @@ class Reproduction:
         lines += [f"- {name}: {len(records):,} trials" for name, records in self.trials.items()]
         lines += ["- nothing"] if not self.studies and not self.trials else []
         lines += [f"- {name}: not run. {why}" for name, why in self.missing.items()]
-        return "\n".join([*lines, "", f"Claims: {counts}.", "", markdown(self.claims)])
+        return "\n".join([*lines, "", markdown(self.claims)])
 
     def gallery(self) -> str:
         """Return every figure with its caption, as a page of Markdown beside the pictures."""
@@ -116,8 +133,7 @@ class Reproduction:
         return "\n\n".join(parts) + "\n"
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        return f"{self.paper.name}, {self.design} design: {counts}"
+        return f"{self.paper.name}, {self.design} design. {self.summary}"
 
 
 def reproduce(
@@ -188,9 +204,8 @@ def reproduce(
             except DataSetNotFoundError as error:
                 missing[study.name] = str(error)
         for each in trials:
-            place = None if out is None else Path(out) / each.name
             try:
-                records[each.name] = each.run(place, tell=tell.next(), cancel=token)
+                records[each.name] = _run_trials(each, out, tell, cancel=token)
             except DataSetNotFoundError as error:
                 missing[each.name] = str(error)
         tell.end(cancelled=token.requested)
@@ -199,6 +214,9 @@ def reproduce(
 
 def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> Reproduction:
     """Judge what is finished in the folder of a reproduction, also while it runs, and run nothing.
+
+    Cells count that are in the stores of the studies, or in the folder ``cells`` that :func:`reproduce`
+    leaves there.
 
     Parameters
     ----------
@@ -216,29 +234,40 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
         results = _load_results(study, Path(out) / study.name)
         if results is not None:
             found[study.name] = results
-    trials = {each.name: each.load_records(Path(out) / each.name) for each in paper.trials(chosen)}
+    trials = {each.name: _load_trials(each, Path(out)) for each in paper.trials(chosen)}
     return build_reproduction(paper, chosen, found, trials=trials)
 
 
 def _load_results(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
-    wanted = {cell.id for cell in study.plan.cells()}
-    places = (
-        [folder]
-        if study.parts is None
-        else [folder / f"{number:02d}" for number in range(study.plan.repeats)]
-    )
-    outcomes, facts = [], None
-    for number, place in enumerate(places):
-        if not (place / FILE).is_file():
-            continue
-        loaded = Results.load(place)
-        facts = facts or loaded.facts
-        cells = loaded.outcomes
-        if study.parts is not None:
-            cells = tuple(replace(each, cell=Cell(each.cell.setting, number)) for each in cells)
-        outcomes += [each for each in cells if each.cell.id in wanted]
-    return None if facts is None else Results(study.plan, facts, outcomes)
+    wanted = {cell.id: cell for cell in study.plan.cells()}
+    packed = load_cells(cells_path(folder.parent, study.name))
+    outcomes: dict[str, Outcome] = {}
+    facts = None
+    for number, place in _part_folders(study, folder).items():
+        loaded = Results.load(place) if (place / FILE).is_file() else None
+        sources = [source for source in (packed.get(number), loaded) if source is not None]
+        facts = facts or (sources[-1].facts if sources else None)
+        for outcome in (outcome for source in sources for outcome in source.outcomes):
+            repeat = outcome.cell.repeat if study.parts is None else number
+            cell = wanted.get(Cell(outcome.cell.setting, repeat).id)
+            if cell is not None:
+                outcomes[cell.id] = replace(outcome, cell=cell)
+    return None if facts is None else Results(study.plan, facts, outcomes.values())
+
+
+def _load_trials(trials: Trials, out: Path) -> dict[int, dict[str, Any]]:
+    """Return the records of trials that are finished, of those that a design has."""
+    packed = load_records(records_path(out, trials.name), trials.name)
+    wanted = {number: record for number, record in packed.items() if number < trials.number}
+    return dict(sorted({**wanted, **trials.load_records(out / trials.name)}.items()))
+
+
+def _part_folders(study: Study, folder: Path) -> dict[int, Path]:
+    """Return the folder of each part of a study; a study of one plan is its only part."""
+    if study.parts is None:
+        return {0: folder}
+    return {number: folder / f"{number:02d}" for number in range(study.plan.repeats)}
 
 
 def build_reproduction(
@@ -302,9 +331,15 @@ def _run_study(
 ) -> Results:
     """Return the results of a study, its parts put together."""
     folder = None if out is None else Path(out) / study.name
+    file = None if out is None else cells_path(Path(out), study.name)
+    packed = {} if file is None or not resume else load_cells(file)
+    folders = {} if folder is None else _part_folders(study, folder)
 
-    def one(plan: Plan, place: Path | None) -> Results:
+    def one(number: int, plan: Plan) -> Results:
         whole, frame = (plan, None) if study.completed is None else study.completed(plan)
+        place = folders.get(number)
+        if place is not None and number in packed:
+            adopt_cells(packed[number], whole, frame, place)
         return run(
             whole,
             frame=frame,
@@ -315,18 +350,35 @@ def _run_study(
             cancel=cancel,
         )
 
-    if study.parts is None:
-        return one(study.plan, folder)
-    outcomes, facts = [], None
-    for number, part in enumerate(study.parts()):
-        found = one(part, None if folder is None else folder / f"{number:02d}")
-        facts = facts or found.facts
-        outcomes += [replace(each, cell=Cell(each.cell.setting, number)) for each in found.outcomes]
-        if cancel.requested:
-            break
+    try:
+        if study.parts is None:
+            return one(0, study.plan)
+        outcomes, facts = [], None
+        for number, part in enumerate(study.parts()):
+            found = one(number, part)
+            facts = facts or found.facts
+            outcomes += [replace(each, cell=Cell(each.cell.setting, number)) for each in found.outcomes]
+            if cancel.requested:
+                break
+    finally:
+        if file is not None:
+            pack_cells(file, folders)
     if facts is None:
         raise InvalidParameterError("parts", owner="Study", must_be="at least one plan", got="none")
     return Results(study.plan, facts, outcomes)
+
+
+def _run_trials(
+    trials: Trials, out: str | PathLike[str] | None, tell: _Together, *, cancel: Cancel
+) -> dict[int, dict[str, Any]]:
+    """Return the records of trials, those of earlier runs among them."""
+    if out is None:
+        return trials.run(None, tell=tell.next(), cancel=cancel)
+    file = records_path(Path(out), trials.name)
+    earlier = load_records(file, trials.name)
+    found = trials.run(Path(out) / trials.name, known=earlier, tell=tell.next(), cancel=cancel)
+    pack_records(file, trials.name, found)
+    return found
 
 
 class _Together:

@@ -3,39 +3,53 @@ r"""Rules for verdicts, fixed before any result was looked at.
 ``quoted``
     A number printed in the paper agrees if ours is within two standard errors, half a unit of the last
     printed digit and 0.005 of it. The standard error is the spread of the published runs over
-    :math:`\sqrt n` for our :math:`n` repeats; without published runs it is ours.
+    :math:`\sqrt n` for our :math:`n` repeats; without published runs it is ours. If the paper says how many
+    repeats its number is a mean of, their error is added.
 ``published mean``
-    As ``quoted``, without the rounding, against the mean of the published runs. Where both used the same
-    seeds, the mean is over the seeds that we ran.
+    Ours is within three joint standard errors, by the spread of the published runs, and 0.005 of the mean of
+    the published runs. Where both used the same seeds, the mean is over the seeds that we ran.
 ``same``
     A result without randomness agrees if it is the published one to three decimals.
 ``mostly``
     A finding in words becomes comparisons, pair by pair in the same repeats, each oriented so that a positive
-    difference supports the finding. It agrees if in more than half of them the 95 % interval is above zero.
+    difference supports the finding. It agrees if in more than half of them the 95 % interval is above zero,
+    and is contradicted if in half of them or more it is below. Else it is not shown.
 ``below``
-    "Minor" agrees if in more than half of the comparisons the 95 % interval is below the limit.
+    "Minor" is judged in the same way by how far amounts are below a limit.
 ``alike``
-    "Similar" agrees if in more than half of the comparisons the 95 % interval is within the margin, and
-    differs if in more than half it is beyond it.
+    "Similar" is judged in the same way by how far differences are within the margin.
 ``share``
     A table agrees if at least 95 % of its values do.
 ``fact``
     Counts, sizes and formulas agree if they are equal.
 
-A comparison of fewer than :data:`FEWEST` repeats is open unless it is clear. Where open comparisons of so few
-repeats decide the verdict, the claim cannot be checked; with more repeats a finding that they do not show
-differs.
+A number that is meant to show what a protection does has a :class:`Control`: what doing nothing would give.
+Its slack is a tenth of the effect, if that is less, and if doing nothing is within reach too, the number
+cannot tell the two apart.
+
+A finding that is not shown says how many repeats could decide, if the differences stay as they are.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import t as student
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
+from evenhand.papers.claims import (
+    AGREES,
+    CONTRADICTED,
+    INDISTINCT,
+    NOT_SHOWN,
+    UNCHECKED,
+    Checked,
+    Verdict,
+    cannot_check,
+    number_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -51,28 +65,63 @@ MARGIN = 0.01
 """Differences within it are called similar."""
 
 FEWEST = 5
-"""Repeats below which an open comparison speaks neither for nor against a finding."""
+"""Repeats below which a number that is not reached contradicts nothing."""
+
+OF_EFFECT = 0.1
+"""The slack of a number with a control is at most this share of the effect."""
+
+MOST_REPEATS = 10_000
+"""More repeats than these are not told as a number."""
 
 SHARE = 0.95
 """How many values of a table must agree."""
 
+ERRORS_IN_TABLE = 3.0
+"""The standard errors that a number of a table may be off: of many, some are off by two."""
+
 _ERRORS = 2.0
+
 _DECIMALS = 3
 
 
-def number_text(value: float) -> str:
-    """Return a number with three decimals and a true minus.
+@dataclass(frozen=True)
+class Control:
+    """What doing nothing gives where a number is to show what a protection does.
 
-    >>> number_text(-0.17)
-    '\u22120.170'
+    Parameters
+    ----------
+    value : float
+        Our value without protection; for a gap that a method closes, zero may stand for it.
+    printed : float, optional
+        The paper's value without protection; ours by default.
+
+    Examples
+    --------
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> ours = Estimated(0.808, runs=20, standard_error=0.0)
+    >>> quoted(ours, 0.81, decimals=2, control=Control(0.813)).verdict
+    'cannot tell apart'
     """
-    if not math.isfinite(value):
-        return "no value"
-    return f"{round(value, _DECIMALS) + 0.0:.{_DECIMALS}f}".replace("-", "\N{MINUS SIGN}")
+
+    value: float
+    printed: float | None = None
+
+    def slack(self, paper: float) -> float:
+        """Return what a printed number may be off besides its errors: a share of the effect."""
+        effect = abs(paper - (self.value if self.printed is None else self.printed))
+        return min(SLACK, OF_EFFECT * effect)
 
 
 def quoted(
-    ours: Estimated, paper: float, *, decimals: int, spread: float | None = None, about: bool = False
+    ours: Estimated,
+    paper: float,
+    *,
+    decimals: int,
+    spread: float | None = None,
+    about: bool = False,
+    control: Control | None = None,
+    trials: float | None = None,
+    errors: float = _ERRORS,
 ) -> Checked:
     """Check a number that the paper prints.
 
@@ -86,16 +135,29 @@ def quoted(
         Standard deviation of the published runs behind the number.
     about : bool
         Whether the paper prints it with a tilde.
+    control : Control, optional
+        What doing nothing gives.
+    trials : float, optional
+        How many repeats the paper's number is a mean of: it then has an error of its own, by our spread.
+    errors : float, default 2
+        How many standard errors are allowed; :data:`ERRORS_IN_TABLE` where many numbers are judged together.
     """
     text = f"{'~' if about else ''}{paper:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
     error = _error(ours, spread)
     if error is None:
         return cannot_check(_ALONE, ours=ours, paper=text)
-    reach = _ERRORS * error + 0.5 * 10.0**-decimals + SLACK
-    return _within(ours, paper, reach, text)
+    error *= 1.0 if trials is None else math.sqrt(1 + ours.runs / trials)
+    reach = errors * error + 0.5 * 10.0**-decimals
+    return _within(ours, paper, reach, text, control=control)
 
 
-def published_mean(ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: bool) -> Checked:
+def published_mean(
+    ours: Estimated,
+    theirs: NDArray[np.float64],
+    *,
+    same_seeds: bool,
+    control: Control | None = None,
+) -> Checked:
     """Check a mean against the published runs, one value per seed.
 
     Parameters
@@ -105,6 +167,8 @@ def published_mean(ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: 
     theirs : array
     same_seeds : bool
         Compare with the published runs of the seeds that we ran instead of all of them.
+    control : Control, optional
+        What doing nothing gives.
     """
     known = theirs[np.isfinite(theirs)]
     if len(known) < 2 or not ours.runs:
@@ -114,18 +178,24 @@ def published_mean(ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: 
     if not len(like):
         return cannot_check("There is no published run of the seeds that we ran.", ours=ours)
     paper = float(like.mean())
-    reach = _ERRORS * float(known.std(ddof=1)) / math.sqrt(ours.runs) + SLACK
-    return _within(ours, paper, reach, number_text(paper))
+    joint = float(known.std(ddof=1)) * math.sqrt(1 / ours.runs + 1 / len(like))
+    reach = ERRORS_IN_TABLE * joint
+    return _within(ours, paper, reach, number_text(paper), control=control)
 
 
 def same(ours: Estimated, paper: float, *, decimals: int = _DECIMALS) -> Checked:
     """Check a result that has no randomness left: it must be the same to so many decimals."""
     if not math.isfinite(ours.value):
         return cannot_check("There is no value of ours.", ours=ours, paper=number_text(paper))
-    return _within(ours, paper, 0.5 * 10.0**-decimals, number_text(paper))
+    return _within(ours, paper, 0.5 * 10.0**-decimals, number_text(paper), slack=0.0)
 
 
-def mostly(differences: Sequence[Estimated], *, what: str = "comparisons") -> Checked:
+def mostly(
+    differences: Sequence[Estimated],
+    *,
+    what: str = "comparisons",
+    words: tuple[str, str] = ("clearly for it", "clearly against it"),
+) -> Checked:
     """Check a finding in words by comparisons in which a positive difference supports it.
 
     Parameters
@@ -134,29 +204,85 @@ def mostly(differences: Sequence[Estimated], *, what: str = "comparisons") -> Ch
         Means of differences within repeats.
     what : str
         What they are, for the sentence.
+    words : tuple of str
+        How those for the finding and those against it are told.
 
     Examples
     --------
     >>> from evenhand.study.results.estimates import Estimated
-    >>> clear = Estimated(0.02, 0.01, 0.03, runs=20)
-    >>> unclear = Estimated(0.0, -0.01, 0.01, runs=20)
-    >>> mostly([clear, clear, unclear]).verdict, mostly([clear, unclear, unclear]).verdict
-    ('agrees', 'differs')
+    >>> clear, against = Estimated(0.02, 0.01, 0.03, runs=20), Estimated(-0.02, -0.03, -0.01, runs=20)
+    >>> wide = Estimated(0.01, -0.01, 0.03, runs=20, standard_error=0.0096)
+    >>> mostly([clear, clear, wide]).verdict, mostly([clear, against]).verdict
+    ('agrees', 'contradicted')
+    >>> mostly([wide]).why
+    'Of 1 comparisons, 0 clearly for it and 0 clearly against it. About 74 repeats could decide, if ...'
     """
     known = [each for each in differences if each.runs and math.isfinite(each.value)]
     if not known:
         return cannot_check("No comparison has a value.")
-    number = len(known)
-    above = sum(each.low is not None and each.low > 0 for each in known)
-    below = sum(each.high is not None and each.high < 0 for each in known)
-    few = sum(not each.is_clear and each.runs < FEWEST for each in known)
-    middle = _middle(known)
-    counts = f"Of {number} {what}, {above} clearly for it and {below} clearly against it"
+    above, below = (sum(_is_side(each, side) for each in known) for side in (1, -1))
+    counts = f"Of {len(known)} {what}, {above} {words[0]} and {below} {words[1]}."
+    verdict = majority(above, below, len(known))
+    if verdict == NOT_SHOWN:
+        counts = f"{counts} {_repeats_sentence(repeats_to_decide(known))}"
+    return Checked(verdict, counts, _middle(known))
+
+
+def _is_side(each: Estimated, side: int) -> bool:
+    """Return whether an interval is clear of zero on one side."""
+    return each.is_clear and side * each.value > 0
+
+
+def majority(above: int, below: int, number: int) -> Verdict:
+    """Return what the clear comparisons decide; half against leaves no majority for a finding."""
     if 2 * above > number:
-        return Checked(AGREES, f"{counts}.", middle)
-    if 2 * (above + few) > number:
-        return Checked(UNCHECKED, f"{counts}; {few} are open, of fewer than {FEWEST} repeats.", middle)
-    return Checked(DIFFERS, f"{counts}.", middle)
+        return AGREES
+    return CONTRADICTED if 2 * below >= number else NOT_SHOWN
+
+
+def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
+    """Return how many repeats could decide, if means and spreads stay; None if none could.
+
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> repeats_to_decide([Estimated(0.01, -0.01, 0.03, runs=20, standard_error=0.0096)])
+    74
+    """
+    sides = {side: sum(_is_side(each, side) for each in differences) for side in (1, -1)}
+    waiting = sorted(
+        (_repeats_until_clear(each), 1 if each.value > 0 else -1)
+        for each in differences
+        if not each.is_clear and each.standard_error and each.value
+    )
+    for repeats, side in waiting:
+        sides[side] += 1
+        if majority(sides[1], sides[-1], len(differences)) != NOT_SHOWN:
+            return repeats
+    return None
+
+
+def _repeats_until_clear(each: Estimated) -> int:
+    """Return the repeats from which on a t interval around the same mean excludes zero."""
+    spread = (each.standard_error or 0.0) * math.sqrt(each.runs)
+
+    def half_width(repeats: int) -> float:
+        quantile = float(student.ppf((1 + each.level) / 2, repeats - 1))
+        return quantile * spread / math.sqrt(repeats)
+
+    if half_width(MOST_REPEATS) >= abs(each.value):
+        return MOST_REPEATS + 1
+    few, many = 2, MOST_REPEATS
+    while few < many:
+        middle = (few + many) // 2
+        few, many = (few, middle) if half_width(middle) < abs(each.value) else (middle + 1, many)
+    return few
+
+
+def _repeats_sentence(repeats: int | None) -> str:
+    if repeats is None:
+        return "They point both ways or have no interval, and more repeats of the same would not decide."
+    if repeats > MOST_REPEATS:
+        return f"Not even {MOST_REPEATS:,} repeats could decide, if the differences stay as they are."
+    return f"About {repeats:,} repeats could decide, if the differences stay as they are."
 
 
 def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparisons") -> Checked:
@@ -166,12 +292,12 @@ def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparison
     --------
     >>> from evenhand.study.results.estimates import Estimated
     >>> small = Estimated(0.005, 0.001, 0.009, runs=20)
-    >>> below([small], limit=0.02).verdict, below([small], limit=0.001).verdict
-    ('agrees', 'differs')
+    >>> below([small], limit=0.02).verdict, below([small], limit=0.0005).verdict
+    ('agrees', 'contradicted')
     """
-    found = mostly([shift_estimate(each, sign=-1, by=limit) for each in amounts], what=what)
-    known = [each for each in amounts if each.runs and math.isfinite(each.value)]
-    return replace(found, ours=_middle(known)) if known else found
+    room = [shift_estimate(each, sign=-1, by=limit) for each in amounts]
+    words = (f"clearly below {limit:g}", "clearly above it")
+    return _show_middle(mostly(room, what=what, words=words), amounts)
 
 
 def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str = "comparisons") -> Checked:
@@ -183,25 +309,25 @@ def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str
     >>> alike([Estimated(0.001, -0.002, 0.004, runs=20)]).verdict
     'agrees'
     >>> alike([Estimated(0.03, 0.02, 0.04, runs=20)]).verdict
-    'differs'
+    'contradicted'
     """
-    known = [each for each in differences if each.runs and math.isfinite(each.value)]
-    if not known:
-        return cannot_check("No comparison has a value.")
-    number = len(known)
-    within = sum(
-        each.low is not None and each.high is not None and -margin <= each.low and each.high <= margin
-        for each in known
-    )
-    beyond = sum(_beyond(each, margin) for each in known)
-    counts = (
-        f"Of {number} {what}, {within} have an interval within {margin:g} of each other and {beyond} beyond"
-    )
-    if 2 * within > number:
-        return Checked(AGREES, f"{counts}.", _middle(known))
-    if 2 * beyond > number:
-        return Checked(DIFFERS, f"{counts}.", _middle(known))
-    return Checked(UNCHECKED, f"{counts}; the others are too wide to tell.", _middle(known))
+    room = [_room_within(each, margin) for each in differences]
+    words = (f"clearly within {margin:g} of no difference", "clearly beyond it")
+    return _show_middle(mostly(room, what=what, words=words), differences)
+
+
+def _room_within(each: Estimated, margin: float) -> Estimated:
+    """Return how far a difference is within a margin, below zero if it is beyond."""
+    if each.low is None or each.high is None:
+        return replace(each, value=margin - abs(each.value))
+    ends = (abs(each.low), abs(each.high))
+    least = 0.0 if each.low <= 0 <= each.high else min(ends)
+    return replace(each, value=margin - abs(each.value), low=margin - max(ends), high=margin - least)
+
+
+def _show_middle(checked: Checked, amounts: Sequence[Estimated]) -> Checked:
+    known = [each for each in amounts if each.runs and math.isfinite(each.value)]
+    return replace(checked, ours=_middle(known)) if known else checked
 
 
 RULES: Mapping[str, Callable[..., Checked]] = {"mostly": mostly, "alike": alike, "below": below}
@@ -220,22 +346,56 @@ def shift_estimate(each: Estimated, *, sign: int = 1, by: float = 0.0) -> Estima
     return replace(each, value=sign * each.value + by, low=low, high=high)
 
 
-def share(parts: Sequence[Checked], *, least: float = SHARE, what: str = "values") -> Checked:
-    """Check a table by its values.
+def share(
+    parts: Sequence[Checked], *, least: float = SHARE, what: str = "values", most_alike: float = SHARE
+) -> Checked:
+    """Check a table by its values; those that cannot be told from doing nothing do not count for it.
 
-    >>> agrees, differs = Checked("agrees", ""), Checked("differs", "")
-    >>> share([agrees] * 19 + [differs]).verdict, share([agrees] * 9 + [differs]).verdict
-    ('agrees', 'differs')
+    Parameters
+    ----------
+    parts : sequence of Checked
+    least : float
+        How many of the telling values must agree.
+    what : str
+        What they are, for the sentence.
+    most_alike : float
+        If doing nothing comes as close to so many of all values, the table cannot be told apart, unless a
+        telling value speaks against it.
+
+    Examples
+    --------
+    >>> agrees, apart = Checked("agrees", ""), Checked("contradicted", "")
+    >>> share([agrees] * 19 + [apart]).verdict, share([agrees] * 9 + [apart]).verdict
+    ('agrees', 'contradicted')
+    >>> share([agrees] + [Checked("cannot tell apart", "")] * 19).verdict
+    'cannot tell apart'
+    >>> share([agrees] * 2 + [Checked("cannot tell apart", "")] * 4, most_alike=0.5).verdict
+    'cannot tell apart'
     """
     known = [each for each in parts if each.verdict != UNCHECKED]
     if not known:
         return cannot_check(f"None of the {what} can be compared.")
+    same_as_nothing = sum(each.verdict == INDISTINCT for each in known)
+    telling = len(known) - same_as_nothing
     good = sum(each.verdict == AGREES for each in known)
-    why = f"{good} of {len(known)} {what} agree ({good / len(known):.1%})".replace("%", " %")
-    return Checked(AGREES if good >= least * len(known) else DIFFERS, f"{why}.")
+    why = f"{good} of {telling} {what} agree ({good / telling:.1%})" if telling else ""
+    if same_as_nothing:
+        nothing = f"doing nothing would come as close to {same_as_nothing}"
+        why = f"{why}; {nothing} others" if why else f"{nothing.capitalize()} of {same_as_nothing} {what}"
+    verdict = AGREES if good >= least * telling else CONTRADICTED
+    if same_as_nothing >= (most_alike if verdict == AGREES else SHARE) * len(known):
+        verdict = INDISTINCT
+    return Checked(verdict, f"{why.replace('%', ' %')}.")
 
 
-def fact(ours: object, paper: object, *, why: str = "", printed: str | None = None) -> Checked:
+def fact(
+    ours: object,
+    paper: object,
+    *,
+    why: str = "",
+    printed: str | None = None,
+    otherwise: Verdict = CONTRADICTED,
+) -> Checked:
     """Check something that is either equal or not.
 
     Parameters
@@ -245,13 +405,15 @@ def fact(ours: object, paper: object, *, why: str = "", printed: str | None = No
         The sentence; by default what ours is.
     printed : str, optional
         What stands for the paper's value in the table; by default the value itself.
+    otherwise : str
+        The verdict if it is not.
 
     Examples
     --------
     >>> fact(45849, 45849).verdict, fact(4.0, 4.5).verdict
-    ('agrees', 'differs')
+    ('agrees', 'contradicted')
     """
-    verdict = AGREES if ours == paper else DIFFERS
+    verdict = AGREES if ours == paper else otherwise
     return Checked(verdict, why or f"Ours: {ours}.", paper=str(paper) if printed is None else printed)
 
 
@@ -266,18 +428,29 @@ def _error(ours: Estimated, spread: float | None) -> float | None:
     return ours.standard_error if spread is None else spread / math.sqrt(ours.runs)
 
 
-def _within(ours: Estimated, paper: float, reach: float, text: str) -> Checked:
+def _within(
+    ours: Estimated,
+    paper: float,
+    reach: float,
+    text: str,
+    *,
+    control: Control | None = None,
+    slack: float = SLACK,
+) -> Checked:
+    """Check that ours is within reach of a number, and that doing nothing is not."""
+    allowed = reach + (slack if control is None else control.slack(paper))
     off = abs(ours.value - paper)
-    words = f"Off by {_off_text(off)}, allowed {_off_text(reach)}."
-    return Checked(AGREES if off <= reach else DIFFERS, words, ours, text, paper)
+    words = f"Off by {_off_text(off)}, allowed {_off_text(allowed)}"
+    verdict = AGREES if off <= allowed else CONTRADICTED
+    if control is not None:
+        words += f"; doing nothing is off by {_off_text(abs(control.value - paper))}"
+        if verdict == AGREES and abs(control.value - paper) <= allowed:
+            verdict = INDISTINCT
+    return Checked(verdict, f"{words}.", ours, text, paper)
 
 
 def _off_text(value: float) -> str:
     return f"{value:.4f}" if value >= 0.00005 or value == 0 else "less than 0.0001"
-
-
-def _beyond(each: Estimated, margin: float) -> bool:
-    return each.low is not None and each.high is not None and (each.low > margin or each.high < -margin)
 
 
 def _middle(known: Sequence[Estimated]) -> Estimated:

@@ -18,16 +18,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.claims import Checked, Claim
+from evenhand.papers.claims import CONTRADICTED, UNCHECKED, Checked, Claim
 from evenhand.papers.paper import PAPERS, Paper
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from evenhand.papers.claims import Evidence
+    from evenhand.papers.claims import Evidence, Verdict
 
 
 @lru_cache(maxsize=64)
@@ -77,16 +78,65 @@ def fill(sentence: str, **values: Any) -> str:
     return _SENTENCE.vformat(sentence, (), values)
 
 
+def fill_caption(stored: Mapping[str, Any], **values: Any) -> tuple[str, str]:
+    """Return a figure's alt and its caption, which ends with what to compare where that is told.
+
+    >>> fill_caption({"alt": "Alpha", "caption": "As figure {n}.", "compare": "it falls."}, n=3)
+    ('Alpha', 'As figure 3. To compare: it falls.')
+    """
+    alt, caption = (fill(stored[key], **values) for key in ("alt", "caption"))
+    compare = f" To compare: {fill(stored['compare'], **values)}" if "compare" in stored else ""
+    return alt, caption + compare
+
+
 def read_claims(package: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """Return the claims of a paper in their order; `modules` have the functions that check them.
 
-    A claim without a function, or whose function returns only numbers for its sentence, has its verdict in
-    the file: it is argued, and no number could change it.
+    Besides its id, text, place, words, rule and function, an entry may have
+
+    - ``each``: names of tables under ``lists``; the entry then stands for one claim for each combination of
+      their rows, whose fields take the place of their names in braces;
+    - ``otherwise``: what it is read as where the check finds it contradicted, such as ``"slip"``;
+    - ``verdict``: what it is read as whatever its numbers are, such as ``"method unknown"``. A function that
+      returns only numbers for the sentence needs it: then the statement is argued.
     """
     stored = read_toml(package, "claims.toml")
     checks = {name: check for module in modules for name, check in vars(module).items()}
     sentences = stored.get("why", {})
-    return tuple(_read_claim(entry, checks, sentences) for entry in stored["claim"])
+    return tuple(_read_claim(entry, checks, sentences) for entry in list_entries(stored))
+
+
+def list_entries(stored: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of ``claims.toml``, one for each claim.
+
+    >>> lists = {"data": [{"name": "ma"}, {"name": "tx"}]}
+    >>> list_entries({"lists": lists, "claim": [{"id": "{name}-bias", "each": ["data"]}, {"id": "rows"}]})
+    [{'id': 'ma-bias'}, {'id': 'tx-bias'}, {'id': 'rows'}]
+    """
+    entries = []
+    for entry in stored["claim"]:
+        lists = [stored["lists"][name] for name in entry.get("each", ())]
+        for rows in product(*lists):
+            fields = {name: value for row in rows for name, value in row.items()}
+            entries.append(
+                {
+                    key: value if key == "why" or not rows else _fill_names(value, fields)
+                    for key, value in entry.items()
+                    if key != "each"
+                }
+            )
+    return entries
+
+
+def _fill_names(value: Any, fields: Mapping[str, str]) -> Any:
+    """Return a value of an entry with the fields of a row in the place of their names."""
+    if isinstance(value, str):
+        return value.format_map(fields)
+    if isinstance(value, list):
+        return [_fill_names(part, fields) for part in value]
+    if isinstance(value, dict):
+        return {key: _fill_names(part, fields) for key, part in value.items()}
+    return value
 
 
 def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: Mapping[str, str]) -> Claim:
@@ -96,17 +146,26 @@ def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: 
 
     def check(evidence: Evidence) -> Checked:
         returned = run(evidence, **parameters)
-        argued = isinstance(returned, Mapping)
-        found: Checked = (
-            Checked(entry["verdict"], paper=entry.get("paper", ""), values=returned) if argued else returned
-        )
-        sentence = entry.get("why") or sentences.get(f"{name}.{found.case}" if found.case else name)
+        if isinstance(returned, Mapping):
+            returned = Checked(entry["verdict"], paper=entry.get("paper", ""), values=returned)
+        checked: Checked = replace(returned, verdict=_read_verdict(entry, returned.verdict))
+        keys = (f"{name}.{checked.case}", f"{name}.{checked.verdict}", name)
+        sentence = entry.get("why") or next((sentences[key] for key in keys if key in sentences), None)
         if sentence is None:
-            return found
-        return replace(found, why=fill(sentence, why=found.why, **parameters | dict(found.values)))
+            return checked
+        return replace(checked, why=fill(sentence, why=checked.why, **parameters | dict(checked.values)))
 
-    needs = tuple(entry.get("needs", ()))
-    return Claim(entry["id"], entry["text"], entry["where"], check, entry.get("rule", ""), needs)
+    needs, words = tuple(entry.get("needs", ())), entry.get("words", "")
+    return Claim(entry["id"], entry["text"], entry["where"], check, entry.get("rule", ""), needs, words)
+
+
+def _read_verdict(entry: Mapping[str, Any], verdict: Verdict) -> Verdict:
+    """Return the verdict that an entry makes of a check's own."""
+    if verdict == UNCHECKED:
+        return verdict
+    fixed: Verdict = entry.get("verdict", verdict)
+    otherwise: Verdict = entry.get("otherwise", fixed)
+    return otherwise if fixed == CONTRADICTED else fixed
 
 
 def read_paper(package: str, *checks: ModuleType, **parts: Any) -> Paper:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from evenhand.papers.claims import UNCHECKED, Checked
-from evenhand.papers.rules import number_text, published_mean, same
+from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked
+from evenhand.papers.rules import Control, published_mean, same
+from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
 from evenhand.table.write import write_csv_into
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import ClaimRow
     from evenhand.papers.published import Published
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -33,7 +33,7 @@ COLUMNS = (
 NO_PUBLISHED = "no published runs"
 """The note of a mean that there is nothing to compare with."""
 
-_CLAIMS = ("id", "claim", "where", "paper", "ours", "low", "high", "runs", "verdict", "why", "rule")
+_CLAIMS = ("id", "claim", "where", "words", "paper", "ours", "low", "high", "runs", "verdict", "why", "rule")
 _NUMBERS = ("epsilon", "ours", "standard_error", "runs", "paper")
 _DIGITS = 6
 
@@ -54,7 +54,15 @@ def checked_mean(
     if published.same_seeds and not setting.is_protected:
         like = theirs[: ours.runs + ours.left_out]
         return same(ours, float(like[: ours.runs].mean())) if ours.runs else Checked(UNCHECKED, "", ours)
-    return published_mean(ours, theirs, same_seeds=published.same_seeds)
+    control = _control(results, measure, study, published) if setting.is_protected else None
+    return published_mean(ours, theirs, same_seeds=published.same_seeds, control=control)
+
+
+def _control(results: Results, measure: str, study: str, published: Published) -> Control | None:
+    """Return what no protection gives, ours and that of the published runs."""
+    ours = _estimate(results, Setting(), measure)
+    theirs = published.mean(study, Setting(), measure)
+    return Control(ours.value, theirs) if ours.runs and theirs is not None else None
 
 
 def _estimate(results: Results, setting: Setting, measure: str) -> Estimated:
@@ -173,26 +181,30 @@ def _cell(value: Any) -> Any:
 
 
 def markdown(rows: Iterable[ClaimRow]) -> str:
-    r"""Return the claims as a Markdown table.
+    r"""Return the claims as Markdown: a table for each verdict, in it the places in the paper's order.
 
     >>> from evenhand.papers.claims import ClaimRow
     >>> row = ClaimRow("n", "20,427 rows.", "Table 2", "20427", None, None, None, None, "agrees", "Same.", "")
     >>> print(markdown([row]).splitlines()[-1])
-    | n | 20,427 rows. (Table 2) | 20427 |  | **agrees** | Same. |
+    | Table 2 | 20,427 rows. `n` | 20427 |  | **agrees** | Same. |
     """
-    lines = ["| | claim | paper | ours | verdict | why |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        cells = (row.id, f"{row.claim} ({row.where})", row.paper, _ours(row), f"**{row.verdict}**", row.why)
-        lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
-    return "\n".join(lines) + "\n"
+    listed = list(rows)
+    places = {row.where: None for row in listed}
+    lines = []
+    for verdict, words in VERDICTS.items():
+        own = [row for place in places for row in listed if row.where == place and row.verdict == verdict]
+        if own:
+            lines += ["", f"## {verdict.capitalize()}: {len(own)}", "", f"That is: {words.meaning}.", ""]
+            lines += ["| where | statement | paper | ours | verdict | why |", "|---|---|---|---|---|---|"]
+            lines += [_claim_line(row) for row in own]
+    return "\n".join(lines[1:]) + "\n"
 
 
-def _ours(row: ClaimRow) -> str:
-    if row.ours is None:
-        return ""
-    if row.low is None or row.high is None:
-        return number_text(row.ours)
-    return f"{number_text(row.ours)} ({number_text(row.low)} to {number_text(row.high)})"
+def _claim_line(row: ClaimRow) -> str:
+    quote = f" \u201c{row.words}\u201d" if row.words else ""
+    statement = f"{row.claim}{quote} `{row.id}`"
+    cells = (row.where, statement, row.paper, row.value_text, f"**{row.verdict}**", row.why)
+    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
 
 
 def _plain(text: str) -> str:

@@ -75,6 +75,7 @@ class Trials:
         self,
         folder: str | PathLike[str] | None,
         *,
+        known: Mapping[int, Mapping[str, Any]] | None = None,
         tell: Callable[[Event], Any] = lambda _: None,
         cancel: Cancel | None = None,
     ) -> dict[int, dict[str, Any]]:
@@ -84,12 +85,17 @@ class Trials:
         ----------
         folder : str or path, optional
             Without one nothing is kept.
+        known : mapping of int to record, optional
+            Records that are finished elsewhere, by their number.
         tell : callable
             Is told of every trial.
         cancel : Cancel, optional
             Asked before each trial.
         """
-        found = {} if folder is None else self.load_records(folder)
+        found = {
+            number: dict(record) for number, record in (known or {}).items() if number in range(self.number)
+        }
+        found |= {} if folder is None else self.load_records(folder)
         tell(Started(done=len(found), failed=0, total=self.number))
         for number in range(self.number):
             if cancel is not None and cancel.requested:

@@ -6,6 +6,7 @@ from evenhand.measure import MEASURES
 from evenhand.papers.ghoukasian2024_local.plans import DATA, EPSILONS, plan_for, way_of
 from evenhand.papers.ghoukasian2024_local.projection import DIVERGENCES, KINDS
 from evenhand.papers.ghoukasian2024_local.projection import EPSILONS as THREE
+from evenhand.papers.ghoukasian2024_local.tables import TABLES
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.facts import Facts
 from evenhand.study.results.results import Results
@@ -119,11 +120,12 @@ def mechanism_records(**options):
     return {number: mechanism_record(name, **options) for number, name in enumerate(DATA)}
 
 
-def projection_record(number, table, *, ahead=0.0, slow=1.0, spread=0.0005):
+def projection_record(number, table, *, ahead=0.0, slow=1.0, spread=0.0005, printed=None):
     """Return the record of one split.
 
     `table` has the accuracy and gaps without intervention, and for each epsilon of OPT. A projection's gap is
-    its tolerance, and its accuracy that of OPT less `ahead` at every gap.
+    its tolerance, and its accuracy that of OPT less `ahead` at every gap; or that of the printed lines, if
+    `printed` has the name of the trials.
     """
     draws = np.random.default_rng(number)
     jitter = float(draws.normal(0, spread))
@@ -137,11 +139,16 @@ def projection_record(number, table, *, ahead=0.0, slow=1.0, spread=0.0005):
         gaps = np.linspace(0, none[place], 41)
         at = [opt[epsilon][place] for epsilon in THREE]
         level = np.interp(gaps, sorted([*at, none[place]]), sorted([*(opt[e][0] for e in THREE), none[0]]))
-        columns = {"tolerance": gaps.tolist(), "seconds": [0.01 * slow] * 41}
-        for part in ("train", "test"):
-            columns[f"{part}_acc"] = (level - ahead + jitter).tolist()
-            columns[f"{part}_{kind}"] = (gaps + jitter).tolist()
-        curve[kind] = dict.fromkeys(DIVERGENCES, columns)
+        curve[kind] = {}
+        for divergence in DIVERGENCES:
+            columns = {"tolerance": gaps.tolist(), "seconds": [0.01 * slow] * 41}
+            if printed is not None:
+                gaps, level = printed_curve(printed, kind, divergence)
+                columns = {"tolerance": gaps.tolist(), "seconds": [0.01 * slow] * len(gaps)}
+            for part in ("train", "test"):
+                columns[f"{part}_acc"] = (level - ahead + jitter).tolist()
+                columns[f"{part}_{kind}"] = (gaps + jitter).tolist()
+            curve[kind][divergence] = columns
     return {
         "none": {"train": told(*none), "test": told(*none), "seconds": {"train": 1.0}},
         "opt": {
@@ -153,6 +160,14 @@ def projection_record(number, table, *, ahead=0.0, slow=1.0, spread=0.0005):
         },
         "projection": curve,
     }  # fmt: skip
+
+
+def printed_curve(trials, kind, divergence):
+    """Return gaps and accuracies of a projection through its printed lines, to that without intervention."""
+    lines = next(found for name, of, found in TABLES.values() if (name, of) == (trials, kind))
+    points = sorted({(line.gap, line.acc) for line in lines if line.method in {divergence, "none"}})
+    gaps, level = (np.array(each) for each in zip((0.0, points[0][1]), *points, strict=True))
+    return gaps, level
 
 
 PRINTED = {
@@ -187,3 +202,8 @@ WRONG = {
 def projection_records(name, *, table=PRINTED, splits=10, **options):
     """Return the records of all splits of a data set."""
     return {number: projection_record(number, table[name], **options) for number in range(splits)}
+
+
+def printed_records(name, **options):
+    """Return records of a data set whose means are the printed ones, with next to no noise."""
+    return projection_records(name, printed=name, spread=3e-5, **options)

@@ -13,6 +13,7 @@ from evenhand.papers.zhu2023.experiments import (
     SMALLER_NOISE,
     THRESHOLDS,
     figures_name,
+    ipums_name,
     tables_name,
 )
 
@@ -41,7 +42,7 @@ def table_record(name, number, *, times=1.0, mechanisms=MECHANISMS):
     return {"numbers": found | dict.fromkeys((SMALLER_NOISE, BY_THRESHOLD, AGAINST_ALL), other)}
 
 
-def exact_record(name, *, times=1.0, smallest=0, areas=None, smaller=0.5):
+def exact_record(name, *, times=1.0, areas=None, smaller=0.5, people=10_000):
     """Return what is known exactly: printed deltas times something, and half of the printed alphas."""
     numbers = {}
     for (mechanism, text), row in PRINTED[name].items():
@@ -56,14 +57,14 @@ def exact_record(name, *, times=1.0, smallest=0, areas=None, smaller=0.5):
     }
     return {
         "name": name,
-        "people": 10_000,
+        "people": people,
         "areas": DATA[name].areas if areas is None else areas,
         "columns": 26,
         "races": 9,
         "cells": 540,
         "empty": 300,
         "largest": 500,
-        "smallest": smallest,
+        "smallest": 0,
         "numbers": numbers,
         "bounds": {
             text: {f"theorem {each}": (1.0, 1.0 if each == 4 else 2.0) for each in (2, 4, 7, 8, 9)}
@@ -107,12 +108,13 @@ def accuracy_record(number, *, counterparts=0.70, classical=0.795):
     return {"plain": found, "areas": found}
 
 
-def evidence(tables=None, exact=None, figures=None, accuracies=None):
+def evidence(tables=None, exact=None, figures=None, accuracies=None, coded=None):
     """Return records of all three data sets, with what is given handed to those who make them."""
     trials = {EXACT: {place: exact_record(name, **(exact or {})) for place, name in enumerate(DATA)}}
     for name in DATA:
         numbers = range(EXPERIMENTS)
         trials[tables_name(name)] = {each: table_record(name, each, **(tables or {})) for each in numbers}
+        trials[ipums_name(name)] = {each: table_record(name, each, **(coded or {})) for each in numbers}
         trials[figures_name(name)] = {each: figure_record(each, **(figures or {})) for each in numbers}
         trials[classification_name(name)] = {
             each: accuracy_record(each, **(accuracies or {})) for each in numbers

@@ -39,3 +39,16 @@ def test_a_spread_needs_two_runs():
     assert known.spread("adult", Setting(), "acc") is None
     assert known.spread("adult", Setting(), "di") == pytest.approx(0.5 / np.sqrt(2))
     assert known.runs("lsac", Setting(), "acc") is None
+
+
+def test_the_mean_of_published_runs_leaves_out_what_was_not_published():
+    """Nineteen seeds have a mean, none have no mean."""
+    runs = {
+        ("a", Setting().id, "acc"): np.array([0.5, np.nan, 0.7]),
+        ("a", Setting().id, "f1"): np.full(3, np.nan),
+    }
+    published = Published(runs, same_seeds=True, source="made up")
+
+    assert published.mean("a", Setting(), "acc") == pytest.approx(0.6)
+    assert published.mean("a", Setting(), "f1") is None
+    assert published.mean("b", Setting(), "acc") is None

@@ -68,7 +68,12 @@ def _paper(monkeypatch):
         claims=(
             Claim("acc", "It is 0.7.", "5", accuracy, "quoted", ("whole",)),
             Claim(
-                "parts", "It is so.", "A", lambda _: Checked("differs", "It is not."), "mostly", ("parts",)
+                "parts",
+                "It is so.",
+                "A",
+                lambda _: Checked("contradicted", "It is not."),
+                "mostly",
+                ("parts",),
             ),
         ),
         tables=lambda evidence: {
@@ -86,8 +91,13 @@ def test_the_quick_design_is_run_unless_another_is_asked_for():
 
     assert found.design == "quick"
     assert {name: len(results) for name, results in found.studies.items()} == {"whole": 2}
-    assert found.counts == {"agrees": 1, "differs": 0, "cannot be checked": 1}
-    assert str(found) == "made2026, quick design: 1 agrees, 0 differs, 1 cannot be checked"
+    assert {verdict: number for verdict, number in found.counts.items() if number} == {
+        "agrees": 1,
+        "cannot be checked": 1,
+    }
+    assert found.summary == "Of 2 statements 1 agrees, 1 cannot be checked."
+    assert str(found) == f"made2026, quick design. {found.summary}"
+    assert f"<!-- summary -->\n**{found.summary}**\n<!-- end of summary -->" in found.report()
 
 
 def test_parts_become_the_repeats_of_one_study():
@@ -99,7 +109,7 @@ def test_parts_become_the_repeats_of_one_study():
     first, second = (joined.outcomes[place].measures for place in (0, 2))
     assert first == whole.outcomes[0].measures  # the same split and model: seed 0
     assert second == whole.outcomes[2].measures  # the split of seed 1
-    assert found.claims[1].verdict == "differs"
+    assert found.claims[1].verdict == "contradicted"
 
 
 def test_a_larger_design_goes_on_where_a_smaller_one_ended(tmp_path):
@@ -108,7 +118,7 @@ def test_a_larger_design_goes_on_where_a_smaller_one_ended(tmp_path):
     reproduce("made2026", out=tmp_path, workers=1, progress=False)
     found = reproduce("made2026", design="reduced", out=tmp_path, workers=1, progress=told.append)
 
-    assert {each.name for each in tmp_path.iterdir()} == {"whole", "parts"}
+    assert {each.name for each in tmp_path.iterdir()} == {"whole", "parts", "cells"}
     assert {each.name for each in (tmp_path / "parts").iterdir()} == {"00", "01"}
     assert told[0] == Started(done=2, failed=0, total=8)
     assert sum(isinstance(event, CellDone) for event in told) == 6

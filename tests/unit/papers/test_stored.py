@@ -6,16 +6,18 @@ import pytest
 
 from evenhand.papers import PAPERS, paper_named, stored
 from evenhand.papers.claims import Checked, Evidence, agree_if, cannot_check
-from evenhand.papers.stored import fill, read_claims, read_toml
+from evenhand.papers.stored import fill, list_entries, read_claims, read_toml
 
 CHECKS = SimpleNamespace(
     larger=lambda _, least: agree_if(least < 3, found=[1.0, -2.0]),
     open=lambda _: cannot_check(case="lost", number=2),
     plain=lambda _: Checked("agrees", "Off by 0."),
     told=lambda _: {"share": 0.25},
+    by=lambda _: agree_if(holds=True, number=3),
 )
 WHY = {
     "larger": "Above {least}: {found:.1f}.", "open.lost": "There are {number}.", "told": "It is {share:.0%}.",
+    "by.agrees": "It is so, as {number} shows.",
 }  # fmt: skip
 
 
@@ -27,12 +29,25 @@ def claim(**entry):
     ("entry", "verdict", "why"),
     [
         ({"check": "larger", "with": {"least": 2}}, "agrees", "Above 2: 1.0, \N{MINUS SIGN}2.0."),
-        ({"check": "larger", "with": {"least": 4}}, "differs", "Above 4: 1.0, \N{MINUS SIGN}2.0."),
+        ({"check": "larger", "with": {"least": 4}}, "contradicted", "Above 4: 1.0, \N{MINUS SIGN}2.0."),
         ({"check": "open"}, "cannot be checked", "There are 2."),
         ({"check": "plain"}, "agrees", "Off by 0."),
         ({"check": "plain", "why": "{why} Well."}, "agrees", "Off by 0. Well."),
-        ({"check": "told", "verdict": "differs"}, "differs", "It is 25 %."),
-        ({"verdict": "differs", "why": "It is argued."}, "differs", "It is argued."),
+        ({"check": "told", "verdict": "contradicted"}, "contradicted", "It is 25 %."),
+        ({"verdict": "contradicted", "why": "It is argued."}, "contradicted", "It is argued."),
+        (
+            {"check": "larger", "with": {"least": 4}, "otherwise": "slip"},
+            "slip",
+            "Above 4: 1.0, \N{MINUS SIGN}2.0.",
+        ),
+        (
+            {"check": "larger", "with": {"least": 2}, "otherwise": "slip"},
+            "agrees",
+            "Above 2: 1.0, \N{MINUS SIGN}2.0.",
+        ),
+        ({"check": "plain", "verdict": "method unknown"}, "method unknown", "Off by 0."),
+        ({"check": "open", "verdict": "method unknown"}, "cannot be checked", "There are 2."),
+        ({"check": "by"}, "agrees", "It is so, as 3 shows."),
     ],
 )
 def test_a_claim_has_the_verdict_of_its_check_and_the_sentence_of_its_file(monkeypatch, entry, verdict, why):
@@ -62,8 +77,9 @@ def test_lists_of_lists_have_semicolons():
 def test_no_sentence_is_left_without_its_check(name):
     """A sentence that no claim can reach would be dead text."""
     package = f"evenhand.papers.{name.replace('-', '_')}"
-    entries = read_toml(package, "claims.toml")
-    used = {entry.get("check", "") for entry in entries["claim"]}
+    stored = read_toml(package, "claims.toml")
+    entries = list_entries(stored)
+    used = {entry.get("check", "") for entry in entries}
 
-    assert {key.partition(".")[0] for key in entries.get("why", {})} <= used
-    assert [entry["id"] for entry in entries["claim"]] == [each.id for each in paper_named(name).claims]
+    assert {key.partition(".")[0] for key in stored.get("why", {})} <= used
+    assert [entry["id"] for entry in entries] == [each.id for each in paper_named(name).claims]

@@ -109,7 +109,7 @@ def lost(_):
 
 def seen(evidence):
     """Check that the second square is one."""
-    return Checked("agrees" if evidence.trials["squares"][1]["square"] == 1 else "differs", "It is.")
+    return Checked("agrees" if evidence.trials["squares"][1]["square"] == 1 else "contradicted", "It is.")
 
 
 @pytest.fixture(name="paper", autouse=True)

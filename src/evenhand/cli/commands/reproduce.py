@@ -12,11 +12,13 @@ import typer
 from evenhand import papers
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.options import DATA, argument, complete_name, design_option, output_option, split_list
-from evenhand.cli.terminal.console import Terminal
+from evenhand.cli.terminal.console import Column, Terminal
 from evenhand.cli.terminal.ending import FAILED, stop_code
 from evenhand.cli.terminal.progress import follow_study
+from evenhand.papers.paper import read_designs
 
 if TYPE_CHECKING:
+    from evenhand.papers.claims import ClaimRow
     from evenhand.papers.reproduction import Reproduction
 
 EXAMPLE = """\
@@ -24,7 +26,14 @@ EXAMPLE = """\
   evenhand reproduce arcolezi2023
   evenhand reproduce makhlouf2024 --full --out makhlouf2024
 """
-_STYLES = {"agrees": "green", "differs": "yellow", "cannot be checked": "dim"}
+_STYLES = {"agrees": "green", "contradicted": "red", "cannot be checked": "dim"}
+_COLUMNS = (
+    Column("statement", wraps=True),
+    Column("where", wraps=True),
+    Column("paper", wraps=True),
+    Column("ours", wraps=True),
+    Column("verdict"),
+)
 
 
 def reproduce(
@@ -51,12 +60,12 @@ def reproduce(
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     if paper is None:
-        terminal.object({"command": "reproduce", "papers": dict(papers.PAPERS), "exit": 0})
-        for name, title in papers.PAPERS.items():
-            terminal.sentence(f"**{name}**  {title}")
+        _list_papers(terminal)
         return
     folder = Path(paper) if out is None else out
     wanted: dict[str, Any] = {"full": full, "design": design, "only": split_list(only) or None}
+    chosen = design or ("full" if full else papers.DESIGNS[0])
+    terminal.say("Design", f"{chosen}. {read_designs(paper).get(chosen, '')}")
     try:
         with follow_study(terminal) as follow:
             reproduction = papers.reproduce(paper, **wanted, out=folder, workers=workers, progress=follow)
@@ -70,8 +79,18 @@ def reproduce(
     _show(terminal, paper, reproduction, folder)
 
 
+def _list_papers(terminal: Terminal) -> None:
+    """Show every paper with its designs, and how long each takes."""
+    designs = {name: read_designs(name) for name in papers.PAPERS}
+    terminal.object({"command": "reproduce", "papers": dict(papers.PAPERS), "designs": designs, "exit": 0})
+    for name, title in papers.PAPERS.items():
+        terminal.sentence(f"**{name}**  {title}")
+        for design, words in designs[name].items():
+            terminal.sentence(f"{design}: {words}", indent="  ")
+
+
 def _show(terminal: Terminal, paper: str, reproduction: Reproduction, folder: Path) -> None:
-    """Show every claim with its verdict and the numbers behind it."""
+    """Show every claim with its place, both values and the verdict."""
     failed = sum(len(results.failures) for results in reproduction.studies.values())
     code = FAILED if failed else 0
     files = {"Claims": folder / "claims.md", "Table": folder / "claims.csv"}
@@ -80,6 +99,7 @@ def _show(terminal: Terminal, paper: str, reproduction: Reproduction, folder: Pa
             "command": "reproduce",
             "paper": paper,
             "design": reproduction.design,
+            "summary": reproduction.summary,
             "claims": [vars(claim) for claim in reproduction.claims],
             "counts": reproduction.counts,
             "missing": dict(reproduction.missing),
@@ -89,18 +109,20 @@ def _show(terminal: Terminal, paper: str, reproduction: Reproduction, folder: Pa
         }
     )
     terminal.show()
-    for row in reproduction.claims:
-        terminal.mark(row.verdict, f"{row.claim} {row.why}", style=_STYLES[row.verdict], width=18)
+    terminal.sentence(f"**{reproduction.summary}**")
+    terminal.sentence(f"This is the {reproduction.design} design; the reasons are in {files['Claims']}.")
+    terminal.show()
+    terminal.table(_COLUMNS, [_table_cells(row) for row in reproduction.claims])
     terminal.show()
     for name, why in reproduction.missing.items():
         terminal.warn(f"{name} was not run. {why}")
     if failed:
         terminal.warn(f"{failed:,} runs failed; claims are checked with the others.")
-    terminal.sentence(f"**{_counted(reproduction.counts)}** in the {reproduction.design} design.")
-    terminal.show()
     terminal.files({word: str(path) for word, path in files.items()})
     raise typer.Exit(code)
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return "Claims: " + ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+def _table_cells(row: ClaimRow) -> list[tuple[str, str]]:
+    """Return the cells of a claim, each with its style."""
+    texts = (row.id, row.where, row.paper, row.value_text)
+    return [*((text, "") for text in texts), (row.verdict, _STYLES.get(row.verdict, "yellow"))]

@@ -74,6 +74,7 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
         for words in read_toml(__name__, "figures.toml").values():
             number = words["numbers"][name]
             values = {"title": title, "among": among, "number": number, "repeats": _repeats(results)}
+            values |= {"study": name, "published": evidence.published}
             drawn.append(measures_figure(results, words, f"fig{number}", **values))
     return drawn
 

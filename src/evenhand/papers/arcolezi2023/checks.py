@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
 from evenhand.papers.arcolezi2023 import comparisons
 from evenhand.papers.arcolezi2023.comparisons import COMPARISONS, FAIRNESS, chosen
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, agree_if, cannot_check
+from evenhand.papers.arcolezi2023.plans import DATA, SEEDS, plan_for
+from evenhand.papers.claims import AGREES, CONTRADICTED, NOT_SHOWN, Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import check_finding
-from evenhand.papers.rules import MARGIN, alike, mostly, quoted, share
+from evenhand.papers.published import results_of
+from evenhand.papers.rules import MARGIN, Control, alike, majority, quoted, share
 from evenhand.papers.tables import checked_mean
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.published import Published
+    from evenhand.study.results.results import Results
 
 PRINTED = ("acc", "f1", "balanced_accuracy", "recall", "spd", "di", "eod", "oad")
 """The measures of the published table."""
@@ -51,7 +56,7 @@ def ratio(_: Evidence, paper: str) -> Checked:
 def binary(_: Evidence) -> Checked:
     sizes = {"a": 2, "b": 2, "c": 2}
     ours, uniform = (split_budget(1, sizes, how=how, exact=True) for how in ("k-based", "uniform"))
-    return agree_if(ours == uniform)
+    return agree_if(ours == uniform, shares=[str(share) for share in ours.values()])
 
 
 def one_value(_: Evidence) -> Checked:
@@ -64,9 +69,19 @@ def one_value(_: Evidence) -> Checked:
 
 
 def number(
-    evidence: Evidence, study: str, measure: str, paper: float, *, protected: bool, loss: bool = False
+    evidence: Evidence,
+    study: str,
+    measure: str,
+    paper: float,
+    *,
+    protected: bool,
+    loss: bool = False,
+    unprotected: float | None = None,
 ) -> Checked:
-    """Check a number: the unprotected mean, or that of all protocols at epsilon 0.25, or its loss there."""
+    """Check a number: the unprotected mean, or that of all protocols at epsilon 0.25, or its loss there.
+
+    `unprotected` is what the paper prints for no protection, which a protected number must be told from.
+    """
     results = evidence.studies[study]
     settings = chosen(results, epsilons="first") if protected else [Setting()]
     if not settings:
@@ -74,7 +89,9 @@ def number(
     spread = comparisons.average_spread(evidence.published, study, settings, measure, loss=loss)
     ours = (comparisons.average_loss if loss else comparisons.average)(results, settings, measure)
     decimals = len(f"{paper:g}".partition(".")[2])
-    return quoted(ours, paper, decimals=decimals, spread=spread, about=protected)
+    none = 0.0 if loss else comparisons.average(results, [Setting()], measure).value
+    control = Control(none, unprotected) if protected else None
+    return quoted(ours, paper, decimals=decimals, spread=spread, about=protected, control=control)
 
 
 def published(evidence: Evidence, study: str, least: float, *, protected: bool) -> Checked:
@@ -93,7 +110,47 @@ def published(evidence: Evidence, study: str, least: float, *, protected: bool) 
 # --- findings -------------------------------------------------------------------------------------
 
 
-finding = partial(check_finding, COMPARISONS, chosen)
+def _by_most_seeds(check: Callable[..., Checked]) -> Callable[..., Checked]:
+    """Judge a finding by the authors' own runs where these have more seeds than ours, and tell both."""
+
+    def judge(evidence: Evidence, **parameters: Any) -> Checked:
+        own = check(evidence, **parameters)
+        studies = parameters.get("studies") or [parameters["study"]]
+        theirs = {name: _published_results(evidence, name) for name in studies}
+        more = {name: results for name, results in theirs.items() if results is not None}
+        if not more:
+            return replace(own, values={**own.values, "beside": ""})
+        found = check(replace(evidence, studies={**evidence.studies, **more}), **parameters)
+        seeds = {name: _seeds(evidence.studies[name]) for name in more}
+        named = ", ".join(f"{DATA[name].title}, {SEEDS} seeds" for name in more)
+        beside = f" By the authors' own runs ({named}); by ours, {max(seeds.values())} seeds, {own.verdict}."
+        return replace(found, values={**found.values, "beside": beside})
+
+    return judge
+
+
+def _published_results(evidence: Evidence, study: str) -> Results | None:
+    """Return the authors' runs of a study, if they have more seeds than ours."""
+    known = evidence.published
+    if known is None or not any(name == study for name, _, _ in known.runs_of):
+        return None
+    if _seeds(evidence.studies[study]) >= SEEDS:
+        return None
+    held = _HELD.setdefault(known, {})
+    if study not in held:
+        held[study] = results_of(known, study, plan_for(study), evidence.studies[study].facts)
+    return held[study]
+
+
+def _seeds(results: Results) -> int:
+    """Return the fewest seeds that a setting has."""
+    return int(results.arrays.done.sum(axis=1).min())
+
+
+_HELD: WeakKeyDictionary[Published, dict[str, Results]] = WeakKeyDictionary()
+
+
+finding = _by_most_seeds(partial(check_finding, COMPARISONS, chosen))
 
 
 def not_back(evidence: Evidence, study: str) -> Checked:
@@ -101,26 +158,33 @@ def not_back(evidence: Evidence, study: str) -> Checked:
     results = evidence.studies[study]
     settings = chosen(results, split="k-based", epsilons="low")
     found = {measure: alike(comparisons.against(results, settings, (measure,))) for measure in FAIRNESS}
-    away = [measure for measure, each in found.items() if each.verdict == DIFFERS]
+    away = [measure for measure, each in found.items() if each.verdict == CONTRADICTED]
     if away:
         return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
     if all(each.verdict == AGREES for each in found.values()):
-        return Checked(DIFFERS, f"All four are back within {MARGIN:g}.")
-    return cannot_check("None is clearly away, and the intervals are too wide to say that all are back.")
+        return Checked(CONTRADICTED, f"All four are back within {MARGIN:g}.")
+    wide = ", ".join(measure for measure, each in found.items() if each.verdict == NOT_SHOWN)
+    return Checked(NOT_SHOWN, f"None is clearly away, and intervals are too wide to say so: {wide}.")
 
 
+@_by_most_seeds
 def trade_off(evidence: Evidence, study: str) -> Checked:
-    counts = comparisons.dominations(evidence.studies[study])
-    if not any(counts.values()):
-        return cannot_check(case="none")
-    others = [number for name, number in counts.items() if name not in {"grr", "ss"}]
-    best = max(counts["grr"], counts["ss"]) <= min(others)
-    return agree_if(best, told=comparisons.domination_words(counts))
-
-
-def not_fairer(evidence: Evidence, study: str) -> Checked:
+    """Check that GRR and SS dominate the other protocols, at the same split and epsilon."""
     results = evidence.studies[study]
-    found = mostly(comparisons.ahead(results, chosen(results, protocol="blh"), FAIRNESS))
-    if found.verdict == UNCHECKED:
-        return found
-    return replace(found, verdict=DIFFERS if found.verdict == AGREES else AGREES)
+    ahead, behind, number = comparisons.dominate(results, ("grr", "ss"))
+    told = comparisons.domination_words(comparisons.dominations(results))
+    values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
+    return Checked(majority(ahead, behind, number), values=values)
+
+
+# --- what is not run ------------------------------------------------------------------------------
+
+
+def searched(_: Evidence) -> dict[str, object]:
+    """Return the hyper-parameters that are used as they were published."""
+    return {"depths": [f"{entry.title} {entry.parameters['max_depth']}" for entry in DATA.values()]}
+
+
+def other_papers(evidence: Evidence) -> dict[str, object]:
+    """Return the studies that were run."""
+    return {"studies": list(evidence.studies) or "none"}

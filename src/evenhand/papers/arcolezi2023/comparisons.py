@@ -184,9 +184,26 @@ def dominations(results: Results) -> dict[str, int]:
     found = dict.fromkeys((each.mechanism for each in chosen(results)), 0)
     for own in chosen(results):
         for other in _rivals(results, own):
-            accuracy, gap = (_beats(results, other, own, measure) for measure in ("acc", "spd"))
-            found[own.mechanism] += max(accuracy, gap) > 0 and min(accuracy, gap) >= 0
+            found[own.mechanism] += _dominates(results, other, own)
     return found
+
+
+def dominate(results: Results, protocols: Sequence[str]) -> tuple[int, int, int]:
+    """Return how often some protocols dominate the others and are dominated by them, of how many pairs."""
+    pairs = [
+        (own, other)
+        for protocol in protocols
+        for own in chosen(results, protocol=protocol)
+        for other in _rivals(results, own)
+        if other.mechanism not in protocols
+    ]
+    ahead = sum(_dominates(results, own, other) for own, other in pairs)
+    return ahead, sum(_dominates(results, other, own) for own, other in pairs), len(pairs)
+
+
+def _dominates(results: Results, first: Setting, second: Setting) -> bool:
+    accuracy, gap = (_beats(results, first, second, measure) for measure in ("acc", "spd"))
+    return max(accuracy, gap) > 0 and min(accuracy, gap) >= 0
 
 
 def _beats(results: Results, first: Setting, second: Setting, measure: str) -> int:

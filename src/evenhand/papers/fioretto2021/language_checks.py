@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from evenhand.papers.fioretto2021.records import (
     of_proxies,
     wrong_shares,
 )
+from evenhand.papers.fioretto2021.theory_checks import finite_mean
 from evenhand.papers.fioretto2021.trials import LANGUAGE
 from evenhand.papers.rules import mostly
 from evenhand.papers.stored import fill
@@ -70,15 +71,16 @@ def disparities(evidence: Evidence) -> Checked:
 
 
 def correlated(evidence: Evidence) -> Checked:
-    found = [rank_correlation(*_entitled(evidence, text)) for text in LANGUAGE_EPSILONS]
+    """Check that errors fall with the distance to the thresholds in people, which noise must overcome."""
     record = language(evidence)
     inside = np.asarray(record["covered"], dtype=bool)
     s, sp, spe = (np.asarray(record[column], dtype=float)[inside] for column in ("s", "sp", "spe"))
     share, number, schooling = CHANCES
     people = np.minimum(np.maximum(sp - share * s, sp - number), spe - schooling * sp)
-    counted = [rank_correlation(_entitled(evidence, text)[0], people) for text in LANGUAGE_EPSILONS]
+    found = [rank_correlation(_entitled(evidence, text)[0], people) for text in LANGUAGE_EPSILONS]
+    parts = [rank_correlation(*_entitled(evidence, text)) for text in LANGUAGE_EPSILONS]
     strong = sum(each < -STRONG for each in found)
-    values = {"found": found, "counted": counted, "least": STRONG, "strong": strong, "number": len(found)}
+    values = {"found": found, "parts": parts, "least": STRONG, "strong": strong, "number": len(found)}
     return agree_if(2 * strong > len(found), **values, **_AT)
 
 
@@ -111,10 +113,12 @@ def ratio_bias(evidence: Evidence) -> Checked:
     return agree_if(2 * agree > len(told), told="; ".join(told), **_AT)
 
 
-def ratio_expectation(evidence: Evidence) -> dict[str, Any]:
+def ratio_mean(evidence: Evidence) -> Checked:
+    """Check that the ratio of the smallest county has a mean."""
     spread = [county_draws(evidence, text, "mean").std(axis=0, ddof=1)[0] for text in LANGUAGE_EPSILONS]
     below = [0.5 * np.exp(-float(text) * COUNTIES[0].s) for text in LANGUAGE_EPSILONS]
-    return {"below": below, "spread": spread, **_AT}
+    checked = finite_mean(evidence, COUNTIES[0].s, 1 / float(LANGUAGE_EPSILONS[0]))
+    return replace(checked, values={**checked.values, "below": below, "spread": spread, **_AT})
 
 
 def variance(evidence: Evidence) -> Checked:

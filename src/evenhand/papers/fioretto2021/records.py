@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, Checked
+from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, TABLES
 from evenhand.papers.fioretto2021.trials import (
     ALLOTMENT,
@@ -133,12 +133,15 @@ def check_number(ours: float, paper: str) -> Checked:
     """Check a number against the printed one: it must round to it.
 
     >>> check_number(0.00305, "0.003").verdict, check_number(0.0035001, "0.003").verdict
-    ('agrees', 'differs')
+    ('agrees', 'contradicted')
     """
     unit = 10.0 ** -len(paper.partition(".")[2])
     off = abs(ours - float(paper))
-    verdict = AGREES if off <= unit / 2 * (1 + 1e-9) else DIFFERS
-    return Checked(verdict, f"Ours is {ours:.3g}.", None, paper, float(paper))
+    verdict = AGREES if off <= unit / 2 * (1 + 1e-9) else CONTRADICTED
+    if verdict == AGREES and float(paper) <= unit / 2:
+        verdict = INDISTINCT
+    why = f"Ours is {ours:.3g}; without noise it is 0."
+    return Checked(verdict, why, Estimated(ours), paper, float(paper))
 
 
 def check_amount(ours: float, paper: float) -> Checked:
@@ -148,4 +151,4 @@ def check_amount(ours: float, paper: float) -> Checked:
         "Ours is ${ours:,.0f}, off by {off:+.1%}, allowed {most:.0%}.", ours=ours, off=off, most=ALLOWED
     )
     printed = f"${paper:,.1f}".removesuffix(".0")
-    return Checked(AGREES if abs(off) <= ALLOWED else DIFFERS, why, Estimated(ours), printed, paper)
+    return Checked(AGREES if abs(off) <= ALLOWED else CONTRADICTED, why, Estimated(ours), printed, paper)

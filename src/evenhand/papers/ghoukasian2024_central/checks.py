@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.claims import UNCHECKED, Checked, agree_if, cannot_check
+from evenhand.papers.claims import METHOD_UNKNOWN, UNCHECKED, Checked, agree_if, cannot_check
 from evenhand.papers.ghoukasian2024_central import readings
 from evenhand.papers.ghoukasian2024_central.accounting import (
     ACCOUNTING,
@@ -79,16 +79,18 @@ def private(evidence: Evidence, name: str) -> Checked:
         holds = found[REAL]["epsilon"] <= table.training_epsilon
         return agree_if(holds, paper=table.epsilon, case="credit", real=tell(REAL))
     person = found[TWICE]["person"]
-    return cannot_check(
-        paper=table.epsilon,
-        undecided=readings.UNDECIDED,
-        clean=tell(CLEAN),
-        loader=found[f"{CLEAN}, {LOADER}"]["epsilon"],
-        noise=record["needed"][CLEAN] * CLIP,
-        twice=tell(TWICE),
-        copies="more than double precision can tell" if person is None else f"at most {person:.2f}",
-        thirds=tell(THIRDS),
-    )
+    values = {
+        "undecided": readings.UNDECIDED,
+        "clean": tell(CLEAN),
+        "loader": found[f"{CLEAN}, {LOADER}"]["epsilon"],
+        "noise": record["needed"][CLEAN] * CLIP,
+        "twice": tell(TWICE),
+        "copies": "more than double precision can tell" if person is None else f"at most {person:.2f}",
+        "thirds": tell(THIRDS),
+    }
+    within = [found[each]["epsilon"] <= table.training_epsilon for each in (CLEAN, TWICE, THIRDS)]
+    checked = agree_if(all(within), paper=table.epsilon, **values)
+    return checked if len(set(within)) == 1 else replace(checked, verdict=METHOD_UNKNOWN)
 
 
 def one_record(evidence: Evidence) -> Checked:
@@ -121,6 +123,12 @@ def fermi_private(evidence: Evidence) -> Checked:
 def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
     record = next(iter(evidence.trials[training_name(dataset)].values()))
     return fact(record["inputs"], paper)
+
+
+def two_models(evidence: Evidence) -> dict[str, Any]:
+    """Return how many inputs the one classifier of the published code has."""
+    record = next(iter(evidence.trials[training_name("adult")].values()))
+    return {"inputs": record["inputs"]}
 
 
 # --- findings -------------------------------------------------------------------------------------

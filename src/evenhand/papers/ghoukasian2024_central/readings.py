@@ -2,8 +2,11 @@
 
 Two things that the thesis does not say change its numbers: which Adult file it had, and which group is coded
 first there, as 0. The code is an input of DP-SGD, and DP-FERMI's program penalises the first group alone.
-Each combination is a *reading*. A statement agrees if it does in every reading and differs if it does in
-none; otherwise it cannot be decided without the file.
+Each combination is a *reading*. A statement has a verdict if every reading gives it that one; where some
+readings agree and others do not, what the thesis leaves out decides, and the method is unknown.
+
+Doing nothing, for a classifier that is to be accurate and fair, is to say the same of everybody: its accuracy
+is the share of the more common label, and its gap is zero.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS, UNCHECKED, Checked, cannot_check
+from evenhand.papers.claims import AGREES, METHOD_UNKNOWN, NOT_SHOWN, UNCHECKED, Checked, cannot_check
 from evenhand.papers.ghoukasian2024_central.settings import TABLES
 from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, training_name
-from evenhand.papers.rules import quoted, share
+from evenhand.papers.rules import ERRORS_IN_TABLE, Control, quoted, share
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     Runs = NDArray[np.float64]
 
 MEASURES = ("acc", "gap")
+TRIALS = 10
+"""The trials that the printed numbers are means of."""
+
 UNDECIDED = "Cannot be decided without the file."
 """What is said where readings disagree."""
 
@@ -102,7 +108,17 @@ def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, m
     """Return a printed number beside ours in one reading."""
     runs = runs_of(evidence, name, reading, line.strength, measure)
     paper = line.acc if measure == "acc" else line.gap
-    return replace(quoted(estimate_mean(runs), paper, decimals=4), paper_value=paper)
+    same = Control(same_answer(evidence, reading) if measure == "acc" else 0.0)
+    found = quoted(
+        estimate_mean(runs), paper, decimals=4, control=same, trials=TRIALS, errors=ERRORS_IN_TABLE
+    )
+    return replace(found, paper_value=paper)
+
+
+def same_answer(evidence: Evidence, reading: Reading) -> float:
+    """Return the accuracy of saying the same of everybody, on the test rows."""
+    records = evidence.trials[training_name(reading.file)].values()
+    return float(next(iter(records))["majority"])
 
 
 def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
@@ -125,12 +141,12 @@ def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
 
     Examples
     --------
-    >>> good, bad = Checked("agrees", "Off by 0."), Checked("differs", "Off by 1.")
+    >>> good, bad = Checked("agrees", "Off by 0."), Checked("contradicted", "Off by 1.")
     >>> both = combine_readings({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
     >>> both.verdict
-    'cannot be checked'
+    'method unknown'
     >>> both.why
-    'Cannot be decided without the file. 45,222 rows, men first: differs. Off by 1. 60,324 rows, men ...'
+    'Cannot be decided without the file. 45,222 rows, men first: contradicted. Off by 1. 60,324 rows, ...'
     """
     first = next(iter(found.values()))
     if len(found) == 1:
@@ -139,8 +155,9 @@ def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
     why = " ".join(f"{reading.words}: {each.verdict}. {each.why}" for reading, each in found.items())
     if len(verdicts) == 1:
         return replace(first, why=why)
-    said = UNDECIDED if {AGREES, DIFFERS} <= verdicts else "Not every reading can be checked."
-    return replace(first, verdict=UNCHECKED, why=f"{said} {why}")
+    if AGREES not in verdicts and NOT_SHOWN in verdicts:
+        return replace(first, verdict=NOT_SHOWN, why=why)
+    return replace(first, verdict=METHOD_UNKNOWN, why=f"{UNDECIDED} {why}")
 
 
 def number_of(evidence: Evidence, name: str, measure: str, strength: str = "") -> Checked:
@@ -163,7 +180,7 @@ def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
         ours = [
             estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
         ]
-        checked = share(parts)
+        checked = share(parts, most_alike=0.6)
         told = ", ".join(f"{each:.4f}" for each in ours)
         found[reading] = replace(checked, why=f"{checked.why} Ours: {told}.")
     printed = ", ".join(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import AGREES, DIFFERS
+from evenhand.papers.claims import AGREES, CONTRADICTED
 from evenhand.papers.ghoukasian2024_central import readings
 from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING
 from evenhand.papers.ghoukasian2024_central.bounds import BOUNDS, ETA
@@ -116,14 +116,14 @@ def _accounting(record: Mapping[str, Any]) -> Iterator[Row]:
                 yield table_row(
                     ACCOUNTING, table.dataset, measure, float(found[key]), strategy=reading, **place,
                     paper=record["target"],
-                    verdict=AGREES if found[key] <= record["target"] else DIFFERS,
+                    verdict=AGREES if found[key] <= record["target"] else CONTRADICTED,
                     note=f"{words}; {inputs}; agrees if at most what is claimed for training",
                 )  # fmt: skip
     for reading, needed in record["needed"].items():
         enough = needed * CLIP <= table.noise
         yield table_row(
             ACCOUNTING, table.dataset, "noise needed", float(needed * CLIP), strategy=reading, **place,
-            paper=table.noise, verdict=AGREES if enough else DIFFERS,
+            paper=table.noise, verdict=AGREES if enough else CONTRADICTED,
             note=f"standard deviation for epsilon {record['target']:g}; agrees if at most the printed one",
         )  # fmt: skip
 
@@ -146,5 +146,5 @@ def _bounds(case: Mapping[str, Any]) -> Iterator[Row]:
         holds = case[key] <= limit
         yield table_row(
             BOUNDS, people, measure.replace("%", " %"), float(case[key]), **place,
-            paper=round(limit, 6), verdict=AGREES if holds else DIFFERS, note=f"bound: {words}",
+            paper=round(limit, 6), verdict=AGREES if holds else CONTRADICTED, note=f"bound: {words}",
         )  # fmt: skip

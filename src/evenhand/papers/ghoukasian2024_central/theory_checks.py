@@ -119,6 +119,40 @@ def printed_noise(_: Evidence) -> Checked:
     return agree_if(worst <= 1, told=told)
 
 
+def decoupled(_: Evidence, each: float) -> Checked:
+    """Add geometric noise to the count of either group, as two private trainings, and move one record."""
+    size = 40
+    counts = np.arange(-size, size + 1)
+
+    def log_chances(centre: int) -> NDArray[np.float64]:
+        chances: NDArray[np.float64] = -each * np.abs(counts - centre)
+        return chances
+
+    left, joined = log_chances(0) - log_chances(-1), log_chances(0) - log_chances(1)
+    within = max(np.abs(left).max(), np.abs(joined).max())
+    across = np.abs(left[:, None] + joined).max()
+    return agree_if(not np.isfinite(across), each=each, within=within, across=across)
+
+
+def rates_cost(_: Evidence) -> Checked:
+    """Compute what two noisy rates cost with public sizes: a record is in one of them."""
+    told, holds = [], True
+    for name, (men, women, epsilon) in OWN.items():
+        costs = [
+            _coordinate(size, size, np.arange(size + 1.0), more, epsilon)
+            for size in (men, women)
+            for more in (-1, 1)
+        ]
+        holds = holds and max(costs) <= 2 * epsilon + _CLOSE
+        told.append(f"{name} {max(costs):.3f} instead of {2 * epsilon:g}")
+    return agree_if(holds, told=told)
+
+
+def delta_needed(_: Evidence) -> dict[str, Any]:
+    """Return Theorem 8's bounds of the tables, in which no delta occurs."""
+    return {"told": [f"{name} {bound(*sizes):.4f}" for name, sizes in OWN.items()], "eta": ETA}
+
+
 # --- fairness and utility -------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from evenhand.papers.ghoukasian2024_local import checks, theory_checks
 from evenhand.papers.ghoukasian2024_local.figures import draw_figures
 from evenhand.papers.ghoukasian2024_local.mechanisms import mechanism_trials
 from evenhand.papers.ghoukasian2024_local.plans import studies
-from evenhand.papers.ghoukasian2024_local.projection import projection_trials
+from evenhand.papers.ghoukasian2024_local.projection import grr_trials, projection_trials
 from evenhand.papers.ghoukasian2024_local.tables import build_tables
 from evenhand.papers.stored import read_paper
 
@@ -19,8 +19,8 @@ __all__ = ["PAPER"]
 
 
 def _trials(design: str) -> tuple[Trials, ...]:
-    """Return what is computed besides the studies: data unfairness, and tables 5.1 to 5.4."""
-    return (mechanism_trials(design), *projection_trials(design))
+    """Return what is computed besides the studies: data unfairness, tables 5.1 to 5.4, and GRR there."""
+    return (mechanism_trials(design), *projection_trials(design), grr_trials(design))
 
 
 PAPER = read_paper(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.papers.claims import number_text
 from evenhand.papers.comparisons import mean_of
 from evenhand.papers.figures import draw_measures
 from evenhand.papers.ghoukasian2024_local import comparisons
@@ -20,12 +20,10 @@ from evenhand.papers.ghoukasian2024_local.comparisons import (
 )
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, LABELS, SS
 from evenhand.papers.panels import Figure
-from evenhand.papers.rules import number_text
 from evenhand.papers.stored import read_toml
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Axis, Line, Panel
-from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear
 from evenhand.study.page.wording import mark
 
@@ -71,9 +69,7 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
         for measure, title in words["measures"].items()
     ]
     values = {"number": number, "title": DATA[name].title, "repeats": _repeats(results)}
-    chart = draw_measures(words, panels, f"fig{number}", **values)
-    legend = (LegendKey("OPT of the row, with its interval", "line", "ink"), *chart.legend[len(rows) :])
-    return replace(chart, legend=legend)
+    return draw_measures(words, panels, f"fig{number}", **values)
 
 
 def _repeats(results: Results) -> str:

@@ -20,6 +20,7 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from evenhand import datasets
+from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.learn.projection.classifier import FairProjection
 from evenhand.papers.stored import read_entries
@@ -63,6 +64,15 @@ def projection_trials(design: str) -> tuple[Trials, ...]:
         Trials(name, number, partial(run_trial, name), "split")
         for name, number in zip(SETS, _NUMBERS[design], strict=True)
     )
+
+
+GRR_TRIALS = "compas-grr"
+"""The name of the trials of plain randomised response in OPT's place."""
+
+
+def grr_trials(design: str) -> Trials:
+    """Return the same splits of COMPAS, with randomised response in OPT's place."""
+    return Trials(GRR_TRIALS, _NUMBERS[design][0], run_grr, "split")
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -147,6 +157,20 @@ def run_trial(name: str, number: int) -> dict[str, Any]:
         }
 
 
+def run_grr(number: int) -> dict[str, Any]:
+    """Return the record of one split whose classifier has seen randomised responses of race only."""
+    name = next(iter(SETS))
+    data = load_rows(name)
+    parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
+    source = SeededSource(number).for_cell(f"ghoukasian2024 {name} grr")
+    with threadpool_limits(1):
+        return {
+            epsilon: _train_on_reports(data, parts, GRR(2, epsilon).privatize(data.race, rng=own).values)[0]
+            for epsilon in EPSILONS
+            for own in (source.for_cell(epsilon),)
+        }
+
+
 @cache
 def _warm() -> None:
     """Compile what draws reports, so that it is in nobody's time."""
@@ -186,11 +210,16 @@ def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source
     start = time.process_time()
     share, rates = data.race.mean(), [data.labels[data.race == group].mean() for group in (0, 1)]
     mechanism = Optimal([1 - share, share], rates, epsilon, as_printed=True)
-    reports = np.asarray(mechanism.privatize(data.race, rng=source).values)
+    reports = mechanism.privatize(data.race, rng=source).values
     before = time.process_time() - start
-    features = data.with_race(reports)
+    found, seconds = _train_on_reports(data, parts, reports)
+    return {**found, "seconds": {"protect": before, "train": seconds}}
+
+
+def _train_on_reports(data: Rows, parts: list[Numbers], reports: Any) -> tuple[dict[str, Any], float]:
+    features = data.with_race(np.asarray(reports))
     model, seconds = _fit_model(features, data, parts[0])
-    return {**_measure_model(model, features, data, parts), "seconds": {"protect": before, "train": seconds}}
+    return _measure_model(model, features, data, parts), seconds
 
 
 def _curve(

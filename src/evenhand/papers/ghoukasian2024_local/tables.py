@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.papers.claims import DIFFERS, UNCHECKED, Checked
+from evenhand.papers.claims import CONTRADICTED, UNCHECKED, Checked
 from evenhand.papers.comparisons import mean_of
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
@@ -15,18 +15,19 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     EPSILONS,
     KINDS,
     SETS,
+    TRIALS,
     matched_on_test,
     matched_on_training,
     of_none,
     of_opt,
 )
-from evenhand.papers.rules import FEWEST, quoted
+from evenhand.papers.rules import ERRORS_IN_TABLE, FEWEST, Control, quoted
 from evenhand.papers.stored import read_printed
 from evenhand.papers.tables import NO_PUBLISHED, columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand.papers.claims import Evidence
     from evenhand.study.results.estimates import Estimated
@@ -101,15 +102,26 @@ def compare_table(table: str, records: Records) -> list[Row]:
         known = (("acc", line.acc), (kind, line.gap))
         for measure, printed in known if line.method in {"none", "opt"} else known[:1]:
             ours = _ours(records, kind, line, measure)
-            checked = _not_reached(records) if ours is None else quoted(ours, printed, decimals=4)
+            control = _control(records, lines, measure) if line.method != "none" else None
+            checked = (
+                _not_reached(records)
+                if ours is None
+                else quoted(ours, printed, decimals=4, control=control, trials=TRIALS, errors=ERRORS_IN_TABLE)
+            )
             found.append(Row(table, trials, line, measure, replace(checked, paper_value=printed)))
     return found
+
+
+def _control(records: Records, lines: Sequence[Printed], measure: str) -> Control:
+    """Return what no intervention gives, ours and as printed."""
+    none = next(line for line in lines if line.method == "none")
+    return Control(float(of_none(records, measure).mean()), none.acc if measure == "acc" else none.gap)
 
 
 def _not_reached(records: Records) -> Checked:
     """Return the verdict of a printed gap that our curve does not have; a few splits may be to blame."""
     few = len(records) < FEWEST
-    return Checked(UNCHECKED if few else DIFFERS, "Our curve does not reach the printed gap.")
+    return Checked(UNCHECKED if few else CONTRADICTED, "Our curve does not reach the printed gap.")
 
 
 def _ours(records: Records, kind: str, line: Printed, measure: str) -> Estimated | None:

@@ -22,9 +22,9 @@ from evenhand.papers.makhlouf2024.comparisons import (
     positive_rate,
     setting_of,
 )
-from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, SYNTHETIC
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, EPSILONS, FOLDS, REPEATS, SYNTHETIC
 from evenhand.papers.makhlouf2024.published import published_checks
-from evenhand.papers.rules import alike, fact, quoted, share
+from evenhand.papers.rules import Control, alike, fact, quoted, share
 from evenhand.study.plan.cells import Setting
 from evenhand.study.profile.profiling import profile
 from evenhand.study.results.estimates import estimate
@@ -48,6 +48,9 @@ def number(
 ) -> Checked:
     """Check a number, printed with two decimals; some are printed without their sign.
 
+    EOD and PED are printed from the last fold of each run. Where the published runs do not tell their spread,
+    20 folds count as two runs of ten.
+
     Parameters
     ----------
     evidence : Evidence
@@ -65,7 +68,11 @@ def number(
     )
     known = evidence.published
     spread = None if known is None else known.spread(study, setting, measure)
-    return quoted(ours, paper, decimals=2, spread=spread)
+    none = estimate(results, Setting(), measure) if signed else amount(results, Setting(), measure)
+    control = None if setting == Setting() else Control(none.value)
+    last_fold = spread is None and measure in {"eod", "ped"}
+    trials = REPEATS / FOLDS if last_fold else None
+    return quoted(ours, paper, decimals=2, spread=spread, control=control, trials=trials)
 
 
 def gone(evidence: Evidence, study: str, at: Sequence[str], measures: Sequence[str]) -> Checked:
@@ -143,7 +150,13 @@ def thirty_days(evidence: Evidence, paper: int) -> Checked:
     people = evidence.studies[COMPAS[0]].facts.rows
     if people != paper:
         return cannot_check(case="other", people=people)
-    return agree_if(holds=False, paper=f"{paper:,}")
+    data = evidence.studies[COMPAS[0]].plan.data
+    options: dict[str, Any] = {} if data is None else dict(data.options)
+    try:
+        within = datasets.load("compas", backend="pyarrow", **{**options, "filter": "and"}).frame.num_rows
+    except DataSetNotFoundError:
+        return cannot_check(case="lost")
+    return agree_if(within == paper, paper=f"{paper:,}", within=within, people=people)
 
 
 def features(evidence: Evidence, paper: Sequence[str]) -> Checked:
@@ -156,6 +169,10 @@ def middle(evidence: Evidence, paper: int) -> Checked:
     data = evidence.studies[ADULT[1]].plan.data
     ours = None if data is None else data.options.get("threshold")
     return agree_if(ours == paper, paper=f"{paper // 1000}K", found=ours)
+
+
+def listed_epsilons(_: Evidence, paper: Sequence[str]) -> Checked:
+    return agree_if(list(EPSILONS) == list(paper), more=[each for each in EPSILONS if each not in paper])
 
 
 def mediator(evidence: Evidence) -> Checked:

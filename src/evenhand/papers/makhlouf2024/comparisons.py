@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-LIMITS = {"all": (0.0, np.inf), "strong": (0.0, 2.0), "strict": (0.0, 0.5), "weak": (3.0, np.inf)}
+LIMITS = {
+    "all": (0.0, np.inf),
+    "strong": (0.0, 2.0),
+    "strict": (0.0, 0.5),
+    "strictest": (0.0, 0.1),
+    "weak": (3.0, np.inf),
+}
 """Epsilons by how private they are.
 
 The paper sees disparity gone at 2 under combLDP. Up to 0.5 are its "strict" guarantees, where indLDP and
-combLDP are to be alike; from 3 on its "low" guarantees, where the two are to differ.
+combLDP are to be alike; from 3 on its "low" guarantees, where the two are to differ. At 0.1, the strictest,
+disparity is gone under sLDP too.
 """
 
 

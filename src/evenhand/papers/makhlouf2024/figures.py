@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.papers.figures import draw_measures, epsilon_line
+from evenhand.papers.figures import draw_measures, epsilon_line, published_value
 from evenhand.papers.makhlouf2024.comparisons import chosen
 from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.stored import read_toml
 from evenhand.report.marks import Axis, Estimate, Panel
-from evenhand.report.page import LegendKey
 from evenhand.study.page.wording import mark
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.published import Published
     from evenhand.report.marks import Line
     from evenhand.report.page import Chart
     from evenhand.study.results.results import Results
@@ -24,14 +23,17 @@ if TYPE_CHECKING:
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
-    drawn = [groups_figure(name, results) for name, results in evidence.studies.items()]
+    known = evidence.published
+    drawn = [groups_figure(name, results, known) for name, results in evidence.studies.items()]
     drawn += [
-        disparities_figure(name, evidence.studies[name]) for name in FIGURE_4 if name in evidence.studies
+        disparities_figure(name, evidence.studies[name], known)
+        for name in FIGURE_4
+        if name in evidence.studies
     ]
     return drawn
 
 
-def groups_figure(name: str, results: Results) -> Chart:
+def groups_figure(name: str, results: Results, known: Published | None = None) -> Chart:
     """Return five rates of both groups against epsilon, a row for each way to protect."""
     stored = read_toml(__package__, "figures.toml")
     words, measures = stored["groups"], stored["groups"]["measures"]
@@ -39,7 +41,7 @@ def groups_figure(name: str, results: Results) -> Chart:
         Panel(
             stored["strategies"][strategy],
             Axis(title),
-            [_group_line(results, strategy, rate, group) for group in (0, 1)],
+            [_group_line(name, results, strategy, rate, group=group, known=known) for group in (0, 1)],
             _between(results, rate),
         )
         for strategy in STRATEGIES
@@ -50,16 +52,10 @@ def groups_figure(name: str, results: Results) -> Chart:
     also = f" and 3{'abc'[FIGURE_3.index(name)]}" if name in FIGURE_3 else ""
     values = {"first": first, "second": second, "plural": "s" if also else "", "number": number, "also": also}
     values |= {"title": DATA[name].title, "repeats": results.plan.repeats}
-    chart = draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
-    legend = (
-        LegendKey(f"group 1: {second}", "line", "ink"),
-        LegendKey(f"group 0: {first}", "line", "grey"),
-        LegendKey("band: between the groups, unprotected", "dashed", "ink2"),
-    )
-    return replace(chart, legend=legend)
+    return draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
 
 
-def disparities_figure(name: str, results: Results) -> Chart:
+def disparities_figure(name: str, results: Results, known: Published | None = None) -> Chart:
     """Return five disparities against epsilon under combLDP and indLDP."""
     stored = read_toml(__package__, "figures.toml")
     words, measures = stored["disparities"], stored["disparities"]["measures"]
@@ -70,7 +66,8 @@ def disparities_figure(name: str, results: Results) -> Chart:
             settings = chosen(results, [strategy], "all")
             found = [estimate(results, each, measure, kind="student") for each in settings]
             label = stored["strategies"][strategy]
-            lines.append(epsilon_line(label, settings, found, spotlight=strategy == "combined"))
+            means = [published_value(known, name, each, measure) for each in settings]
+            lines.append(epsilon_line(label, settings, found, published=means))
         base = mark(estimate(results, Setting(), measure, kind="student"))
         panels.append(Panel("", Axis(title), lines, base))
     letter = "abc"[FIGURE_4.index(name)]
@@ -78,11 +75,14 @@ def disparities_figure(name: str, results: Results) -> Chart:
     return draw_measures(words, panels, f"fig4-{name}", columns=len(measures), **values)
 
 
-def _group_line(results: Results, strategy: str, rate: str, group: int) -> Line:
+def _group_line(
+    name: str, results: Results, strategy: str, rate: str, *, group: int, known: Published | None
+) -> Line:
     settings = chosen(results, [strategy], "all")
     label = results.facts.groups[group]
     found = [group_estimate(results, each, label, rate, kind="student") for each in settings]
-    return epsilon_line(label, settings, found, spotlight=group == 1)
+    means = [published_value(known, name, each, f"{rate}_{group}") for each in settings]
+    return epsilon_line(label, settings, found, published=means)
 
 
 def _between(results: Results, rate: str) -> Estimate:

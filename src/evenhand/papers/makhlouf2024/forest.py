@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree._criterion import Gini
+from sklearn.tree._splitter import BestSplitter
+from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 
-from evenhand.privacy.randomness import forest_samples
+from evenhand.privacy.randomness import forest_samples, tree_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +23,9 @@ class DistinctRowsForest:
     split depends on nothing but sums of these weights over equal features and labels, so that the sums can be
     made before the tree is grown instead of inside it. The sample is still drawn row by row, with
     scikit-learn's own generator and seeds: each tree is the one that ``RandomForestClassifier`` grows, to the
-    last bit.
+    last bit. Forests of the same seed and number of rows, such as those of the folds of a run, share their
+    samples. scikit-learn's own builder of trees is called without its checks, which take longer than growing
+    a tree of so few rows.
 
     Parameters
     ----------
@@ -60,12 +65,11 @@ class DistinctRowsForest:
         different, kind = _distinct(rows)
         both, cell = np.unique(kind * len(self.classes_) + label, return_inverse=True)
         features = np.ascontiguousarray(different[both // len(self.classes_)])
-        target = self.classes_[both % len(self.classes_)]
+        target = (both % len(self.classes_)).astype(np.float64)[:, np.newaxis]
         self.trees_ = []
-        for seed, sample in forest_samples(self.random_state, trees=self.n_estimators, rows=len(cell)):
-            weights = np.bincount(cell[sample], minlength=len(both)).astype(np.float64)
-            tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
-            self.trees_.append(tree.fit(features, target, sample_weight=weights, check_input=False))
+        for seed, times_drawn in _bootstrap(self.random_state, self.n_estimators, len(cell)):
+            weights = np.bincount(cell, weights=times_drawn, minlength=len(both))
+            self.trees_.append(_grow_tree(features, target, weights, len(self.classes_), seed))
         return self
 
     def predict_proba(self, rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -73,7 +77,7 @@ class DistinctRowsForest:
         different, kind = _distinct(rows)
         total = np.zeros((len(different), len(self.classes_)))
         for tree in self.trees_:
-            total += tree.predict_proba(different, check_input=False)
+            total += tree.predict(different)
         shares: NDArray[np.float64] = (total / len(self.trees_))[kind]
         return shares
 
@@ -81,6 +85,33 @@ class DistinctRowsForest:
         """Return the class with the largest mean share, the first of equals."""
         labels: NDArray[Any] = self.classes_[self.predict_proba(rows).argmax(axis=1)]
         return labels
+
+
+@lru_cache(maxsize=4)
+def _bootstrap(seed: int, trees: int, rows: int) -> tuple[tuple[int, NDArray[np.uint8]], ...]:
+    """Return the seed of each tree, and how often its bootstrap sample has each row."""
+    return tuple(
+        (tree, np.bincount(sample, minlength=rows).astype(np.uint8))
+        for tree, sample in forest_samples(seed, trees=trees, rows=rows)
+    )
+
+
+def _grow_tree(
+    features: NDArray[np.float32],
+    target: NDArray[np.float64],
+    weights: NDArray[Any],
+    classes: int,
+    seed: int,
+) -> Any:
+    """Return the tree that ``DecisionTreeClassifier(max_features="sqrt")`` grows from valid numbers."""
+    sizes = np.array([classes], dtype=np.intp)
+    tried = max(1, int(np.sqrt(features.shape[1])))
+    splitter = BestSplitter(Gini(1, sizes), tried, 1, 0.0, tree_state(seed), None)
+    tree = Tree(features.shape[1], sizes, 1)
+    DepthFirstTreeBuilder(splitter, 2, 1, 0.0, np.iinfo(np.int32).max, 0.0).build(
+        tree, features, target, weights, None
+    )
+    return tree
 
 
 def _distinct(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:

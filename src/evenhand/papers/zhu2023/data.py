@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from evenhand import datasets
 from evenhand.papers.stored import read_entries, read_printed
 from evenhand.release.table.histogram import Histogram
+
+if TYPE_CHECKING:
+    from evenhand.privacy.randomness import SeededSource
 
 EPSILONS = ("0.5", "1", "2", "4")
 """The epsilons of the tables, as exact texts."""
@@ -45,6 +50,13 @@ BOUND = 10_000
 
 DATA = read_entries(__package__, "data")
 """The data sets by name."""
+
+
+ASIANS = (0.22, 0.04)
+"""The parts of Asians that are taken to be Chinese and Japanese; about those of the country."""
+
+THREE_RACES = 0.1
+"""The part of people of several races that is taken to have three or more; about that of the country."""
 
 
 class Printed(NamedTuple):
@@ -92,3 +104,21 @@ def count_people(
     rows = load_people(name)
     schema = rows.schema.with_roles(quasi_identifiers=quasi, sensitive=quasi, target=None, positive=None)
     return Histogram.count(rows.frame, schema, columns, bound=bound)
+
+
+def draw_ipums_coding(name: str, source: SeededSource) -> Histogram:
+    """Return the table with race coded as in IPUMS, which the paper's excerpts had.
+
+    The three codes of American Indians and Alaska Natives are one there; Asians are Chinese, Japanese or
+    other, Pacific Islanders among these; several races are two, or three or more. Our excerpt does not tell
+    the last two splits, so that they are drawn.
+    """
+    histogram = count_people(name)
+    rows: Any = np.moveaxis(np.asarray(histogram.counts), COLUMNS.index(QUASI), 0)
+    white, black, *native, asian, islanders, other, several = rows
+    generator = source.generator()
+    rest = 1 - sum(ASIANS)
+    chinese, japanese, others = np.moveaxis(generator.multinomial(asian, (*ASIANS, rest)), -1, 0)
+    three = generator.binomial(several, THREE_RACES)
+    coded = [white, black, sum(native), chinese, japanese, others + islanders, other, several - three, three]
+    return histogram.with_counts(np.moveaxis(np.array(coded), 0, COLUMNS.index(QUASI)))

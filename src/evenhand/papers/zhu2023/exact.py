@@ -233,7 +233,7 @@ BOUNDS = ("theorem 2", "theorem 4", "theorem 7", "theorem 8", "theorem 9")
 def theorem_7(counts: Any, epsilon: Fraction, threshold: int) -> float:
     """Return the bound on alpha of suppression."""
     least, most = float(np.min(counts)), float(np.max(counts))
-    first, last = (float(each) for each in _below(np.array([least, most]), epsilon, threshold))
+    first, last = (float(each) for each in hidden_probability(np.array([least, most]), epsilon, threshold))
     half = threshold / 2
     return (most - least) * first + max(abs(half - least), abs(half - most)) * (first - last)
 
@@ -279,7 +279,7 @@ def compare_bounds(matrix: Any, epsilon: Fraction, threshold: int) -> dict[str, 
     size = rows.shape[1]
     suppressed = suppression_bias(counts, epsilon, threshold, fill=threshold / 2)
     swapped = swapping_bias(rows, epsilon)
-    below = _below(counts, epsilon, threshold)
+    below = hidden_probability(counts, epsilon, threshold)
     cauchy = float(np.linalg.norm(threshold / 2 - counts) * np.linalg.norm(below))
     deviation = np.abs(rows - rows.mean(axis=1, keepdims=True)).mean(axis=1)
     fourth = size / (math.exp(epsilon) + size - 1) * size * float(deviation.sum())
@@ -292,5 +292,6 @@ def compare_bounds(matrix: Any, epsilon: Fraction, threshold: int) -> dict[str, 
     }
 
 
-def _below(counts: Values, epsilon: Fraction, threshold: int) -> Values:
+def hidden_probability(counts: Any, epsilon: Fraction, threshold: int) -> Values:
+    """Return the probability that a count is below the threshold once it has noise: equation (3)."""
     return np.asarray(Laplace(2 / epsilon).cdf(threshold - np.asarray(counts)))

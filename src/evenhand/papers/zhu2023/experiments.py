@@ -31,6 +31,7 @@ from evenhand.papers.zhu2023.data import (
     SWAPPING,
     THRESHOLD,
     count_people,
+    draw_ipums_coding,
     load_people,
 )
 from evenhand.privacy.laws import DiscreteGaussian, Laplace
@@ -84,6 +85,11 @@ def tables_name(name: str) -> str:
     return f"tables-{name}"
 
 
+def ipums_name(name: str) -> str:
+    """Return the name of the trials behind a table with race coded as in IPUMS."""
+    return f"ipums-{name}"
+
+
 def figures_name(name: str) -> str:
     """Return the name of the trials behind the figures of errors and alpha."""
     return f"figures-{name}"
@@ -94,6 +100,7 @@ def experiment_trials(sizes: Mapping[str, tuple[int, int]]) -> tuple[Trials, ...
     found = [Trials(EXACT, len(sizes), _exact, label="data set")]
     for name, (tables, figures) in sizes.items():
         found.append(Trials(tables_name(name), tables, partial(_table, name), label="experiment"))
+        found.append(Trials(ipums_name(name), tables, partial(_ipums_table, name), label="experiment"))
         found.append(Trials(figures_name(name), figures, partial(_figure, name), label="experiment"))
     return tuple(found)
 
@@ -129,6 +136,24 @@ def _table(name: str, number: int) -> dict[str, Any]:
             SWAPPING: release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source(SWAPPING)),
             ANONYMITY: inside,
             AGAINST_ALL: outside,
+        }
+        for mechanism, each in errors.items():
+            found.setdefault(mechanism, {})[text] = summarise_errors(each)
+    return {"numbers": found}
+
+
+def _ipums_table(name: str, number: int) -> dict[str, Any]:
+    """Return one experiment of a table with race coded as in IPUMS, k-anonymity left out."""
+    histogram = draw_ipums_coding(name, _source("ipums", name, number))
+    counts: Any = np.asarray(histogram.counts)
+    found: dict[str, dict[str, Numbers]] = {}
+    for text in EPSILONS:
+        epsilon, source = Fraction(text), _source("ipums", name, number, text)
+        errors = {
+            LAPLACE: laplace_errors(counts, epsilon, REPETITIONS, source),
+            GAUSSIAN: gaussian_errors(counts, exact.variance(epsilon), REPETITIONS, source),
+            SUPPRESSION: suppression_errors(counts, epsilon, THRESHOLD, REPETITIONS, source),
+            SWAPPING: release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source),
         }
         for mechanism, each in errors.items():
             found.setdefault(mechanism, {})[text] = summarise_errors(each)

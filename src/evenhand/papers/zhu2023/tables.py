@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from evenhand.papers.claims import AGREES, CONTRADICTED, METHOD_UNKNOWN, OTHER_DATA
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import SETTINGS, classification_name
@@ -16,6 +17,7 @@ from evenhand.papers.zhu2023.experiments import (
     EXACT,
     SMALLER_NOISE,
     figures_name,
+    ipums_name,
     tables_name,
 )
 from evenhand.papers.zhu2023.records import (
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
-"""What a row's strategy is: the paper's method, without randomness, and evenhand's own mechanism."""
+AS_IPUMS = "race coded as in IPUMS"
+"""What a row's strategy is: the paper's method on our data and with its coding of race, without randomness,
+and evenhand's own mechanism."""
 
 _MEASURES = {"l1": "l1_bias", "alpha": "alpha"}
 _EXTRA = {
@@ -82,6 +86,7 @@ def _table(evidence: Evidence, name: str, table: str) -> Iterator[Row]:
             )
         for measure, word in _MEASURES.items():
             yield _drawn(evidence, name, table, mechanism, text, measure, word)
+            yield from _coded(evidence, name, table, mechanism, text, measure, word)
             if measure in exact:
                 yield _row(
                     table,
@@ -107,9 +112,25 @@ def _drawn(
         return _row(table, name, word, mean, **place, note=_EXTRA[mechanism])
     checked = number_of(evidence, name, mechanism, text, measure)
     paper = printed_number(name, mechanism, text, measure)[1]
-    return _row(
-        table, name, word, checked.ours, **place, paper=paper, verdict=checked.verdict, note=checked.why
-    )
+    verdict = checked.verdict
+    if mechanism == ANONYMITY:
+        verdict = METHOD_UNKNOWN
+    elif verdict == CONTRADICTED and ipums_name(name) in evidence.trials:
+        coded = number_of(evidence, name, mechanism, text, measure, ipums=True)
+        verdict = OTHER_DATA if coded.verdict == AGREES else verdict
+    return _row(table, name, word, checked.ours, **place, paper=paper, verdict=verdict, note=checked.why)
+
+
+def _coded(
+    evidence: Evidence, name: str, table: str, mechanism: str, text: str, measure: str, word: str
+) -> Iterator[Row]:
+    """Yield the number with race coded as in IPUMS, where that was run."""
+    if mechanism in MECHANISMS and mechanism != ANONYMITY and ipums_name(name) in evidence.trials:
+        checked = number_of(evidence, name, mechanism, text, measure, ipums=True)
+        yield _row(
+            table, name, word, checked.ours, strategy=AS_IPUMS, mechanism=mechanism, epsilon=float(text),
+            paper=checked.paper_value, verdict=checked.verdict, note=checked.why,
+        )  # fmt: skip
 
 
 def _note(mechanism: str) -> str:
@@ -165,10 +186,10 @@ def side_by_side(evidence: Evidence, name: str) -> str:
     """Return a table as Markdown: printed, drawn again and exact, side by side."""
     record = exact_record(evidence, name)
     heads = (
-        "| epsilon | mechanism | delta: paper | exact | bias: paper | ours | exact "
-        "| alpha: paper | ours | exact |"
+        "| epsilon | mechanism | delta: paper | exact | bias: paper | ours | IPUMS | exact "
+        "| alpha: paper | ours | IPUMS | exact |"
     )
-    lines = [heads, "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [heads, "|---" * 12 + "|"]
     for text in EPSILONS:
         for mechanism, title in MECHANISMS.items():
             numbers = record["numbers"][mechanism][text]
@@ -182,7 +203,11 @@ def side_by_side(evidence: Evidence, name: str) -> str:
                 mean = float(of_table(evidence, name, mechanism, text, measure).mean())
                 exact = f"{numbers[measure]:,.{digits}f}" if measure in numbers else ""
                 printed = printed_number(name, mechanism, text, measure)[0]
-                cells += [printed, f"{mean:,.{digits}f}", exact]
+                coded = ""
+                if mechanism != ANONYMITY:
+                    runs = of_table(evidence, name, mechanism, text, measure, ipums=True)
+                    coded = f"{float(runs.mean()):,.{digits}f}"
+                cells += [printed, f"{mean:,.{digits}f}", coded, exact]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

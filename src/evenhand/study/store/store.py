@@ -38,7 +38,7 @@ from evenhand.study.store.file import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from os import PathLike
     from pathlib import Path
 
@@ -274,20 +274,30 @@ class Store:
 
     # --- cells ------------------------------------------------------------------------------------
 
-    def write(self, outcome: Outcome) -> None:
-        """Store an outcome in a transaction of its own; what was stored of the cell before is replaced."""
+    def write(self, *outcomes: Outcome, computed_with: Mapping[str, str] | None = None) -> None:
+        """Store outcomes in one transaction; what was stored of their cells before is replaced.
+
+        Parameters
+        ----------
+        *outcomes : Outcome
+        computed_with : mapping of str to str, optional
+            Versions of the packages, if they were computed earlier; by default those of now.
+        """
         if place_of(self._path) != self._place:  # SQLite would go on writing into a file without a name
             raise StudyStoreError(
                 f"The store '{self._path.name}' is not where it was: its folder was removed, moved or "
                 "replaced while the study ran. Hint: put it back and resume, or run the study again."
             )
-        known = canonical(versions())
+        known = canonical(versions() if computed_with is None else computed_with)
         name = versions_hash(known)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = row_of(outcome, spec=self.spec.hash, seed=self.plan.seed, versions=name, finished=now)
+        rows = [
+            row_of(outcome, spec=self.spec.hash, seed=self.plan.seed, versions=name, finished=now)
+            for outcome in outcomes
+        ]
         with explain_errors(self._path), transaction(self._connection):
             self._connection.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (name, known))
-            self._connection.execute(_INSERT, row)
+            self._connection.executemany(_INSERT, rows)
 
     def outcomes(self) -> tuple[Outcome, ...]:
         """Return what is stored of the cells of the plan, in the plan's order."""

@@ -31,11 +31,12 @@ def paper(monkeypatch):
 
     def reproduce(name, **options):
         calls.made.append({"name": name, **options})
-        rows = (row("agrees"), row("differs"), row("cannot be checked", ours=None, low=None, high=None))
+        rows = (row("agrees"), row("contradicted"), row("cannot be checked", ours=None, low=None, high=None))
         found = SimpleNamespace(
             design="quick",
             claims=rows,
-            counts={"agrees": 1, "differs": 1, "cannot be checked": 1},
+            counts={"agrees": 1, "contradicted": 1, "cannot be checked": 1},
+            summary="Of 3 statements 1 agrees.",
             missing={"acs": "Data set 'acs_coverage' was not found."},
             studies={"adult": calls.results},
             write=lambda folder: folder.mkdir(),
@@ -48,16 +49,24 @@ def paper(monkeypatch):
 
 
 def test_papers_are_listed(call):
-    assert call("reproduce").stdout.split("\n")[0] == f"arcolezi2023  {PAPERS['arcolezi2023']}"
-    assert json.loads(call("reproduce", "--json").stdout)["papers"] == dict(PAPERS)
+    shown = call("reproduce").stdout.split("\n")
+    told = json.loads(call("reproduce", "--json").stdout)
+
+    assert shown[0] == f"arcolezi2023  {PAPERS['arcolezi2023']}"
+    assert shown[1].startswith("  quick: ")
+    assert told["papers"] == dict(PAPERS)
+    assert all("core" in words for paper in told["designs"].values() for words in paper.values())
 
 
 def test_claims_are_shown_with_their_verdicts(call, paper):
     done = call("reproduce", "arcolezi2023")
 
     assert done.exit_code == 0
-    assert "agrees            The gap narrows. It is −0.1 at ε = 1." in done.stdout
-    assert "Claims: 1 agrees, 1 differs, 1 cannot be checked in the quick design." in done.stdout
+    assert ["rq1", "Table", "2", "0.1", "0.100", "(0.000", "to", "0.200)", "agrees"] in [
+        line.split() for line in done.stdout.splitlines()
+    ]
+    assert done.stdout.lstrip().startswith("Of 3 statements 1 agrees.\n")
+    assert "quick. LSAC" in done.stderr
     assert "Claims   arcolezi2023/claims.md" in done.stdout
     assert "acs was not run. Data set" in done.stderr
     assert str(paper.made[0]["out"]) == "arcolezi2023"
@@ -79,7 +88,7 @@ def test_claims_for_machines(call, paper):
 
     assert told["claims"][0]["verdict"] == "agrees"
     assert told["claims"][2]["ours"] is None
-    assert told["counts"]["differs"] == 1
+    assert told["counts"]["contradicted"] == 1
     assert told["files"]["claims"].endswith("arcolezi2023/claims.md")
 
 

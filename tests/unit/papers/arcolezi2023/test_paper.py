@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evenhand.collect import OLH
 from evenhand.papers.arcolezi2023 import PAPER, build_tables, comparisons, draw_figures, load_published
 from evenhand.papers.arcolezi2023.checks import PRINTED
 from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, PROTOCOLS, draw_subset, plan_for, studies
@@ -255,7 +256,7 @@ def flat_but_for_the_splits(each, measure):
     if measure == "oad":
         return value + apart
     return (
-        value + apart + (0.01 if measure == "di" else -0.01) * (each.mechanism == "blh" and each.epsilon < 20)
+        value + apart + (0.02 if measure == "di" else -0.02) * (each.mechanism == "blh" and each.epsilon < 20)
     )
 
 
@@ -274,7 +275,7 @@ def _other_world():
     return judged(evidence_of(upside_down=True))
 
 
-BY_NATURE = {"data-ugpa": "differs", "ratio": "agrees", "rq2-binary": "agrees", "rq3-one": "agrees"}
+BY_NATURE = {"data-ugpa": "slip", "ratio": "agrees", "rq2-binary": "agrees", "rq3-one": "agrees"}
 OPEN = {"search", "others", "adult-baseline", "adult-protocols"}
 ITS_OWN_WAY = {"rq2-utility", "k-based-better"}
 SAME_BOTH_WAYS = {
@@ -292,7 +293,7 @@ def test_claims_have_names_of_their_own_and_say_where_they_stand():
 
 
 def test_every_claim_agrees_in_a_world_as_the_paper_tells_it(paper_world):
-    """A check that says "differs" here would blame the paper for our mistake."""
+    """A check that says "contradicted" here would blame the paper for our mistake."""
     expected = {claim.id for claim in CLAIMS} - OPEN - ITS_OWN_WAY - set(BY_NATURE)
 
     assert {name: paper_world[name] for name in expected} == dict.fromkeys(expected, "agrees")
@@ -304,7 +305,7 @@ def test_every_claim_differs_in_a_world_the_other_way_round(other_world):
     """A check that agrees whatever happens is no check."""
     expected = {claim.id for claim in CLAIMS} - OPEN - ITS_OWN_WAY - set(BY_NATURE) - SAME_BOTH_WAYS
 
-    assert {name: other_world[name] for name in expected} == dict.fromkeys(expected, "differs")
+    assert {name: other_world[name] for name in expected} == dict.fromkeys(expected, "contradicted")
 
 
 def test_the_claims_left_differ_in_a_world_without_effects():
@@ -316,22 +317,22 @@ def test_the_claims_left_differ_in_a_world_without_effects():
     }
     found = judged(Evidence(studies_made))
 
-    assert {name: found[name] for name in SAME_BOTH_WAYS} == dict.fromkeys(SAME_BOTH_WAYS, "differs")
+    assert {name: found[name] for name in SAME_BOTH_WAYS} == dict.fromkeys(SAME_BOTH_WAYS, "contradicted")
 
 
 def test_the_paper_contradicts_itself_on_utility(paper_world):
     """It says uniform preserves more utility on ACSCoverage, then that k-based does with large domains."""
     assert (paper_world["robust-adult"], paper_world["robust-acs"]) == ("agrees", "agrees")
-    assert paper_world["rq2-utility"] == "differs"
+    assert paper_world["rq2-utility"] == "slip"
 
 
 def test_few_seeds_leave_open_what_is_not_clear():
     """Three seeds that show nothing refute nothing."""
     found = judged(Evidence({"lsac": made(lambda each, measure: 0.5, seeds=3, noise=0.01)}))
 
-    assert found["fairer-lsac"] == "cannot be checked"
+    assert found["fairer-lsac"] == "not shown"
     assert found["fairer-adult"] == "cannot be checked"
-    assert found["rq3-best-lsac"] in {"cannot be checked", "agrees", "differs"}
+    assert found["rq3-best-lsac"] in {"not shown", "agrees", "contradicted"}
 
 
 def test_claims_at_epsilon_a_quarter_need_it():
@@ -350,7 +351,7 @@ def test_wide_intervals_at_low_privacy_leave_open_whether_fairness_returns():
     """Neither "back" nor "away" may be read from an interval that holds both."""
     results = made(lambda *_: 0.5, name="acs_coverage", noise=0.02, about=ACS)
 
-    assert judged(Evidence({"acs_coverage": results}))["kept-acs"] == "cannot be checked"
+    assert judged(Evidence({"acs_coverage": results}))["kept-acs"] == "not shown"
 
 
 def test_nothing_dominates_where_nothing_differs():
@@ -358,10 +359,10 @@ def test_nothing_dominates_where_nothing_differs():
     results = made(lambda each, measure: 0.5, noise=0.0)
 
     assert set(comparisons.dominations(results).values()) == {0}
-    assert judged(Evidence({"lsac": results}))["rq3-best-lsac"] == "cannot be checked"
+    assert judged(Evidence({"lsac": results}))["rq3-best-lsac"] == "not shown"
 
 
-@pytest.mark.parametrize(("shift", "verdict"), [(0.0, "agrees"), (0.1, "differs")])
+@pytest.mark.parametrize(("shift", "verdict"), [(0.0, "agrees"), (0.1, "contradicted")])
 def test_the_published_table_decides_on_adult(shift, verdict):
     """The baseline to three decimals, the protocols in at least 95 of 100 means."""
     results = made(as_in_the_paper("adult"), name="adult", about=ADULT)
@@ -412,3 +413,49 @@ def test_every_study_has_a_table_and_two_figures(monkeypatch):
     assert {count for count, _, _ in drawn} == {4}
     assert "LSAC, 1 to 2 repeats" in drawn[0][2]
     assert "random subsets of sensitive attributes, 2 repeats" in drawn[2][2]
+
+
+def test_the_authors_runs_decide_where_they_have_more_seeds(monkeypatch):
+    """Six seeds of ours that show nothing give way to the twenty that were published."""
+    ours = made(lambda *_: 0.5, name="adult", about=ADULT, epsilons=("4",))
+    told = made(as_in_the_paper("adult"), name="adult", about=ADULT, epsilons=("4",), seeds=20)
+    runs = {
+        ("adult", each.id, measure): values(told, each, measure)
+        for each in told.settings
+        for measure in PRINTED
+    }
+    published = Published(runs, same_seeds=True, source="made up")
+    claims = {claim.id: claim for claim in CLAIMS}
+    alone, beside = (
+        claims["fairer-adult"].judge(Evidence({"adult": ours}, each)) for each in (None, published)
+    )
+    many = claims["fairer-adult"].judge(Evidence({"adult": told}, published))
+
+    assert (alone.verdict, beside.verdict) == ("not shown", "agrees")
+    assert "authors' own runs (Adult, 20 seeds); by ours, 6 seeds, not shown." in beside.why
+    assert "authors" not in alone.why + many.why
+
+
+def test_protocols_are_compared_in_pairs():
+    """A slow copy: who dominates whom, one loop per pair."""
+    results = made(as_in_the_paper("lsac"), epsilons=("4",))
+    ahead, behind, number = comparisons.dominate(results, ("grr", "ss"))
+    slow = [0, 0, 0]
+    for own in comparisons.chosen(results):
+        for other in comparisons.chosen(results):
+            if own.mechanism not in {"grr", "ss"} or other.mechanism in {"grr", "ss"}:
+                continue
+            if own.option("split") != other.option("split"):
+                continue
+            better = [comparisons._beats(results, own, other, measure) for measure in ("acc", "spd")]
+            slow[0] += max(better) > 0 and min(better) >= 0
+            slow[1] += min(better) < 0 and max(better) <= 0
+            slow[2] += 1
+
+    assert [ahead, behind, number] == slow
+
+
+def test_our_olh_tells_the_truth_at_large_epsilons_where_the_paper_s_does_so_half_of_the_time():
+    """The number of buckets ends at 2**24: what the page says of OLH at epsilon 50."""
+    assert OLH(74, 12).p == pytest.approx(0.5, abs=1e-5)
+    assert OLH(74, 50 * 74 / 122).p > 0.999998

@@ -88,4 +88,4 @@ def test_a_study_with_it_runs_resumes_and_is_judged(tmp_path):
         each.measures for each in first.outcomes
     ]
     assert len(told.tables[SYNTHETIC[0]]["measure"]) == 4 * 16
-    assert {row.id: row.verdict for row in told.claims}["data-synthetic"] == "differs"
+    assert {row.id: row.verdict for row in told.claims}["data-synthetic"] == "contradicted"

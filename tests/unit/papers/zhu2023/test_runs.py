@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Evidence
 from evenhand.papers.zhu2023 import classification, data, exact, experiments
-from evenhand.papers.zhu2023.data import EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, SUPPRESSION
+from evenhand.papers.zhu2023.data import EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, SUPPRESSION, SWAPPING
 from evenhand.papers.zhu2023.records import exact_record
 from evenhand.privacy.laws import DiscreteGaussian
 from evenhand.privacy.randomness import SeededSource
@@ -102,7 +102,7 @@ def test_a_sample_is_compared_with_itself_and_with_everybody(people):
 
 def test_an_experiment_has_every_mechanism_and_epsilon(people):
     """And the same number gives the same record, whatever was run before."""
-    first, _, tables, figures = _trials()
+    first, _, tables, _coded, figures = _trials()
     record = tables.compute(0)
 
     assert set(record["numbers"]) == {
@@ -173,3 +173,33 @@ def test_the_real_table_has_the_cells_of_the_paper():
     assert table.shape == (5, 9, 2, 3, 2)
     assert table.as_matrix().shape == (60, 9)
     assert table.people == 7_634
+
+
+# --- the other coding of race ---------------------------------------------------------------------
+
+
+def test_the_coding_of_ipums_merges_and_splits_codes_and_loses_nobody(monkeypatch):
+    """Nine codes stay nine: three become one, one becomes three, and one becomes two."""
+    rows = np.arange(1, 10)[None, :, None, None, None] * np.full((2, 1, 1, 1, 1), 40)
+    table = SimpleNamespace(counts=rows, with_counts=lambda counts: SimpleNamespace(counts=counts))
+    monkeypatch.setattr(data, "count_people", lambda _: table)
+    coded = data.draw_ipums_coding("ma", SeededSource(4)).counts[:, :, 0, 0, 0]
+    given = rows[:, :, 0, 0, 0]
+
+    assert (coded.sum(axis=1) == given.sum(axis=1)).all()
+    assert (coded[:, :2] == given[:, :2]).all()
+    assert (coded[:, 2] == given[:, 2:5].sum(axis=1)).all()
+    assert (coded[:, 3:6].sum(axis=1) == given[:, 5:7].sum(axis=1)).all()
+    assert (coded[:, 6] == given[:, 7]).all()
+    assert (coded[:, 7:].sum(axis=1) == given[:, 8]).all()
+    assert (coded[:, 3] > coded[:, 4]).all()
+    assert (coded[:, 7] > 4 * coded[:, 8]).all()
+
+
+def test_an_experiment_with_the_other_coding_leaves_k_anonymity_out(monkeypatch, people):
+    """What k-anonymity merged is not known anyway."""
+    monkeypatch.setattr(experiments, "draw_ipums_coding", lambda name, _: data.count_people(name))
+    coded = _trials()[3].compute(0)
+
+    assert set(coded["numbers"]) == {LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING}
+    assert coded == _trials()[3].compute(0)

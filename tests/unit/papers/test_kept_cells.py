@@ -1,0 +1,91 @@
+"""The finished cells that are kept with the pages: of the plans as they are, and computed again the same."""
+
+from pathlib import Path
+
+import pytest
+
+from evenhand.errors import DataSetNotFoundError
+from evenhand.papers.finished import FOLDER, load_cells, load_records
+from evenhand.papers.paper import PAPERS, paper_named
+from evenhand.study.run.attempt import attempt, execute
+from evenhand.study.run.prepare import prepare
+from evenhand.study.store.canonical import result_text
+
+PAGES = Path(__file__).parents[3] / "docs" / "reproductions"
+LARGEST = 500_000
+STUDIES = {
+    f"{name} {study.name}": (name, study)
+    for name in PAPERS
+    for study in paper_named(name).studies("full")
+    if (PAGES / name / FOLDER / f"{study.name}.parquet").is_file()
+}
+pytestmark = pytest.mark.figures
+
+
+def kept(name, study):
+    """Return the finished parts of a study."""
+    return load_cells(PAGES / name / FOLDER / f"{study.name}.parquet")
+
+
+def plan_of(study, number):
+    """Return the plan of a part of a study, and its rows if they are not those of the plan."""
+    plan = study.plan if study.parts is None else study.parts()[number]
+    return (plan, None) if study.completed is None else study.completed(plan)
+
+
+def test_files_are_small_and_none_is_of_something_else():
+    """A repository is no place for stores, nor for results that no paper reads."""
+    files = [path for path in PAGES.glob(f"*/{FOLDER}/*") if path.is_file()]
+    known = {
+        PAGES / name / FOLDER / file
+        for name in PAPERS
+        for paper in (paper_named(name),)
+        for file in (
+            *(f"{study.name}.parquet" for study in paper.studies("full")),
+            *(f"{trials.name}.json.gz" for trials in paper.trials("full")),
+        )
+    }
+
+    assert files
+    assert set(files) <= known
+    assert max(path.stat().st_size for path in files) < LARGEST
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_kept_cells_are_cells_of_the_full_design(name):
+    """A cell of another grid or task would never be shown."""
+    paper, study = STUDIES[name]
+    wanted = {cell.id for cell in study.plan.cells()}
+    for number, part in kept(paper, study).items():
+        repeats = {outcome.cell.repeat for outcome in part.outcomes}
+
+        assert part.spec.parts["task"] == study.plan.task.fixed
+        assert study.parts is None or repeats == {0}
+        assert study.parts is not None or set(part.cells) <= wanted
+        assert number < (1 if study.parts is None else study.plan.repeats)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_kept_cell_is_computed_again_the_same(name):
+    """Whoever runs it anew must get these numbers, to the last digit."""
+    paper, study = STUDIES[name]
+    number, part = next(iter(kept(paper, study).items()))
+    outcome = min(part.outcomes, key=lambda each: each.cell.id)
+    try:
+        plan, frame = plan_of(study, number)
+        prepared = prepare(plan, frame=frame)
+    except DataSetNotFoundError:
+        pytest.skip("the data are not on this machine")
+    again = attempt(outcome.cell, plan=plan, prepared=prepared, execute=execute)
+
+    assert prepared.facts.fingerprint == part.facts.fingerprint
+    assert result_text(again) == result_text(outcome)
+
+
+def test_kept_records_are_of_the_trials_of_their_paper():
+    """The number of a record is that of a trial of the full design."""
+    for name in PAPERS:
+        for trials in paper_named(name).trials("full"):
+            found = load_records(PAGES / name / FOLDER / f"{trials.name}.json.gz", trials.name)
+
+            assert set(found) <= set(range(trials.number))
