@@ -121,3 +121,33 @@ def test_a_crossing_of_ten_thousand_cells_is_refused():
     hundred = [Column(name, Domain.integers(0, 99)) for name in "ab"]
     with pytest.raises(InvalidParameterError, match="at most 1,000 combinations"):
         schema(*hundred, protected=["a", "b"])
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_codes_of_random_columns_are_those_of_their_labels(number):
+    """A hundred random tables each, row by row: a code in the wrong place would have another label."""
+    for seed in range(100):
+        draws = np.random.default_rng(seed)
+        columns = [
+            Column(
+                f"column {place}",
+                Domain.categorical([f"value {value}" for value in range(draws.integers(1, 5))]),
+                nulls=str(draws.choice(["error", "other"])),
+                outside=str(draws.choice(["error", "other"])),
+            )
+            for place in range(number)
+        ]
+        crossed = schema(*columns, protected=[column.name for column in columns])
+        codes = {column.name: draws.integers(0, column.size, 20) for column in columns}
+        labels, stated = crossed.group_column.display_labels, crossed.not_stated
+        for row, code in enumerate(crossed.group_codes(codes)):
+            unknown = [
+                column.nulls == "other" != column.outside and codes[column.name][row] == column.other_code
+                for column in columns
+            ]
+            parts = [column.display_labels[codes[column.name][row]] for column in columns]
+            named = [
+                f"{column.name} = other" if part == "other" else part
+                for column, part in zip(columns, parts, strict=True)
+            ]
+            assert code == stated if any(unknown) else labels[code] == ", ".join(named)

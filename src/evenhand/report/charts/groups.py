@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.report.marks import Axis, GroupRow
+    from evenhand.report.scales import Linear
 
 _ROW = 38.0
 _LINE = 11.0  # of the words of a row, below its top
@@ -32,7 +33,12 @@ _MARK = 24.0  # of its mark
 
 
 def groups_chart(
-    panels: Sequence[tuple[Axis, Sequence[GroupRow]]], *, name: str, alt: str, caption: str
+    panels: Sequence[tuple[Axis, Sequence[GroupRow]]],
+    *,
+    name: str,
+    alt: str,
+    caption: str,
+    cut_few: bool = False,
 ) -> Chart:
     """Draw a row for each group: name and people, rate and interval in figures, and below them as a mark.
 
@@ -45,6 +51,8 @@ def groups_chart(
         At most two, the rows in the order in which they are drawn.
     name, alt, caption : str
         As in :class:`evenhand.report.Chart`.
+    cut_few : bool
+        Whether the scale is that of the groups of enough people alone, and marks beyond it stand at its edge.
 
     Returns
     -------
@@ -57,7 +65,8 @@ def groups_chart(
     """
     rows = [row for _, rows in panels for row in rows]
     axes = [axis for axis, rows in panels for _ in rows]
-    values = [end * axis.times for axis, row in zip(axes, rows, strict=True) for end in row.rate.ends]
+    scaled = [place for place, row in enumerate(rows) if not (cut_few and row.few)] or range(len(rows))
+    values = [end * axes[place].times for place in scaled for end in rows[place].rate.ends]
     wide, narrow = (
         "".join(_draw_groups(axis, rows, width, values) for axis, rows in panels)
         for width in ((WHOLE - GAP) / 2, PHONE)
@@ -87,7 +96,7 @@ def _draw_groups(axis: Axis, rows: Sequence[GroupRow], width: float, values: lis
     drawing.x = scale
     digits = digits_between([*scale.ticks, *values])
     tops = [place * _ROW for place in range(len(shown))]
-    _marks(drawing, axis, shown, tops, digits)
+    _marks(drawing, axis, shown, tops, digits, scale)
     figures = _figures(axis, shown, digits, width)
     for row, top, each in zip(shown, tops, figures, strict=True):
         drawing.words(*_words(drawing, row, each, top + _LINE))
@@ -95,17 +104,21 @@ def _draw_groups(axis: Axis, rows: Sequence[GroupRow], width: float, values: lis
 
 
 def _marks(
-    drawing: Drawing, axis: Axis, rows: Sequence[GroupRow], tops: Sequence[float], digits: int
+    drawing: Drawing, axis: Axis, rows: Sequence[GroupRow], tops: Sequence[float], digits: int, scale: Linear
 ) -> None:
     """Draw intervals as lines and rates as dots, those of too few people hollow."""
+
+    def cut(value: float) -> float:
+        return float(min(max(value, scale.low), scale.high))
+
     for ink, strong in (("ink3", False), ("ink", True)):
         these = [(row, top + _MARK) for row, top in zip(rows, tops, strict=True) if row.strong == strong]
         spans = [(row.rate.span(axis.times), y) for row, y in these]
-        lines = [Segment(between[0], y, between[1], y) for between, y in spans if between]
+        lines = [Segment(cut(between[0]), y, cut(between[1]), y) for between, y in spans if between]
         drawing.rules(lines, stroke=ink, width=2.2 if strong else 1.4)
         for few in (True, False):
             dots = [
-                Dot(row.rate.value * axis.times, y, _tip(row, axis, digits))
+                Dot(cut(row.rate.value * axis.times), y, _tip(row, axis, digits))
                 for row, y in these
                 if row.few == few
             ]

@@ -172,6 +172,7 @@ def map_section(
     caption: str,
     note: Note | None = None,
     fewest: int = FEWEST_PEOPLE,
+    cut_few: bool = False,
 ) -> Section:
     """Return the picture of all groups beside those of each column by itself."""
     say = sentences.under("crossed")
@@ -187,5 +188,6 @@ def map_section(
         name="all-groups",
         alt=say("alt", heading=heading, groups=words),
         caption=f"{caption}{say('few', few=few, fewest=fewest) if few else ''}",
+        cut_few=cut_few,
     )
     return Section(heading, lead, charts=(chart,), notes=(note,) if note else (), anchor="all-groups")

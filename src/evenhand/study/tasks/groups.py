@@ -78,6 +78,7 @@ def group_rows(schema: Schema, codes: Mapping[str, Codes]) -> GroupedRows:
         names = [f"'{brief(labels[place])}'" for place in pooled]
         say = catalogue("", language_now()).say
         notes.append(Note("method", say("method.pooled", groups=names, most=most, label=shown[-1])))
+    _refuse_one_group(schema, len(kept), len(shown))
     places = np.full(column.size, len(shown), dtype=np.int64)  # where no group is stated
     places[kept] = len(shown) - 1
     places[alone] = np.arange(len(alone))
@@ -90,6 +91,17 @@ def group_rows(schema: Schema, codes: Mapping[str, Codes]) -> GroupedRows:
         tuple(places.tolist()),
         tuple(map(Note.of, notes)),
     )
+
+
+def _refuse_one_group(schema: Schema, kept: int, shown: int) -> None:
+    """Refuse a crossing or a pool of which fewer than two groups are left."""
+    if schema.crossing is not None and kept < 2:
+        number = "one combination only" if kept else "none"
+        why = f"crosses '{brief(schema.protected_name)}', of which people have {number}"
+        refuse_field("schema.roles.protected", f"{why}: there is nothing to compare. Hint: name others.")
+    if shown < 2 <= kept:
+        why = "makes one group of all: there is nothing to compare. Hint: choose a smaller number."
+        refuse_field("schema.roles.pool_below", why)
 
 
 def _labels(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:

@@ -6,18 +6,16 @@ import evenhand as eh
 from evenhand.report import render
 from evenhand.report.charts import groups_chart
 from evenhand.report.marks import Axis, Estimate, GroupRow
-from evenhand.study.page.crossed import rates_map
+from evenhand.study.page.crossed import crossed_section, rates_map
 from evenhand.study.page.page import answers, page_of
+from evenhand.study.predictions.answers import answers as prediction_answers
+from evenhand.study.predictions.sections import groups_section
 from evenhand.study.tasks.collect.reading import CollectReading
 from unit.report._parsing import Parsed
 from unit.study._page_studies import crossed
 from unit.study.predictions._cases import HIDDEN, SHOWN, audit, crossed_people
 
 LOW_LAST = (0.8, 0.2, 0.2, 0.8)
-
-
-def section(page):
-    return next(part for part in page.sections if part.anchor == "all-groups")
 
 
 def test_the_worst_off_group_comes_first_and_small_ones_last():
@@ -40,7 +38,7 @@ def test_a_small_group_has_an_interval_that_says_how_little_is_known():
 @pytest.mark.parametrize(("after", "hidden"), [(LOW_LAST, True), ((0.2, 0.2, 0.8, 0.8), False)])
 def test_a_crossing_that_its_margins_hide_is_called_out_and_one_that_they_show_is_not(after, hidden):
     results = crossed(after, after, repeats=10)
-    part = section(page_of(results))
+    part = crossed_section(CollectReading.of(results))
 
     assert ("hide it" in answers(results)[1]) == hidden
     assert ("no column shows by itself" in part.heading) == hidden
@@ -50,20 +48,21 @@ def test_a_crossing_that_its_margins_hide_is_called_out_and_one_that_they_show_i
 def test_one_protected_column_has_no_map():
     """The twin of all others: a page of one column stays as it is."""
     truth, predicted, columns = crossed_people(HIDDEN)
-    page = eh.measure.page(truth, predicted, columns["sex"])
+    alone = audit(truth, predicted, columns["sex"])
 
-    assert all(part.anchor != "all-groups" for part in page.sections)
+    assert groups_section(alone).anchor == "groups"
+    assert not alone.to_dict()["margins"]
 
 
 @pytest.mark.parametrize(("rates", "hidden"), [(HIDDEN, True), (SHOWN, False)])
 def test_predictions_are_called_out_as_group_report_does(rates, hidden):
     truth, predicted, columns = crossed_people(rates)
-    page = eh.measure.page(truth, predicted, columns)
+    found = audit(truth, predicted, columns)
     report = eh.measure.group_report(truth, predicted, columns)
 
     assert report.is_hidden() == hidden
-    assert ("hide it" in page.answers[1]) == hidden
-    assert [note.tone for note in section(page).notes] == ["warn" if hidden else "plain"]
+    assert ("hide it" in prediction_answers(found)[1]) == hidden
+    assert [note.tone for note in groups_section(found).notes] == ["warn" if hidden else "plain"]
 
 
 def test_margins_of_an_audit_are_those_of_the_report():
@@ -79,10 +78,10 @@ def test_small_groups_of_predictions_are_pooled_by_a_declared_rule():
     truth, predicted, columns = crossed_people(HIDDEN)
     columns["race"][:20] = ["asian"] * 20
     columns["race"][-20:] = ["asian"] * 20
-    page = eh.measure.page(truth, predicted, columns, pool_below=30)
+    found = audit(truth, predicted, columns, pool_below=30)
 
-    assert "other groups" in section(page).charts[0].data["group"]
-    assert any("fewer than 30 people" in note.text for note in page.notes)
+    assert "other groups" in found.rows.labels
+    assert any("fewer than 30 people" in note for note in found.rows.notes)
     with pytest.raises(eh.errors.InvalidParameterError, match="pool_below"):
         eh.measure.page(truth, predicted, columns, pool_below=0)
 
@@ -126,7 +125,9 @@ def test_a_chart_without_any_rate_says_so():
     assert "Not drawn" in chart.caption
 
 
+@pytest.mark.figures
 def test_the_page_is_one_valid_file():
     text = render(page_of(crossed(LOW_LAST, LOW_LAST, repeats=10)))
 
-    assert Parsed(text)
+    assert not Parsed(text).faults
+    assert "no column shows by itself" in text

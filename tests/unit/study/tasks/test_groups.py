@@ -110,6 +110,21 @@ def test_a_privileged_combination_that_nobody_has_is_refused():
         prepare(plan(privileged=("men", "asian")), frame=people(races=("black", "white")))
 
 
+@pytest.mark.parametrize(
+    ("race", "roles", "words"),
+    [
+        ([None] * 600, {}, "people have none"),
+        (["white"] * 600, {"protected": ["race", "job"]}, "people have one combination only"),
+        (["white"] * 600, {"pool_below": 1000}, "makes one group of all"),
+    ],
+)
+def test_fewer_than_two_groups_are_nothing_to_compare(race, roles, words):
+    frame = people().set_column(1, "race", pa.array(race, pa.string()))
+    frame = frame.set_column(2, "job", pa.array(["clerk"] * 600))
+    with pytest.raises(PlanError, match=words):
+        prepare(plan(**roles), frame=frame)
+
+
 @pytest.mark.parametrize("task", [CollectTask("grr", 1), LearnTask("plain")])
 def test_a_column_both_protected_and_target_is_refused(task):
     with pytest.raises(PlanError, match="is the target too"):

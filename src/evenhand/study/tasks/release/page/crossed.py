@@ -9,7 +9,7 @@ from evenhand.measure.intervals import normal_quantile
 from evenhand.report.marks import Estimate, GroupRow
 from evenhand.report.page import Note
 from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL
-from evenhand.study.page.crossed import map_section
+from evenhand.study.page.crossed import map_section, order_rows
 from evenhand.study.page.wording import mark, plain
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -29,12 +29,12 @@ def crossed_section(reading: ReleaseReading) -> Section | None:
         for column, labels in facts.margins.items()
     }
     judged = [row for row in rows if not row.few]
-    alone = [_reach(row) for found in margins.values() for row in found if not row.few]
+    alone = [row.rate.value for found in margins.values() for row in found if not row.few]
     slots = {"name": mechanism_name(reading.chosen)}
     heading, note = say("heading_few", **slots), None
     if judged:
-        furthest = _reach(judged[0])
-        heading = say("heading", group=judged[0].label, reach=furthest, **slots)
+        furthest = judged[0].rate.value
+        heading = say("heading", group=judged[0].label, reach=furthest, fewest=FEWEST_PEOPLE, **slots)
         hidden = bool(alone) and furthest > max(alone)
         note = Note("warn", say("hidden", reach=furthest, alone=max(alone))) if hidden else None
     return map_section(
@@ -46,24 +46,19 @@ def crossed_section(reading: ReleaseReading) -> Section | None:
         unit=say("unit"),
         caption=say("caption", level=LEVEL),
         note=note,
+        cut_few=True,
     )
 
 
 def _rows(reading: ReleaseReading, names: dict[str, str]) -> tuple[GroupRow, ...]:
+    """Return by how much the count of each group may be off in one release, as a share of its people."""
     rows = []
     for group, name in names.items():
         lost, spread, people = reading.lost(group), reading.varies(group), reading.group_people(group)
         if not math.isfinite(lost.value) or not people > 0:
             continue
-        rate = mark(lost)
+        reach = max(abs(end) for end in mark(lost).ends)
         if math.isfinite(spread):
-            reach = normal_quantile(1 - LEVEL) * spread
-            rate = Estimate(lost.value, lost.value - reach, lost.value + reach)
-        rows.append(GroupRow(name, people, rate, few=people < FEWEST_PEOPLE))
-    ordered = sorted(rows, key=lambda row: (row.few, -_reach(row), row.label))
-    return tuple(ordered)
-
-
-def _reach(row: GroupRow) -> float:
-    """Return how far a count may be off, as a share of the people there are."""
-    return max(abs(end) for end in row.rate.ends)
+            reach = abs(lost.value) + normal_quantile(1 - LEVEL) * spread
+        rows.append(GroupRow(name, people, Estimate(reach), few=people < FEWEST_PEOPLE))
+    return order_rows(rows, worst_is_high=True)
