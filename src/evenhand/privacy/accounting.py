@@ -409,7 +409,7 @@ def _interval(of: NoisySteps, *, coarse: bool) -> float:
     return float(10.0 ** min(power, -2))
 
 
-def _load_dp_accounting() -> tuple[Any, Any, Any]:
+def load_dp_accounting() -> tuple[Any, Any, Any]:
     """Return the modules of dp-accounting for distributions of losses, for mechanisms and for points."""
     try:
         from dp_accounting.pld import (  # noqa: PLC0415 - optional, and slow to import
@@ -426,7 +426,7 @@ def _load_dp_accounting() -> tuple[Any, Any, Any]:
 @functools.lru_cache(maxsize=8)
 def _compose_steps(of: NoisySteps, interval: float) -> Any:
     """Return dp-accounting's distribution of the loss of all steps."""
-    losses, mechanisms, _ = _load_dp_accounting()
+    losses, mechanisms, _ = load_dp_accounting()
     change = mechanisms.AdjacencyType
     if of.unit is Unit.REPLACE_ONE:
         one_step = losses.PrivacyLossDistribution(_one_step(of, change.REPLACE, interval))
@@ -440,7 +440,7 @@ def _compose_steps(of: NoisySteps, interval: float) -> Any:
 
 def _one_step(of: NoisySteps, change: Any, interval: float) -> Any:
     """Return the loss of one step on its line of points: as dp-accounting makes it, in arrays."""
-    _, mechanisms, points = _load_dp_accounting()
+    _, mechanisms, points = load_dp_accounting()
     pair = mechanisms.GaussianPrivacyLoss(of.noise, sampling_prob=of.sampling, adjacency_type=change)
     ends = pair.connect_dots_bounds()
     lowest, highest = math.floor(ends.epsilon_lower / interval), math.ceil(ends.epsilon_upper / interval)
