@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ from evenhand.learn.parity.table import (
     noisy_table,
     printed_table,
     refuse_empty,
+    spread_of_means,
     true_table,
 )
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from evenhand.learn.parity.closest import Aim
     from evenhand.learn.parity.inputs import Settings
     from evenhand.learn.parity.table import PredictionTable
+    from evenhand.privacy.ledger import AnyLedger
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
@@ -125,6 +128,9 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         With a key, a person gets the same answer at every call. See :class:`~.parity_key.PersonKey`.
     rng : None, int, SeedSequence, Generator or Source
         None is secure. With a seed everything drawn is simulated.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names is charged, unless an `rng` is given.
 
     Attributes
     ----------
@@ -195,6 +201,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         confidence: float = 0.95,
         key: PersonKey | None = None,
         rng: Source | int | SeedSequence | Generator | None = None,
+        ledger: AnyLedger | None = None,
     ) -> None:
         self.estimator = estimator
         self.gap = gap
@@ -213,6 +220,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self.confidence = confidence
         self.key = key
         self.rng = rng
+        self.ledger = ledger
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -259,7 +267,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             *([_READ] if declared is None else []),
             _CLASSES,
         )
-        return self._take_table(self._table(counted, settings, assumed), settings, same_rows)
+        table = self._table(counted, settings, assumed, same_rows=same_rows)
+        return self._take_table(table, settings, same_rows)
 
     def _check_held_out(self, settings: Settings) -> bool:
         """Tell whether the rows trained the classifier, which is allowed as printed only."""
@@ -294,7 +303,11 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self._positive = classes[1] if self.positive is None else self.positive
         copy_feature_names(base.models[0], self)
 
-    def _table(self, rows: _Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
+    def _table(
+        self, rows: _Rows, settings: Settings, assumed: tuple[str, ...], *, same_rows: bool
+    ) -> PredictionTable:
+        """Return the table of predictions, which is counted before noise is drawn for it."""
+        count = partial(self._count_table, settings=settings, same_rows=same_rows)
         truth = None
         if settings.needs_labels:
             truth = inputs.read_binary_labels(rows.y, self.classes_.tolist(), self._positive, place="fit")
@@ -303,14 +316,15 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         if settings.epsilon is None or settings.as_printed:
             refuse_empty(counts, labelled=settings.kind == "odds")
         if settings.epsilon is None:
+            count(None)
             return true_table(counts)
         terms: Any = {"epsilon": settings.epsilon, "source": self._source, "assumptions": assumed}
+        terms |= {"before_draw": count}
         if settings.as_printed:
             return printed_table(counts, **terms)
         return noisy_table(counts, unit=settings.unit, **terms)
 
     def _take_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> Self:  # noqa: FBT001 - private
-        self._count_table(table, settings, same_rows)
         rates = find_rates(table, settings)
         self.bounds_: Bounds | None = None
         if not same_rows:
@@ -321,13 +335,18 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self.rates_ = rates
         return self
 
-    def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
-        """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
-        promise = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
+    def _count_table(self, rates: Guarantee | None, *, settings: Settings, same_rows: bool) -> None:
+        """Count what this fit will tell, and charge it; classifiers have charged their own fits."""
+        promise = rates or Guarantee.no_guarantee(unit=settings.unit)
         known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
         names, others = self._base.earlier_fits(known)
-        whole = sum(others, self._whole(table.guarantee, settings, same_rows))
-        self._spending.add(Act((whole, promise), self._source.simulated or self._base.simulated(), names))
+        whole = sum(others, self._whole(rates, settings, same_rows))
+        act = Act((whole, promise), self._source.simulated or self._base.simulated(), names)
+        charged: Any = {"ledger": self.ledger, "source": self._source, "purpose": f"{_OWNER}.fit"}
+        if rates is None and self.public_rows:
+            self._spending.add(act)
+        else:
+            self._spending.charge(act, **charged, owner=_OWNER)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -433,13 +452,13 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             refuse("measured", _OWNER, must_be, "a call")
         chance = np.where(predicted, self.rates_.keep[codes], self.rates_.promote[codes])
         if self._settings.kind == "parity":
-            return self.bounds_.beside([_spread(chance, codes)])
+            return self.bounds_.beside([spread_of_means(chance, codes)])
         if y is None:
             refuse("y", f"{_OWNER}.measured", "an array of labels, for kind='odds'", None)
         truth = inputs.read_binary_labels(y, self.classes_.tolist(), self._positive, place="measured")
         require_length("y", len(truth), len(codes), owner=f"{_OWNER}.measured")
         return self.bounds_.beside(
-            [_spread(chance[truth == label], codes[truth == label]) for label in (0, 1)]
+            [spread_of_means(chance[truth == label], codes[truth == label]) for label in (0, 1)]
         )
 
     def _predict_groups(
@@ -469,13 +488,6 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         tags.classifier_tags.multi_class = False
         tags.non_deterministic = True
         return tags
-
-
-def _spread(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
-    """Return the largest difference of the groups' means; groups without rows have none."""
-    seen = np.bincount(codes)
-    means = np.bincount(codes, weights=chance)[seen > 0] / seen[seen > 0]
-    return float(means.max() - means.min()) if means.size else float("nan")
 
 
 def _warn_of_guarantee() -> None:

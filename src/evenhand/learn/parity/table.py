@@ -20,7 +20,7 @@ from evenhand.privacy.scales import laplace_noise
 from evenhand.schema.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,7 +102,13 @@ def true_table(counts: Counts) -> PredictionTable:
 
 
 def noisy_table(
-    counts: Counts, *, epsilon: Number, unit: Unit, source: Source, assumptions: Sequence[str] = ()
+    counts: Counts,
+    *,
+    epsilon: Number,
+    unit: Unit,
+    source: Source,
+    assumptions: Sequence[str] = (),
+    before_draw: Callable[[Guarantee], object] | None = None,
 ) -> PredictionTable:
     r"""Return the table with discrete Laplace noise on every cell.
 
@@ -131,12 +137,19 @@ def noisy_table(
         proof="the Laplace mechanism on one table of predictions",
         assumptions=(ONE_ROW, _ONE_CELL, *assumptions),
     )
+    if before_draw is not None:
+        before_draw(guarantee)
     noisy = counts + discrete_laplace(noise.scale, size=counts.shape, source=source)
     return PredictionTable(noisy, noise.scale, counts.size, guarantee)
 
 
 def printed_table(
-    counts: Counts, *, epsilon: Number, source: Source, assumptions: Sequence[str] = ()
+    counts: Counts,
+    *,
+    epsilon: Number,
+    source: Source,
+    assumptions: Sequence[str] = (),
+    before_draw: Callable[[Guarantee], object] | None = None,
 ) -> PredictionTable:
     r"""Return the table as the thesis does: sizes as they are, noise on the positives of each group.
 
@@ -158,12 +171,21 @@ def printed_table(
         proof=PRINTED,
         assumptions=(ONE_ROW, _GROUPS_FIXED, *assumptions),
     )
+    if before_draw is not None:
+        before_draw(guarantee)
     sizes = counts.sum(axis=1)
     positive = counts[:, 1] + discrete_laplace(noise.scale, size=len(counts), source=source)
     positive = np.clip(positive, 0, sizes)
     return PredictionTable(
         np.stack([sizes - positive, positive], axis=1), noise.scale, len(counts), guarantee
     )
+
+
+def spread_of_means(chance: NDArray[np.float64], codes: NDArray[np.intp]) -> float:
+    """Return the largest difference of the groups' means; groups without rows have none."""
+    seen = np.bincount(codes)
+    means = np.bincount(codes, weights=chance)[seen > 0] / seen[seen > 0]
+    return float(means.max() - means.min()) if means.size else float("nan")
 
 
 # --- what is made of the table ------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import LedgerError
 from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.rational import decimal_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,6 +93,17 @@ class Entry:
     def guarantee(self) -> Guarantee | None:
         """The guarantee that was charged, with its unit, trust, columns and people; None of other entries."""
         return Guarantee.from_dict(self.terms["guarantee"]) if self.kind == SPEND else None
+
+    def __str__(self) -> str:
+        if self.kind != SPEND:
+            return f"entry {self.number}, {self.kind}"
+        delta = f", delta = {decimal_text(self.delta)}" if self.delta else ""
+        amount = "unbounded" if self.is_unbounded else f"epsilon = {decimal_text(self.epsilon)}{delta}"
+        return f"entry {self.number}, {amount}: {self.purpose}"
+
+    def reference(self) -> dict[str, Any]:
+        """Return what a file says of the entry that was charged with it."""
+        return {"number": self.number, "sha256": self.hash, "purpose": self.purpose}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry for a JSON file: its number and hash beside all that it says.

@@ -28,7 +28,14 @@ from evenhand.privacy.ledger.database import (
     refuse_change,
     transaction,
 )
-from evenhand.privacy.ledger.totals import Composition, Total, amount_words, tighter_totals, total_of
+from evenhand.privacy.ledger.totals import (
+    Composition,
+    Total,
+    amount_words,
+    amounts_by_purpose,
+    tighter_totals,
+    total_of,
+)
 from evenhand.privacy.randomness import SecureSource
 from evenhand.privacy.rational import Number, as_text
 
@@ -39,7 +46,9 @@ if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.randomness import Source
 
-_ANCHOR = "anchor"
+ANCHOR = "anchor"
+"""Under which name a ledger keeps the place of its anchor, if that is not beside it."""
+
 _INVARIANTS = (
     "empty: counts that are published as they are change what every other charge promises, and that is not "
     "accounted for yet"
@@ -163,7 +172,7 @@ class Ledger:
     @property
     def anchor(self) -> Path:
         """The file of the anchor."""
-        return self._given_anchor or self._path.with_name(f"{self.name}.anchor")
+        return self._given_anchor or anchor_beside(self._path)
 
     @property
     def budget(self) -> Budget:
@@ -284,6 +293,10 @@ class Ledger:
             period = budget.period_of(self._clock.stamp(entries[-1].time, name=self.name))
         return total_of(entries, budget, period=period)
 
+    def by_purpose(self, *, period: str = "") -> dict[str, Amount]:
+        """Return what each purpose cost, the largest epsilon first, in a period or all time."""
+        return amounts_by_purpose(self.history(), self.budget, period=period)
+
     def tighter(self, *, period: str = "") -> list[Composition]:
         """Return compositions that are smaller than the sum, by name, for a period or all time.
 
@@ -335,7 +348,7 @@ class Ledger:
         budget = Budget.checked(**(default | dict(given)))
         identity = SecureSource().words(2).tobytes().hex()
         terms = {"kind": OPEN, "ledger": identity, "format": 1, **budget.to_terms()}
-        places = {} if self._given_anchor is None else {_ANCHOR: str(self._given_anchor)}
+        places = {} if self._given_anchor is None else {ANCHOR: str(self._given_anchor)}
 
         def first_chain(connection: sqlite3.Connection) -> Chain:
             if not is_empty(connection):
@@ -383,7 +396,7 @@ class Ledger:
     def _read_in(self, connection: sqlite3.Connection) -> Chain:
         chain = read_chain(connection, self._chain, name=self.name)
         if self._given_anchor is None:
-            place = read_place(connection, _ANCHOR)
+            place = read_place(connection, ANCHOR)
             self._given_anchor = None if place is None else Path(place)
         anchor = Anchor.load(self.anchor)
         if anchor is None:
@@ -438,6 +451,11 @@ class Ledger:
         total, budget = self.total(), self.budget
         figures = [("budget", str(budget.amount)), ("unit", str(budget.unit)), ("total", str(total))]
         return figures_html("Ledger", [*figures, ("left", str(total.remaining))])
+
+
+def anchor_beside(path: Path) -> Path:
+    """Return where the anchor of a ledger stands, unless another place is named."""
+    return path.with_name(f"{path.name}.anchor")
 
 
 def _open_again(path: str, anchor: str) -> Ledger:

@@ -97,6 +97,16 @@ def total_of(entries: Sequence[Entry], budget: Budget, *, period: str) -> Total:
     return Total(spent, budget.amount, unbounded, len(charges), period)
 
 
+def amounts_by_purpose(entries: Sequence[Entry], budget: Budget, *, period: str) -> dict[str, Amount]:
+    """Return what each purpose cost in a period, or with ``""`` in all time, the largest epsilon first."""
+    sums: dict[str, Amount] = {}
+    for entry in charges_of(entries):
+        if _in_period(entry, budget, period):
+            amount = Amount(entry.epsilon, entry.delta)
+            sums[entry.purpose] = sums.get(entry.purpose, ZERO).plus(amount)
+    return dict(sorted(sums.items(), key=lambda pair: pair[1], reverse=True))
+
+
 def charges_of(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries that spend."""
     return [entry for entry in entries if entry.kind == SPEND]
