@@ -394,11 +394,11 @@ class Ledger:
             )
 
     def _read_in(self, connection: sqlite3.Connection) -> Chain:
-        chain = read_chain(connection, self._chain, name=self.name)
         if self._given_anchor is None:
             place = read_place(connection, ANCHOR)
             self._given_anchor = None if place is None else Path(place)
-        anchor = Anchor.load(self.anchor)
+        anchor = Anchor.load(self.anchor)  # before the chain, which another process may lengthen meanwhile
+        chain = read_chain(connection, self._chain, name=self.name)
         if anchor is None:
             raise LedgerError(
                 f"The anchor '{self.anchor.name}' of ledger '{self.name}' is missing. Nothing was spent. "

@@ -15,6 +15,7 @@ import pytest
 from evenhand.errors import BudgetExceededError, EvenhandError, LedgerError
 from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger, clock
+from evenhand.privacy.ledger import ledger as module
 from evenhand.privacy.ledger.database import APPLICATION, FORMAT
 
 TENTH = Guarantee.pure("1/10", unit="replace one", trust="central")
@@ -226,6 +227,22 @@ def test_a_flipped_byte_in_the_log_is_detected_or_harmless(tmp_path):
     names = ["ledger.db", "ledger.db-wal", "ledger.db.anchor"]
 
     assert flip_bytes(tmp_path, names, 500, seed=1) == []
+
+
+def test_an_entry_that_comes_while_a_ledger_is_read_is_no_fault(ledger, monkeypatch):
+    """The chain was read before it and the anchor after it, so the ledger looked shorter than its anchor."""
+    other = Ledger(ledger.path)
+    read_chain = module.read_chain
+
+    def read_then_wait(connection, known, *, name):
+        chain = read_chain(connection, known, name=name)
+        monkeypatch.setattr(module, "read_chain", read_chain)
+        other.spend(TENTH, purpose="comes between")
+        return chain
+
+    monkeypatch.setattr(module, "read_chain", read_then_wait)
+    assert ledger.total().charges == 3
+    assert ledger.total().charges == 4
 
 
 # --- files that are none --------------------------------------------------------------------------
