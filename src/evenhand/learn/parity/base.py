@@ -23,6 +23,8 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.privacy.ledger import AnyLedger
+
 
 def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a list or a frame."""
@@ -64,8 +66,11 @@ class Base:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
         return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
 
-    def train(self, X: Any, y: Any, codes: NDArray[np.intp]) -> Base:
-        """Return clones trained on these rows, each on those of its group."""
+    def train(self, X: Any, y: Any, codes: NDArray[np.intp], *, ledger: AnyLedger | None = None) -> Base:
+        """Return clones trained on these rows, each on those of its group.
+
+        A classifier that charges a ledger and has none of its own charges the one that is given.
+        """
         models = []
         for place, model in enumerate(self.models):
             here = np.arange(len(codes)) if self.single else np.flatnonzero(codes == place)
@@ -82,6 +87,8 @@ class Base:
             rng = None if self.single else getattr(_last(model), "rng", None)
             if rng is not None:  # with one seed, or copies of one generator, all groups had the same draws
                 _last(trained).set_params(rng=stream_for(rng, f"group {place}"))
+            if ledger is not None and getattr(_last(trained), "ledger", ledger) is None:
+                _last(trained).set_params(ledger=ledger)
             step = (
                 f"{trained.steps[-1][0]}__" if hasattr(trained, "steps") else ""
             )  # as a pipeline asks for it

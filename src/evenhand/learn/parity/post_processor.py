@@ -255,7 +255,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             coins = bernoulli(settings.holdout, size=n, source=self._source)
             inputs.check_two_classes(counted.y)
             training, counted = counted.where(~coins), counted.where(coins)
-            base = base.train(*training)
+            base = base.train(*training, ledger=self.ledger)
         else:
             if not same_rows:
                 base.refuse_training_rows(X)

@@ -10,7 +10,7 @@ from evenhand._validate import one_of, refuse
 from evenhand.errors import BudgetExceededError, GuaranteeError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Measure, Trust, Unit
-from evenhand.privacy.rational import Number, as_text, decimal_text, exact
+from evenhand.privacy.rational import Number, as_text, decimal_text, exact, text_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,7 +175,11 @@ class Budget:
         )
         name, when = "epsilon" if many else "delta", f" for this {self.period}" if self.period else ""
         enough = remaining.epsilon if many else remaining.delta
-        hint = f"ask for {left} or less" if enough else "nothing more can be released about these people"
+        hint = (
+            f"ask for {text_below(enough)} or less"
+            if enough
+            else "nothing more can be released about these people"
+        )
         raise BudgetExceededError(
             f"'{purpose}' asks for {name} = {asked}; ledger '{ledger}' has {left} left of {whole}{when}. "
             f"Nothing was spent. Hint: {hint}.",

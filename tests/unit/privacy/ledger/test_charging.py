@@ -237,6 +237,19 @@ def test_a_second_secure_fit_with_a_ledger_is_charged(name, tmp_path):
     assert ledger.total().charges == 2
 
 
+def test_a_classifier_that_is_trained_inside_charges_the_same_ledger(tmp_path):
+    """Whoever gives the post-processing a ledger means all of it."""
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=2, delta="1e-6")
+    inside = DPLogisticRegression("1/2", "1e-7", unit="replace one", **TRAINING)
+    model = ParityPostProcessor(
+        inside, epsilon="1/2", unit="replace one", prefit=False, groups=[0, 1], ledger=ledger
+    )
+    model.fit(FRAME, LABEL, group=GROUP)
+
+    purposes = [entry.purpose for entry in ledger.history()[1:]]
+    assert purposes == ["DPLogisticRegression.fit", "ParityPostProcessor.fit"]
+
+
 def test_a_search_around_a_private_estimator_is_refused_without_a_ledger():
     model = DPLogisticRegression("1/4", "1e-7", **TRAINING)
     with pytest.raises(GuaranteeError, match="a search over settings or a cross-validation is that case"):

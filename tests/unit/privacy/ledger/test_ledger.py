@@ -72,6 +72,14 @@ def test_a_refusal_names_both_amounts_and_spends_nothing(ledger):
     assert pickle.loads(pickle.dumps(refused.value)).remaining == refused.value.remaining
 
 
+def test_what_a_refusal_suggests_would_be_granted(ledger):
+    """A third is 0.333334 when it is rounded up, and that would be refused again."""
+    ledger.spend(pure("2/3"), purpose="first")
+    with pytest.raises(BudgetExceededError, match=r"Hint: ask for 0\.333333 or less"):
+        ledger.spend(pure("1/2"), purpose="second")
+    ledger.spend(pure("0.333333"), purpose="as suggested")
+
+
 def test_a_delta_beyond_the_budget_is_refused_too(ledger):
     with pytest.raises(BudgetExceededError, match=r"asks for delta = 1e-05; .* has 1e-06 left of 1e-06"):
         ledger.spend(approximate("0.1", "1e-5"), purpose="table")
