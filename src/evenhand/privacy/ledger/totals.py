@@ -93,8 +93,7 @@ def total_of(entries: Sequence[Entry], budget: Budget, *, period: str) -> Total:
     charges = [entry for entry in charges_of(entries) if _in_period(entry, budget, period)]
     retired = {entry.terms["entry"] for entry in entries if entry.kind == RETIRE}
     unbounded = tuple(e.number for e in entries if e.is_unbounded and e.number not in retired)
-    spent = reduce(Amount.plus, (Amount(entry.epsilon, entry.delta) for entry in charges), ZERO)
-    return Total(spent, budget.amount, unbounded, len(charges), period)
+    return Total(_sum_of(charges), budget.amount, unbounded, len(charges), period)
 
 
 def amounts_by_purpose(entries: Sequence[Entry], budget: Budget, *, period: str) -> dict[str, Amount]:
@@ -112,6 +111,14 @@ def charges_of(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.kind == SPEND]
 
 
+def _sum_of(charges: Sequence[Entry]) -> Amount:
+    """Return the exact sum; of many charges few amounts differ, and equal ones are added at once."""
+    counts = Counter((entry.terms["epsilon"], entry.terms["delta"]) for entry in charges)
+    epsilon = sum((Fraction(amount or 0) * times for (amount, _), times in counts.items()), Fraction(0))
+    delta = sum((Fraction(amount or 0) * times for (_, amount), times in counts.items()), Fraction(0))
+    return Amount(epsilon, delta)
+
+
 def _in_period(entry: Entry, budget: Budget, period: str) -> bool:
     return not period or budget.period_of(entry.time) == period
 
@@ -120,7 +127,7 @@ def tighter_totals(entries: Sequence[Entry], budget: Budget, *, period: str) -> 
     """Return the compositions that are valid for these charges and smaller than their sum."""
     charges = [entry for entry in charges_of(entries) if _in_period(entry, budget, period)]
     charges = [entry for entry in charges if not entry.is_unbounded]
-    spent = reduce(Amount.plus, (Amount(entry.epsilon, entry.delta) for entry in charges), ZERO)
+    spent = _sum_of(charges)
     if len(charges) < 2 or not budget.delta or spent.epsilon > _LARGEST_EPSILON:
         return []
     totals = {"zCDP": _by_zcdp(charges, budget), "PLD": _by_pld(charges, budget)}
