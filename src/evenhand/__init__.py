@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.collect.privatizer.transformer import LocalPrivatizer
     from evenhand.privacy import Guarantee
     from evenhand.privacy.audit.measured import audit_epsilon
+    from evenhand.privacy.ledger import Ledger
     from evenhand.schema import Schema
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.whole import run
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Guarantee",
+    "Ledger",
     "LocalPrivatizer",
     "Plan",
     "Schema",
@@ -57,6 +59,7 @@ __all__ = [
 
 _HOMES = {
     "Guarantee": "privacy",
+    "Ledger": "privacy.ledger",
     "LocalPrivatizer": "collect",
     "Plan": "study",
     "Schema": "schema",

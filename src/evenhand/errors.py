@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "BudgetExceededError",
     "ChecksumError",
     "ColumnNotFoundError",
     "DataSetNotFoundError",
@@ -24,6 +25,7 @@ __all__ = [
     "GuaranteeError",
     "IndependenceWarning",
     "InvalidParameterError",
+    "LedgerError",
     "LimitExceededError",
     "MissingExtraError",
     "OutsideDomainError",
@@ -199,6 +201,30 @@ class LimitExceededError(EvenhandError, ValueError):
 
 class GuaranteeError(EvenhandError, ValueError):
     """A guarantee cannot be composed or converted as asked, or does not hold for what was drawn."""
+
+
+class LedgerError(EvenhandError, RuntimeError):
+    """A ledger cannot be read or written, was changed, or is older than its anchor; nothing may be drawn."""
+
+
+class BudgetExceededError(EvenhandError, ValueError):
+    """A charge is more than a ledger has left. Nothing was charged and nothing may be drawn.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    requested, remaining : Amount
+        Epsilon and delta of the charge, and what is left.
+    ledger : str
+        The name of the ledger's file.
+    """
+
+    def __init__(self, message: str, *, requested: Any, remaining: Any, ledger: str) -> None:
+        self.requested = requested
+        self.remaining = remaining
+        self.ledger = ledger
+        super().__init__(message)
 
 
 class RandomSourceError(EvenhandError, RuntimeError):

@@ -83,6 +83,7 @@ CASES = [
             "others": "passthrough",
             "keep_index": True,
             "rng": 99,
+            "ledger": "ledger.db",
         },
     ),
     Case(
@@ -122,6 +123,7 @@ CASES = [
             "preprocessing": ["nobody looked"],
             "rng": None,
             "progress": print,
+            "ledger": "ledger.db",
         },
     ),
     Case(
@@ -152,6 +154,7 @@ CASES = [
             "preprocessing": ["nobody looked"],
             "rng": None,
             "progress": print,
+            "ledger": "ledger.db",
         },
     ),
     Case(
@@ -176,6 +179,7 @@ CASES = [
             "public_rows": True,
             "confidence": 0.5,
             "rng": None,
+            "ledger": "ledger.db",
         },
     ),
     Case(

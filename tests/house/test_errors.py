@@ -27,6 +27,11 @@ EXAMPLES = [
         ValueError,
     ),
     (errors.GuaranteeError("These cannot be added."), ValueError),
+    (errors.LedgerError("Ledger 'ledger.db' is damaged."), RuntimeError),
+    (
+        errors.BudgetExceededError("Too much.", requested=(1, 0), remaining=(0, 0), ledger="ledger.db"),
+        ValueError,
+    ),
     (errors.RandomSourceError("The source is broken."), RuntimeError),
     (errors.DataSetNotFoundError("adult is not here."), FileNotFoundError),
     (errors.ChecksumError("adult.csv is another file."), ValueError),

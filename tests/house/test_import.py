@@ -68,7 +68,7 @@ def test_importing_the_protocols_is_quick():
     assert sorted(loaded.intersection([*SLOW_OR_EXTRA, "pyarrow"])) == []
 
 
-@pytest.mark.parametrize("name", ["Ledger", "audit"])  # the command `evenhand audit` is no function
+@pytest.mark.parametrize("name", ["Ledgers", "audit"])  # the command `evenhand audit` is no function
 def test_a_name_that_does_not_exist_is_an_attribute_error(name):
     with pytest.raises(AttributeError, match=f"module 'evenhand' has no attribute '{name}'"):
         getattr(evenhand, name)

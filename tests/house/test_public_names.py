@@ -22,6 +22,7 @@ PUBLIC_MODULES = [
     "evenhand.privacy.audit",
     "evenhand.privacy.grid_noise",
     "evenhand.privacy.laws",
+    "evenhand.privacy.ledger",
     "evenhand.privacy.randomness",
     "evenhand.privacy.sampling",
     "evenhand.privacy.scales",

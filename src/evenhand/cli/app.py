@@ -32,6 +32,7 @@ COMMANDS = {
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
     "release": "Publish a table of counts, with what it promises.",
+    "ledger": "Keep one privacy budget over time, in a file.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
 }
@@ -58,7 +59,6 @@ _HELP = "Who pays when data is protected, how much, and how to make it fairer."
 _EXAMPLE = """\
 \b
 Example:
-  evenhand demo
   evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
 """
 

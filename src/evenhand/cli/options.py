@@ -232,6 +232,13 @@ OpenPage = Annotated[
     bool, output_option("", "Show the report in the browser.", "--open/--no-open", show_default=False)
 ]
 Overwrite = Annotated[bool, output_option("", "Replace a file that is there.", "--overwrite")]
+LedgerFile = Annotated[
+    Path | None,
+    protection_option(
+        "FILE", "Charge this ledger. [EVENHAND_LEDGER, or evenhand-ledger.db beside IN]", "--ledger"
+    ),
+]
+Purpose = Annotated[str | None, protection_option("TEXT", "What the ledger is told.", "--purpose")]
 AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
 Language = Annotated[
     str | None,

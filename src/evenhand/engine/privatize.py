@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
+from evenhand.privacy.ledger import find_ledger
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from evenhand.collect.joint.strategy import Strategy
+    from evenhand.privacy.ledger import AnyLedger, Entry
     from evenhand.privacy.randomness import Source
     from evenhand.schema import Schema
     from evenhand.table import FileFormat
@@ -73,6 +76,8 @@ class Privatized:
         Those of them that follow the order of the input, and so give it back to whoever sorts by them.
     keeps_order : bool
         Whether the output stands in the order of the input.
+    charge : Entry or None
+        The entry of the ledger that was charged with it.
     """
 
     places: Places
@@ -82,6 +87,7 @@ class Privatized:
     in_clear: tuple[str, ...]
     follow_order: tuple[str, ...]
     keeps_order: bool
+    charge: Entry | None = None
 
     @property
     def rows(self) -> int:
@@ -114,6 +120,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     file_format: FileFormat | None = None,
     progress: Progress | None = None,
     solving: Solving | None = None,
+    ledger: AnyLedger | None = None,
+    purpose: str | None = None,
 ) -> Privatized:
     r"""Randomise columns of a CSV or Parquet file, a batch of rows at a time, into another file.
 
@@ -161,6 +169,12 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         Called after each batch with the rows read so far and the share of the file read so far.
     solving : callable, optional
         Called while an optimal channel is solved for, see :meth:`evenhand.collect.Optimal.solve`.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names or, if there is none, ``evenhand-ledger.db`` beside the input is charged,
+        unless this is a simulation. All rows are then checked first, so that the input is read twice.
+    purpose : str, optional
+        What the ledger is told; the columns and the name of the input if left out.
 
     Returns
     -------
@@ -174,6 +188,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         If a value is outside its domain, or missing, and the rule says ``"error"``.
     UnreadableFileError, LimitExceededError, UnwritableFileError
         If a file cannot be read or written.
+    BudgetExceededError
+        If the ledger has less left. Nothing is drawn then.
 
     Examples
     --------
@@ -188,7 +204,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
-    names = file_columns(path, limits=limits, file_format=file_format, owner=_OWNER)
+    file_options: Any = {"limits": limits, "file_format": file_format, "owner": _OWNER}
+    names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked, keep_declared=keep_declared)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
@@ -199,19 +216,15 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
     promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
     declared = schema.select([name for name in schema.names if name in choice.kept])
-    reading = open_batches(
-        path,
-        schema=schema.select(choice.reported),
-        columns=choice.in_order,
-        batch_rows=batch_rows,
-        limits=limits,
-        file_format=file_format,
-        owner=_OWNER,
-    )
+    file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
+    reading = partial(open_batches, path, batch_rows=batch_rows, **file_options)
+    told = f"reports: {', '.join(chosen.columns)} of {own_name(path)}" if purpose is None else purpose
+    check_rows = partial(_check_rows, reading, schema, chosen)
+    charge = _charge(ledger, path, promise, source=source, purpose=told, check_rows=check_rows)
     output_kind = CsvOutput if form == "csv" else ParquetOutput
     order = RowOrder(() if keep_order else choice.in_clear)
     with (
-        reading as batches,
+        reading() as batches,
         places.open_files() as (file, schema_file, record_file),
         output_kind(file, batches.schema, schema, chosen, packed=places.packed) as output,
         Shuffle(resolve_folder(places.out), source) as shuffle,
@@ -233,9 +246,36 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         output.close({"format": FORMAT, "rng": source.kind, "guarantee_sha256": digest})
         schema_file.write(_schema_text(declared, simulated=source.simulated, inferred=inferred))
         record_file.write(text)
-    return Privatized(
-        places, record, declared, choice.left_out, choice.in_clear, order.following, keeps_order=keep_order
-    )
+    left_out, in_clear = choice.left_out, choice.in_clear
+    return Privatized(places, record, declared, left_out, in_clear, order.following, keep_order, charge)
+
+
+def _charge(
+    ledger: AnyLedger | None,
+    data: str | os.PathLike[str],
+    promise: Guarantee | None,
+    *,
+    source: Source,
+    purpose: str,
+    check_rows: Callable[[], None],
+) -> Entry | None:
+    """Charge the ledger that is configured with the whole file; bad input is refused before that."""
+    found = find_ledger(ledger, source=source, data=data, owner=_OWNER)
+    if found is None:
+        return None
+    if not source.simulated:
+        check_rows()
+    guarantee = promise or Guarantee.no_guarantee(unit="one person")
+    return found.spend(guarantee, purpose=purpose, source=source)
+
+
+def _check_rows(
+    reading: Callable[[], AbstractContextManager[Any]], schema: Schema, strategy: Strategy
+) -> None:
+    """Refuse rows that cannot be reported, without drawing for any."""
+    with reading() as batches:
+        for batch in batches:
+            Table.encode(batch, schema, columns=list(strategy.columns))
 
 
 def _solve_channels(strategy: Strategy, solving: Any) -> None:

@@ -115,6 +115,8 @@ def privatize(  # noqa: PLR0913 - one option each
         bool,
         output_option("", "Write people in the order of IN, which then is in the clear.", "--keep-order"),
     ] = False,
+    ledger: shared.LedgerFile = None,
+    purpose: shared.Purpose = None,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite"),
@@ -162,6 +164,8 @@ def privatize(  # noqa: PLR0913 - one option each
             overwrite=overwrite,
             batch_rows=batch_rows,
             progress=progress,
+            ledger=ledger,
+            purpose=purpose,
             solving=None if public is None else report_solving(terminal, groups=public.k),
         )
     _report(terminal, privatized)
@@ -305,6 +309,8 @@ def _report(terminal: Terminal, privatized: Privatized) -> None:
         terminal.fact("", f"{name}: {kind}, {law.k:,} values, epsilon {epsilon_of(part, 6)} within a row")
     if privatized.guarantee is not None:
         terminal.fact("Promise", str(privatized.guarantee))
+    if privatized.charge is not None:
+        terminal.fact("Charged", str(privatized.charge))
     places = privatized.places
     terminal.files({"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)})
     terminal.object(
@@ -316,6 +322,7 @@ def _report(terminal: Terminal, privatized: Privatized) -> None:
             "rows": privatized.rows,
             "epsilon": str(record.strategy.epsilon),
             "simulated": record.simulated,
+            "ledger_entry": None if privatized.charge is None else privatized.charge.reference(),
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
             "inferred": list(record.inferred),

@@ -21,6 +21,7 @@ from evenhand.cli.terminal.refusals import (
     refuse_overwritten,
 )
 from evenhand.privacy.guarantees.in_clear import READ_FROM_ROWS
+from evenhand.privacy.ledger import find_ledger
 from evenhand.privacy.rational import exact
 from evenhand.release import Histogram, Laplace, Release, ReleaseMechanism
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
@@ -102,6 +103,8 @@ def release(  # noqa: PLR0913 - one option each
     infer_schema: shared.InferSchema = False,
     band: shared.Band = None,
     labels: shared.Labels = None,
+    ledger: shared.LedgerFile = None,
+    purpose: shared.Purpose = None,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
@@ -129,7 +132,8 @@ def release(  # noqa: PLR0913 - one option each
     _refuse_early(source, schema, out, overwrite=overwrite)
     opened, declared = _open_table(terminal, typed)
     histogram = _count_people(opened, declared, typed)
-    published = chosen.release(histogram, post=steps)
+    charged = find_ledger(ledger, data=source)
+    published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
     published.write(out, warnings=[_INFERRED] if declared.inferred else [])
     _report(terminal, published, typed)
 
@@ -228,6 +232,8 @@ def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> No
     if published.postprocessing:
         terminal.fact("Then", "; ".join(published.postprocessing))
     terminal.fact("Promise", str(guarantee))
+    if published.charge is not None:
+        terminal.fact("Charged", str(published.charge))
     instead = _instead(published, typed) if meaningless else ""
     if instead:
         terminal.fact("Instead", _INSTEAD[MECHANISMS[name].suppresses].format(error=_error_of_noise(typed)))
@@ -248,6 +254,7 @@ def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> No
             "meaningful": not meaningless,
             "postprocessing": list(published.postprocessing),
             "simulated": published.simulated,
+            "ledger_entry": None if published.charge is None else published.charge.reference(),
             "next": [instead] if instead else [],
             "exit": 0,
         }

@@ -17,7 +17,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.collect.protocols.law import VALUES_PUBLIC
+from evenhand.errors import GuaranteeError
 from evenhand.privacy.guarantees.in_clear import state_inferred
+from evenhand.privacy.guarantees.units import Trust
+from evenhand.privacy.ledger.charging import find_ledger
 from evenhand.privacy.randomness import SecureSource
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger import AnyLedger
+    from evenhand.privacy.randomness import Source
 
     Acts = dict[bytes, "Act | Collection"]
 
@@ -48,6 +53,11 @@ class Act:
     covers: frozenset[bytes] = frozenset()
 
     @property
+    def is_secure(self) -> bool:
+        """Whether it was drawn with the secure source and promises something."""
+        return not self.simulated and self.guarantees[-1].trust is not Trust.NONE
+
+    @property
     def amount(self) -> Fraction:
         """What the act costs: its epsilon."""
         return self.guarantees[0].loss.amount
@@ -64,6 +74,11 @@ class Collection:
     covers: frozenset[bytes] = frozenset()
 
     @property
+    def is_secure(self) -> bool:
+        """Whether it was drawn with the secure source."""
+        return not self.simulated
+
+    @property
     def guarantees(self) -> tuple[Guarantee, ...]:
         """What one report promises."""
         once = self.strategy.guarantee_for(in_clear=self.in_clear)
@@ -73,6 +88,15 @@ class Collection:
     def amount(self) -> Fraction:
         """What the collection costs each person in it: its epsilon."""
         return self.strategy.epsilon
+
+
+_SECOND = (
+    "This estimator, or a copy or clone of it, has drawn for a release before. A person who is in both has "
+    "spent twice, and without a ledger nothing limits what that comes to; a search over settings or a "
+    "cross-validation is that case. Nothing was drawn. Hint: give ledger=..., or set EVENHAND_LEDGER; for "
+    "rows of other people make a new one, with type(model)(**model.get_params(deep=False)); for a study give "
+    "rng."
+)
 
 
 class Place(NamedTuple):
@@ -171,9 +195,29 @@ class Spending:
 
     def add(self, act: Act | Collection) -> Place:
         """Count an act, before anything is drawn for it, and return its number."""
+        return self._add(act, has_ledger=True)
+
+    def charge(
+        self, act: Act | Collection, *, ledger: AnyLedger | None, source: Source, purpose: str, owner: str
+    ) -> Place:
+        """Charge an act to the ledger that is configured, and count it, before anything is drawn for it.
+
+        Raises
+        ------
+        GuaranteeError
+            If the family has drawn with the secure source before and no ledger counts what that comes to.
+        """
+        found = find_ledger(ledger, source=source, owner=owner)
+        if found is not None:
+            found.spend(act.guarantees[-1], purpose=purpose, source=source)
+        return self._add(act, has_ledger=found is not None)
+
+    def _add(self, act: Act | Collection, *, has_ledger: bool) -> Place:
         name, tally = _random_name(), self._tally
         tally.keep()
         with tally.lock:
+            if not has_ledger and act.is_secure and any(old.is_secure for old in tally.acts.values()):
+                raise GuaranteeError(_SECOND)
             place = Place(len(self._own), bool(tally.acts) and not tally.has_warned)
             tally.has_warned |= place.warns
             tally.acts[name] = act

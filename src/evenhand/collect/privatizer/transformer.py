@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from evenhand.collect.privatizer.columns import Others
     from evenhand.collect.protocols.base import Protocol
+    from evenhand.privacy.ledger import AnyLedger
 
 _OWNER = "LocalPrivatizer"
 _CONTAINERS: tuple[Container, ...] = ("default", "pandas", "polars", "pyarrow")
@@ -95,6 +96,9 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         Whether :meth:`transform` hands the index of a pandas frame on. The index may tell who is who, or be
         the sensitive value itself: then ``"index"`` is in the clear. Without it the output has a new index,
         0, 1, ..., which does not fit beside columns that keep theirs, as in a ``ColumnTransformer``.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names is charged, unless an `rng` is given.
 
     Attributes
     ----------
@@ -136,6 +140,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         others: Others = "one-hot",
         rng: Any = None,
         keep_index: bool = False,
+        ledger: AnyLedger | None = None,
     ) -> None:
         self.protocol = protocol
         self.epsilon = epsilon
@@ -146,6 +151,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         self.others = others
         self.rng = rng
         self.keep_index = keep_index
+        self.ledger = ledger
 
     # --- scikit-learn -----------------------------------------------------------------------------
 
@@ -183,6 +189,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         self._layout, self._named = layout, named
         # parameters may be set to others later
         self._declared, self._rng, self._keeps_index = self.schema is not None, self.rng, self.keep_index
+        self._ledger = self.ledger
         self._inferred = tuple(column.name for column in layout.schema if column.inferred)
         self._clear = self._columns_in_clear()
         return self
@@ -195,6 +202,13 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         X : pandas, Polars or Arrow frame, or array
             With the columns that :meth:`fit` saw.
 
+        Raises
+        ------
+        GuaranteeError
+            At the second call without an `rng`, if no ledger is configured.
+        BudgetExceededError
+            If the ledger has less left.
+
         Warns
         -----
         PrivacyWarning
@@ -203,7 +217,14 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         """
         check_is_fitted(self)
         table, buffer = self._encode_rows(X, keep_index=self._keeps_index)
-        place = self._spending.add(self._collection)
+        columns = ", ".join(self.private_columns_)
+        place = self._spending.charge(
+            self._collection,
+            ledger=self._ledger,
+            source=stream_for(self._rng, ""),
+            purpose=f"{_OWNER}: {columns}",
+            owner=_OWNER,
+        )
         if place.warns:
             self._warn_of_repetition()
         source = stream_for(self._rng, f"collection {place.own}")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.learn.fermi.training import Examples, Trained
+    from evenhand.privacy.ledger import AnyLedger
     from evenhand.privacy.rational import Number
 
 _OWNER = training.OWNER
@@ -102,6 +103,9 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         :meth:`fit` has a stream of its own.
     progress : callable, optional
         Called with the number of steps done and of all steps.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names is charged, unless an `rng` is given.
 
     Attributes
     ----------
@@ -166,6 +170,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         preprocessing: Sequence[str] | None = None,
         rng: Any = None,
         progress: Callable[[int, int], object] | None = None,
+        ledger: AnyLedger | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -190,6 +195,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.preprocessing = preprocessing
         self.rng = rng
         self.progress = progress
+        self.ledger = ledger
 
     # --- training ----------------------------------------------------------------------------------
 
@@ -210,6 +216,13 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         **refused
             Nothing: `sample_weight` is refused, because the guarantee is for rows that count once.
 
+        Raises
+        ------
+        GuaranteeError
+            At the second call without an `rng`, if no ledger is configured.
+        BudgetExceededError
+            If the ledger has less left.
+
         Warns
         -----
         PrivacyWarning
@@ -227,13 +240,13 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         source = self._next_stream(self.rng)
         if printed:
             trained = training.train_published(self, rows, source)
-            self._count_fit(training.no_promise(), simulated=True)
+            self._count_fit(training.no_promise(), source, simulated=True)
         else:
             schedule = plan_for(self, people.rows_left, owner=_OWNER)
             cells = rows.groups * (2 if self.kind == "odds" else 1)
             budget = training.budget_of(self, schedule, width=rows.inputs.shape[1], cells=cells)
             promised = people.promise(training.promise_of(self, budget, schedule))
-            self._count_fit(promised, simulated=source.simulated)
+            self._count_fit(promised, source)
             trained = training.train_clipped(self, rows.where(people.draw(source)), budget, schedule, source)
         self._take(trained)
         self.classes_, self.groups_ = classes, groups

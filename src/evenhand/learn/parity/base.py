@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.privacy.ledger import AnyLedger
     from evenhand.privacy.randomness import Source
 
 
@@ -96,8 +97,19 @@ class Base:
         """Return what `estimator_` is: the classifier, or a dictionary of them."""
         return self.models[0] if self.single else dict(zip(self.labels, self.models, strict=True))
 
-    def train(self, X: Any, y: Any, codes: NDArray[np.intp], people: NDArray[np.intp] | None = None) -> Base:
-        """Return clones trained on these rows, each on those of its group."""
+    def train(
+        self,
+        X: Any,
+        y: Any,
+        codes: NDArray[np.intp],
+        people: NDArray[np.intp] | None = None,
+        *,
+        ledger: AnyLedger | None = None,
+    ) -> Base:
+        """Return clones trained on these rows, each on those of its group.
+
+        A classifier that charges a ledger and has none of its own charges the one that is given.
+        """
         models = []
         for place, model in enumerate(self.models):
             here = np.arange(len(codes)) if self.single else np.flatnonzero(codes == place)
@@ -114,6 +126,8 @@ class Base:
             rng = None if self.single else getattr(_last(model), "rng", None)
             if rng is not None:  # with one seed, or copies of one generator, all groups had the same draws
                 _last(trained).set_params(rng=stream_for(rng, f"group {place}"))
+            if ledger is not None and getattr(_last(trained), "ledger", ledger) is None:
+                _last(trained).set_params(ledger=ledger)
             step = (
                 f"{trained.steps[-1][0]}__" if hasattr(trained, "steps") else ""
             )  # as a pipeline asks for it

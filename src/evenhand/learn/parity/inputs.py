@@ -201,3 +201,30 @@ def read_people_of(model: Any, person: Any, rows: int, settings: Settings) -> Pe
         must_be = "1 with 'as_printed', and where fit trains a classifier for each group"
         refuse("rows_per_person", OWNER, must_be, settings.rows_per_person, hint=hint)
     return people
+
+
+def counts_training_rows(model: Any, settings: Settings) -> bool:
+    """Return whether the rows trained the classifier, which is allowed as printed only."""
+    if not model.prefit or model.held_out is True:
+        return False
+    if settings.as_printed and model.held_out is False:
+        return True
+    return refuse(
+        "held_out",
+        OWNER,
+        "True, which says that no row given to fit trained the classifier",
+        model.held_out,
+        hint="rates of training rows are not those of new people; prefit=False keeps rows back.",
+    )
+
+
+def require_labels(model: Any, y: Any, settings: Settings) -> None:
+    """Refuse to fit without labels where they are needed."""
+    if y is None and (settings.needs_labels or not model.prefit):
+        refuse(
+            "y",
+            f"{OWNER}.fit",
+            "an array of labels for kind='odds', for aim='accuracy' and for prefit=False",
+            None,
+            hint="this ParityPostProcessor requires y to be passed, but the target y is None.",
+        )

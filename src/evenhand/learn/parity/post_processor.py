@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from evenhand.learn.parity.closest import Aim
     from evenhand.learn.parity.inputs import Settings
     from evenhand.learn.parity.table import PredictionTable
+    from evenhand.learn.training.people import People
+    from evenhand.privacy.ledger import AnyLedger
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.rational import Number
 
@@ -120,6 +122,9 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         With a key, a person gets the same answer at every call. See :class:`~.parity_key.PersonKey`.
     rng : None, int, SeedSequence, Generator or Source
         None is secure. With a seed everything drawn is simulated.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names is charged, unless an `rng` is given.
 
     Attributes
     ----------
@@ -194,6 +199,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         confidence: float = 0.95,
         key: PersonKey | None = None,
         rng: Source | int | SeedSequence | Generator | None = None,
+        ledger: AnyLedger | None = None,
     ) -> None:
         self.estimator = estimator
         self.gap = gap
@@ -213,6 +219,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self.confidence = confidence
         self.key = key
         self.rng = rng
+        self.ledger = ledger
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -234,8 +241,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         """
         self.__dict__.pop("rates_", None)
         settings = inputs.read_settings(self)
-        same_rows = self._check_held_out(settings)
-        self._check_labels(y, settings)
+        same_rows = inputs.counts_training_rows(self, settings)
+        inputs.require_labels(self, y, settings)
         declared = inputs.declared_groups(self.groups, self.estimator)
         groups = inputs.read_group_codes(group, declared, declared_columns(self.groups), place="fit")
         codes = groups.codes
@@ -253,7 +260,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             inputs.check_classes(counted.y, settings)
             coins = counted.draw_coins(settings.holdout, self._source)
             training, counted = counted.where(~coins), counted.where(coins)
-            base = base.train(*training)
+            base = base.train(*training, ledger=self.ledger)
         else:
             if not same_rows:
                 base.refuse_training_rows(X)
@@ -266,34 +273,10 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
             *([_READ] if declared is None else []),
             _CLASSES,
         )
-        table = self._table(counted, settings, assumed)
+        table = self._table(counted, settings, assumed, people, same_rows=same_rows)
         if table.guarantee is not None:
             table = replace(table, guarantee=people.promise(table.guarantee))
         return self._take_table(table, settings, same_rows)
-
-    def _check_held_out(self, settings: Settings) -> bool:
-        """Tell whether the rows trained the classifier, which is allowed as printed only."""
-        if not self.prefit or self.held_out is True:
-            return False
-        if settings.as_printed and self.held_out is False:
-            return True
-        return refuse(
-            "held_out",
-            _OWNER,
-            "True, which says that no row given to fit trained the classifier",
-            self.held_out,
-            hint="rates of training rows are not those of new people; prefit=False keeps rows back.",
-        )
-
-    def _check_labels(self, y: Any, settings: Settings) -> None:
-        if y is None and (settings.needs_labels or not self.prefit):
-            refuse(
-                "y",
-                f"{_OWNER}.fit",
-                "an array of labels for kind='odds', for aim='accuracy' and for prefit=False",
-                None,
-                hint="this ParityPostProcessor requires y to be passed, but the target y is None.",
-            )
 
     def _take_base(self, base: Base, settings: Settings) -> None:
         self._order = inputs.order_classes(base.classes(), self.positive, settings)
@@ -301,7 +284,15 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self.classes_ = np.asarray(base.models[0].classes_)
         copy_feature_names(base.models[0], self)
 
-    def _table(self, rows: Rows, settings: Settings, assumed: tuple[str, ...]) -> PredictionTable:
+    def _table(
+        self, rows: Rows, settings: Settings, assumed: tuple[str, ...], people: People, *, same_rows: bool
+    ) -> PredictionTable:
+        """Return the table of predictions, which is counted before noise is drawn for it."""
+
+        def count(promised: Guarantee | None) -> None:
+            promised = None if promised is None else people.promise(promised)
+            self._count_table(promised, settings=settings, same_rows=same_rows)
+
         truth = None
         if settings.needs_labels:
             truth = inputs.read_class_places(rows.y, self._order, place="fit")
@@ -311,14 +302,15 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         if settings.epsilon is None or settings.as_printed:
             refuse_empty(counts, labelled=settings.kind == "odds")
         if settings.epsilon is None:
+            count(None)
             return true_table(counts)
         terms: Any = {"epsilon": settings.epsilon, "source": self._source, "assumptions": assumed}
+        terms |= {"before_draw": count}
         if settings.as_printed:
             return printed_table(counts, **terms)
         return noisy_table(counts, unit=settings.unit, rows_per_person=settings.rows_per_person, **terms)
 
     def _take_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> Self:  # noqa: FBT001 - private
-        self._count_table(table, settings, same_rows)
         rates = find_rates(table, settings)
         self.bounds_: Bounds | None = None
         if not same_rows and settings.rows_per_person == 1:
@@ -330,13 +322,18 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         self.rates_ = rates
         return self
 
-    def _count_table(self, table: PredictionTable, settings: Settings, same_rows: bool) -> None:  # noqa: FBT001 - as above
-        """Count what this fit has told; fitting again, or fitting a copy, does not undo it."""
-        promise = table.guarantee or Guarantee.no_guarantee(unit=settings.unit)
+    def _count_table(self, rates: Guarantee | None, *, settings: Settings, same_rows: bool) -> None:
+        """Count what this fit will tell, and charge it; classifiers have charged their own fits."""
+        promise = rates or Guarantee.no_guarantee(unit=settings.unit)
         known = frozenset().union(*(act.covers for act in self._spending.acts.values()))
         names, others = self._base.earlier_fits(known)
-        whole = sum(others, self._whole(table.guarantee, settings, same_rows))
-        self._spending.add(Act((whole, promise), self._source.simulated or self._base.simulated(), names))
+        whole = sum(others, self._whole(rates, settings, same_rows))
+        act = Act((whole, promise), self._source.simulated or self._base.simulated(), names)
+        charged: Any = {"ledger": self.ledger, "source": self._source, "purpose": f"{_OWNER}.fit"}
+        if rates is None and self.public_rows:
+            self._spending.add(act)
+        else:
+            self._spending.charge(act, **charged, owner=_OWNER)
 
     @property
     def guarantee_(self) -> Guarantee:

@@ -24,7 +24,7 @@ from evenhand.privacy.scales import laplace_noise
 from evenhand.schema.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -115,6 +115,7 @@ def noisy_table(
     source: Source,
     rows_per_person: int = 1,
     assumptions: Sequence[str] = (),
+    before_draw: Callable[[Guarantee], object] | None = None,
 ) -> PredictionTable:
     r"""Return the table with discrete Laplace noise on every cell.
 
@@ -144,12 +145,19 @@ def noisy_table(
         proof="the Laplace mechanism on one table of predictions",
         assumptions=(*((ONE_ROW, _ONE_CELL) if rows_per_person == 1 else (_EACH_ROW,)), *assumptions),
     )
+    if before_draw is not None:
+        before_draw(guarantee)
     noisy = counts + discrete_laplace(noise.scale, size=counts.shape, source=source)
     return PredictionTable(noisy, noise.scale, counts.size, guarantee)
 
 
 def printed_table(
-    counts: Counts, *, epsilon: Number, source: Source, assumptions: Sequence[str] = ()
+    counts: Counts,
+    *,
+    epsilon: Number,
+    source: Source,
+    assumptions: Sequence[str] = (),
+    before_draw: Callable[[Guarantee], object] | None = None,
 ) -> PredictionTable:
     r"""Return the table as the thesis does: sizes as they are, noise on the positives of each group.
 
@@ -171,6 +179,8 @@ def printed_table(
         proof=PRINTED,
         assumptions=(ONE_ROW, _GROUPS_FIXED, *assumptions),
     )
+    if before_draw is not None:
+        before_draw(guarantee)
     sizes = counts.sum(axis=1)
     positive = counts[:, 1] + discrete_laplace(noise.scale, size=len(counts), source=source)
     positive = np.clip(positive, 0, sizes)

@@ -25,19 +25,29 @@ from evenhand.privacy.rational import text_above
 
 if TYPE_CHECKING:
     from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger import AnyLedger
     from evenhand.privacy.randomness import Source
 
 
 class CountsFits(KeepsSpending):
     """A model that counts its fits and those of its copies, and states what they promise together."""
 
+    ledger: AnyLedger | None
+
     def _next_stream(self, rng: Any) -> Source:
         """Return the source of the next fit: with a seed each fit of this object has its own."""
         return stream_for(rng, f"fit {len(self._spending.own)}")
 
-    def _count_fit(self, guarantee: Guarantee, *, simulated: bool) -> None:
-        """Count a fit, before anything is drawn for it; the second one of the family warns."""
-        place = self._spending.add(Act((guarantee,), simulated))
+    def _count_fit(self, guarantee: Guarantee, source: Source, *, simulated: bool = False) -> None:
+        """Count a fit and charge it, before anything is drawn for it; the second one of the family warns."""
+        owner: Any = type(self).__name__
+        place = self._spending.charge(
+            Act((guarantee,), simulated or source.simulated),
+            ledger=self.ledger,
+            source=source,
+            purpose=f"{owner}.fit",
+            owner=owner,
+        )
         if place.warns:
             spent = text_above(self._spending.amount)
             consequence = f"has spent epsilon = {spent} by now, and each further fit adds to it"

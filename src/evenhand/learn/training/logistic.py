@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.learn.training.descent import Schedule
     from evenhand.privacy.grid_noise import TrainingGuarantee
     from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger import AnyLedger
 
     Floats = NDArray[np.float64]
 
@@ -100,6 +101,9 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         call of :meth:`fit` has a stream of its own, and a clone begins again.
     progress : callable, optional
         Called with the number of steps done and of all steps.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names is charged, unless an `rng` is given.
 
     Attributes
     ----------
@@ -163,6 +167,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         preprocessing: Sequence[str] | None = None,
         rng: Any = None,
         progress: Callable[[int, int], object] | None = None,
+        ledger: AnyLedger | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -180,6 +185,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         self.preprocessing = preprocessing
         self.rng = rng
         self.progress = progress
+        self.ledger = ledger
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -196,6 +202,13 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
             Whose row each is: equal for rows of one person.
         **refused
             Nothing: `sample_weight` is refused, because the guarantee is for rows that count once.
+
+        Raises
+        ------
+        GuaranteeError
+            At the second call without an `rng`, if no ledger is configured.
+        BudgetExceededError
+            If the ledger has less left.
 
         Warns
         -----
@@ -217,8 +230,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         schedule = plan_for(self, people.rows_left, owner=_OWNER)
         training = self._noise(schedule, shape, clip)
         source = self._next_stream(self.rng)
-        promised = people.promise(_promise(training, schedule, assumed))
-        self._count_fit(promised, simulated=source.simulated)
+        self._count_fit(people.promise(_promise(training, schedule, assumed)), source)
         kept = people.draw(source)
         weights = descend(
             TrainingRows.of(features[kept], labels[kept], constant=bool(self.fit_intercept)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.ledger.charging import find_ledger
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.laws import Law
+    from evenhand.privacy.ledger import AnyLedger
 
     Values = npt.NDArray[np.float64]
 
@@ -165,7 +167,15 @@ class ReleaseMechanism(ABC):
 
     # --- publishing -----------------------------------------------------------------------------
 
-    def release(self, histogram: Histogram, *, rng: Any = None, post: Sequence[Any] = ()) -> Release:
+    def release(
+        self,
+        histogram: Histogram,
+        *,
+        rng: Any = None,
+        post: Sequence[Any] = (),
+        ledger: AnyLedger | None = None,
+        purpose: str | None = None,
+    ) -> Release:
         """Publish a table.
 
         Parameters
@@ -177,16 +187,32 @@ class ReleaseMechanism(ABC):
             marked and cannot be written as a release.
         post : sequence of steps
             Post-processing, in order; see :mod:`evenhand.release.postprocess`.
+        ledger : Ledger, str or path, optional
+            The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+            ``EVENHAND_LEDGER`` names is charged, unless this is a simulation.
+        purpose : str, optional
+            What the ledger is told; the mechanism and the columns if left out.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the ledger has less left. Nothing is drawn then.
         """
         self._check(histogram)
         mechanism = self.for_table(histogram)
         if mechanism is not self:
-            return mechanism.release(histogram, rng=rng, post=post)
+            return mechanism.release(histogram, rng=rng, post=post, ledger=ledger, purpose=purpose)
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
         guarantee = promise_to_people(guarantee, histogram.schema.person, histogram.schema.rows_per_person)
-        return self._draw_release(self._published_table(histogram), steps, guarantee, source_from(rng))
+        table, source = self._published_table(histogram), source_from(rng)
+        found = find_ledger(ledger, source=source, owner=f"{type(self).__name__}.release")
+        if found is None:
+            return self._draw_release(table, steps, guarantee, source)
+        told = f"{self.label}: {', '.join(histogram.columns)}" if purpose is None else purpose
+        charge = found.spend(guarantee, purpose=told, source=source)
+        return replace(self._draw_release(table, steps, guarantee, source), charge=charge)
 
     def _draw_release(
         self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source

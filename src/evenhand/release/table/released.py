@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger import Entry
     from evenhand.privacy.randomness import Source
     from evenhand.release.table.histogram import Histogram
 
@@ -78,6 +79,8 @@ class Release:
         What was done to the counts afterwards, in words.
     classes : optional
         The generalised table of a k-anonymous release.
+    charge : Entry or None
+        The entry of the ledger that was charged with it.
     """
 
     histogram: Histogram
@@ -88,6 +91,7 @@ class Release:
     fill: float | None = None
     postprocessing: tuple[str, ...] = ()
     classes: Any = None
+    charge: Entry | None = None
 
     def __post_init__(self) -> None:
         if self.suppressed is None:
@@ -247,6 +251,7 @@ def note_of(release: Release) -> dict[str, Any]:
         "cells_without_a_count": "none" if release.unpublished is None else "suppressed",
         "fill": release.fill,
         "postprocessing": list(release.postprocessing),
+        **({} if release.charge is None else {"ledger_entry": release.charge.reference()}),
         "rng": "seeded" if release.simulated else "secure",
         "versions": {
             "evenhand": import_module("evenhand").__version__,  # it stands above all layers

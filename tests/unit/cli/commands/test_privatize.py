@@ -112,6 +112,7 @@ def test_the_answer_for_machines(call, file, schema):
         "rows": 120,
         "epsilon": "1/2",
         "simulated": False,
+        "ledger_entry": None,
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
         "inferred": [],

@@ -1,0 +1,239 @@
+"""evenhand ledger: make a ledger, show what is left, and keep it whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
+from evenhand.cli.help import PanelCommand
+from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option
+from evenhand.cli.terminal.console import Column, Terminal, wrong_use
+from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.ledger import Amount, Entry, Ledger, Total, export_ledger, find_ledger, import_ledger
+from evenhand.privacy.ledger.budget import PERIODS
+from evenhand.privacy.rational import decimal_text
+
+EXAMPLE = """\
+  evenhand ledger init ledger.db --epsilon 1 --delta 1e-6 --people "respondents of 2026"
+  evenhand ledger show ledger.db
+  evenhand ledger preview ledger.db --epsilon 1/2
+"""
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+)
+
+File = Annotated[Path | None, argument(DATA, "FILE", "The ledger. [the one that EVENHAND_LEDGER names]")]
+AnchorFile = Annotated[
+    Path | None, data_option("FILE", "Where the anchor stands. [beside the ledger]", "--anchor")
+]
+
+
+@app.callback(epilog=f"\b\nExample:\n{EXAMPLE}")
+def ledger() -> None:
+    """Keep one privacy budget over time, in a file."""
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger init ledger.db --epsilon 1")
+def init(
+    file: Annotated[Path, argument(DATA, "FILE", "The ledger to make.")],
+    *,
+    epsilon: Annotated[str, protection_option("NUMBER", "The budget, such as 1 or 1/2.")],
+    delta: Annotated[str, protection_option("NUMBER", "The budget of delta, below 0.01.")] = "0",
+    unit: Annotated[
+        str, protection_option("WORDS", f"The change it is about, of {', '.join(Unit)}.")
+    ] = Unit.REPLACE_ONE.value,
+    people: Annotated[str, protection_option("TEXT", "Whom it is about.")] = "",
+    period: Annotated[str, protection_option("NAME", "A budget for each year or month. [for all time]")] = "",
+    anchor: AnchorFile = None,
+    as_json: shared.AsJson = False,
+) -> None:
+    """Make a ledger with a budget, which does not change afterwards."""
+    terminal = Terminal(as_json=as_json)
+    if file.exists():
+        wrong_use(f"There is a file {file} already. Hint: choose another name.")
+    if period not in PERIODS:
+        wrong_use(f"--period must be one of year, month. Got {period!r} instead.")
+    made = Ledger(file, epsilon=epsilon, delta=delta, unit=unit, people=people, period=period, anchor=anchor)
+    terminal.fact("Budget", f"{made.budget.amount}{_per(made)}, unit '{made.budget.unit}'")
+    terminal.files({"Wrote": str(file), "Anchor": str(made.anchor)})
+    terminal.object(_described(made) | {"exit": 0})
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger show ledger.db")
+def show(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson = False) -> None:
+    """Show what was spent, what is left, and tighter totals where they are valid."""
+    terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
+    total, budget = opened.total(), opened.budget
+    tighter, by_purpose = opened.tighter(period=total.period), opened.by_purpose(period=total.period)
+    for number in total.unbounded:
+        terminal.warn(f"Unbounded: entry {number} has no meaningful guarantee, so neither has the total.")
+    terminal.fact("Budget", f"{budget.amount}{_per(opened)}, unit '{budget.unit}'")
+    if budget.people:
+        terminal.fact("People", budget.people)
+    terminal.fact("Spent", f"{total.spent}, in {_counted(total)}")
+    for composition in tighter:
+        terminal.fact("", str(composition))
+    terminal.fact("Left", str(total.remaining))
+    for purpose, amount in by_purpose.items():
+        terminal.fact("For", f"{purpose}: {amount}")
+    terminal.object(
+        _described(opened)
+        | {
+            "spent": _amounts(total.spent),
+            "remaining": _amounts(total.remaining),
+            "charges": total.charges,
+            "current_period": total.period,
+            "unbounded": list(total.unbounded),
+            "by_purpose": {purpose: _amounts(amount) for purpose, amount in by_purpose.items()},
+            "tighter": {each.name: _amounts(each.amount) for each in tighter},
+            "exit": 0,
+        }
+    )
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger preview ledger.db --epsilon 1/2")
+def preview(
+    file: File = None,
+    *,
+    epsilon: Annotated[str, protection_option("NUMBER", "Of the release.")],
+    delta: Annotated[str, protection_option("NUMBER", "Of the release.")] = "0",
+    unit: Annotated[
+        str | None, protection_option("WORDS", f"Of the release, of {', '.join(Unit)}. [the ledger's]")
+    ] = None,
+    anchor: AnchorFile = None,
+    as_json: shared.AsJson = False,
+) -> None:
+    """Say what a release would cost and whether it would be granted. Nothing is spent."""
+    terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
+    asked = Guarantee(epsilon=epsilon, delta=delta, unit=unit or opened.budget.unit, trust="central")
+    cost = opened.preview(asked)
+    terminal.sentence(str(cost))
+    terminal.object(
+        {
+            "command": "ledger",
+            "charge": None if cost.charge is None else _amounts(cost.charge),
+            "remaining": _amounts(cost.remaining),
+            "fits": cost.fits,
+            "exit": 0,
+        }
+    )
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger history ledger.db")
+def history(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson = False) -> None:
+    """List all entries in order."""
+    terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
+    entries = opened.history()
+    columns = [
+        Column("No."),
+        Column("Time"),
+        Column("Epsilon"),
+        Column("Delta"),
+        Column("Purpose", wraps=True),
+    ]
+    terminal.table(columns, [[(text, "") for text in _row(entry)] for entry in entries])
+    written = [entry.to_dict() for entry in entries]
+    terminal.object({"command": "ledger", "entries": written, "exit": 0})
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger verify ledger.db")
+def verify(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson = False) -> None:
+    """Check every entry and the anchor."""
+    terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
+    entries = opened.verify()
+    head = opened.history()[-1].hash
+    terminal.fact("Whole", f"{entries:,} entries, the last with the hash {head}")
+    terminal.object({"command": "ledger", "entries": entries, "head": head, "exit": 0})
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger retire ledger.db 4 --purpose deleted")
+def retire(
+    file: Annotated[Path, argument(DATA, "FILE", "The ledger.")],
+    entry: Annotated[int, argument(DATA, "ENTRY", "The number of an unbounded entry.")],
+    *,
+    purpose: Annotated[str, protection_option("TEXT", "Why, such as when the data was deleted.")],
+    anchor: AnchorFile = None,
+    as_json: shared.AsJson = False,
+) -> None:
+    """Declare that the data of an unbounded entry is used no more."""
+    terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
+    made = opened.retire(entry, purpose=purpose)
+    terminal.fact("Retired", f"entry {entry}: {purpose}")
+    terminal.object({"command": "ledger", "ledger_entry": made.reference(), "exit": 0})
+
+
+@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger export ledger.db --out ledger.json")
+def export(
+    file: File = None,
+    *,
+    out: Annotated[Path, output_option("FILE", "Where to: a JSON file.", "--out")],
+    anchor: AnchorFile = None,
+    as_json: shared.AsJson = False,
+) -> None:
+    """Write all entries with their hashes to a JSON file."""
+    terminal = Terminal(as_json=as_json)
+    export_ledger(_open(file, anchor), out)
+    terminal.files({"Wrote": str(out)})
+    terminal.object({"command": "ledger", "out": str(out), "exit": 0})
+
+
+@app.command(
+    name="import", cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger import ledger.json ledger.db"
+)
+def import_(
+    source: Annotated[Path, argument(DATA, "EXPORT", "What 'ledger export' wrote.")],
+    file: Annotated[Path, argument(DATA, "FILE", "The ledger to make.")],
+    *,
+    anchor: AnchorFile = None,
+    as_json: shared.AsJson = False,
+) -> None:
+    """Make a ledger again from an export; without its anchor what was spent since is unbounded."""
+    terminal = Terminal(as_json=as_json)
+    made = import_ledger(source, file, anchor=anchor)
+    total = made.total()
+    if total.unbounded:
+        terminal.warn("What was spent after the export is not known, so the total is unbounded.")
+    terminal.fact("Spent", str(total.spent))
+    terminal.files({"Wrote": str(file), "Anchor": str(made.anchor)})
+    terminal.object(_described(made) | {"unbounded": list(total.unbounded), "exit": 0})
+
+
+def _open(file: Path | None, anchor: Path | None) -> Ledger:
+    if file is not None:
+        return Ledger(file, anchor=anchor)
+    found = find_ledger(None)
+    if found is None:
+        wrong_use("FILE is missing. Hint: name a ledger, or set EVENHAND_LEDGER.")
+    return found
+
+
+def _described(opened: Ledger) -> dict[str, Any]:
+    return {"command": "ledger", "ledger": str(opened.path), **opened.budget.to_terms()}
+
+
+def _per(opened: Ledger) -> str:
+    return f" per {opened.budget.period}" if opened.budget.period else ""
+
+
+def _counted(total: Total) -> str:
+    return "1 charge" if total.charges == 1 else f"{total.charges:,} charges"
+
+
+def _amounts(amount: Amount) -> dict[str, str]:
+    return {"epsilon": str(amount.epsilon), "delta": str(amount.delta)}
+
+
+def _row(entry: Entry) -> list[str]:
+    if entry.kind != "spend":
+        return [str(entry.number), entry.time, "", "", f"{entry.kind} {entry.purpose}".strip()]
+    unbounded = entry.is_unbounded
+    amounts = ["unbounded", ""] if unbounded else [decimal_text(entry.epsilon), decimal_text(entry.delta)]
+    return [str(entry.number), entry.time, *amounts, entry.purpose]

@@ -1,0 +1,67 @@
+"""Which ledger a draw is charged to: the one that is given, that is set for all, or beside the data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand._validate import kind_of, refuse
+from evenhand.privacy.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from evenhand.privacy.randomness import Source
+
+VARIABLE = "EVENHAND_LEDGER"
+"""The environment variable that names the ledger of everything that is drawn."""
+
+BESIDE = "evenhand-ledger.db"
+"""The name of a ledger that is charged with whatever is drawn from files in its folder."""
+
+AnyLedger = Ledger | str | os.PathLike[str]
+"""What may be given where a ledger is wanted: one that is open, or the path of one that is there."""
+
+
+def find_ledger(
+    given: AnyLedger | None,
+    *,
+    source: Source | None = None,
+    data: str | os.PathLike[str] | None = None,
+    owner: str = "evenhand",
+) -> Ledger | None:
+    """Return the ledger that is to be charged; None where none is configured.
+
+    Parameters
+    ----------
+    given : Ledger, str or path, optional
+        The ledger, or its file. It goes before the others.
+    source : Source, optional
+        What will be drawn from. Draws with a seed are no release: a ledger that is given refuses them, and
+        one that is set for everything is not charged with them.
+    data : str or path, optional
+        The file that is drawn from. After the environment variable ``EVENHAND_LEDGER``, a ledger
+        ``evenhand-ledger.db`` in its folder counts.
+    owner : str
+        Whose parameter `ledger` is, for the message when it is refused.
+
+    Raises
+    ------
+    LedgerError
+        If a ledger is configured and is not there, or is refused.
+    """
+    if isinstance(given, Ledger):
+        return given
+    if given is None and source is not None and source.simulated:
+        return None
+    if given is None:
+        given = os.environ.get(VARIABLE) or _ledger_beside(data)
+    elif not isinstance(given, str | os.PathLike):
+        refuse("ledger", owner, "a Ledger, the path of one, or None", kind_of(given))
+    return None if given is None else Ledger(given)
+
+
+def _ledger_beside(data: str | os.PathLike[str] | None) -> Path | None:
+    if data is None:
+        return None
+    place = Path(data).absolute().parent / BESIDE
+    return place if os.path.lexists(place) else None
