@@ -12,6 +12,7 @@ from evenhand.collect.estimates import tables
 from evenhand.measure.intervals import Interval
 from evenhand.measure.report_text import group_text
 from evenhand.measure.text_tables import number_text
+from evenhand.schema.crossing import BETWEEN_COLUMNS
 
 if TYPE_CHECKING:
     from evenhand.table.frames import Backend
@@ -59,7 +60,7 @@ def title_of(rates: Any) -> str:
     """Return the line above the table."""
     maker = f" of {rates.protocol!r}" if rates.protocol is not None else ""
     people = "1 person" if rates.n == 1 else f"{rates.n:,} people"
-    crossed = f" by {' × '.join(rates.margins)}" if rates.margins else ""
+    crossed = f" by {BETWEEN_COLUMNS.join(rates.margins)}" if rates.margins else ""
     return f"Outcome rates of the true groups{crossed}, {people}, groups from reports{maker}"
 
 

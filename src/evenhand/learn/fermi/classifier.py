@@ -193,9 +193,7 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.groups = groups
         self.classes = classes
         self.preprocessing = preprocessing
-        self.rng = rng
-        self.progress = progress
-        self.ledger = ledger
+        self.rng, self.progress, self.ledger = rng, progress, ledger
 
     # --- training ----------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from evenhand.release.audit.figures import (
 )
 from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 from evenhand.release.table.released import Release
+from evenhand.schema.crossing import BETWEEN_COLUMNS, MOST_COMBINATIONS
 from evenhand.schema.text import visible
 from evenhand.table.frames import make_frame
 
@@ -126,7 +127,7 @@ class ReleaseAudit:
         return "\n".join([*parts, *_omitted_groups(self), self.banner])
 
     def __repr__(self) -> str:
-        return f"<ReleaseAudit of {' × '.join(self.columns)}. {self.banner} print() shows it.>"
+        return f"<ReleaseAudit of {BETWEEN_COLUMNS.join(self.columns)}. {self.banner} print() shows it.>"
 
     def _repr_html_(self) -> str:
         banner = f'<p role="note"><strong>{escape(self.banner)}</strong></p>'
@@ -224,8 +225,8 @@ def _read_group(group: Any, schema: Schema) -> tuple[str, ...]:
     must_be = "a column of the table, or different columns"
     if len(set(columns)) < len(columns) or (group is not None and not columns):
         refuse("group", "audit_release", must_be, "none" if not columns else "one of them twice")
-    if len(columns) > 1 and cells > _MOST_COMBINATIONS:
-        must_be = f"columns of at most {_MOST_COMBINATIONS:,} combinations"
+    if len(columns) > 1 and cells > MOST_COMBINATIONS:
+        must_be = f"columns of at most {MOST_COMBINATIONS:,} combinations"
         refuse("group", "audit_release", must_be, f"{cells:,}", hint="cross fewer columns.")
     return columns
 
@@ -241,7 +242,6 @@ def _expected_error(true: Any, published: Any) -> float | None:
 
 
 _GROUPS_SHOWN = 30
-_MOST_COMBINATIONS = 1_000
 _READING = "A missing cell is read as 0."
 _HEADS = [
     "cells",
@@ -259,7 +259,7 @@ _HEADS = [
 
 def _sentences(audit: ReleaseAudit) -> list[str]:
     small, all_cells = audit.small, audit.overall
-    names = " × ".join(visible(name) for name in audit.columns)
+    names = BETWEEN_COLUMNS.join(visible(name) for name in audit.columns)
     audited = f"Audit of a published table of {names}: {all_cells.cells:,} cells"
     spread = f"Alpha of this one draw, largest error minus smallest: {_decimal(audit.alpha_of_one_draw)}"
     unchanged = f"{small.unchanged:,} published unchanged{_share(small.unchanged_share)}"
@@ -278,7 +278,7 @@ def _sentences(audit: ReleaseAudit) -> list[str]:
 
 def _tables(audit: ReleaseAudit) -> list[tuple[str, list[list[str]]]]:
     tables = [("By true size of the cell", [["people in the cell", *_HEADS], *map(_row, audit.by_size)])]
-    parts = {" × ".join(map(visible, audit.group)): audit.by_group} if audit.group else {}
+    parts = {BETWEEN_COLUMNS.join(map(visible, audit.group)): audit.by_group} if audit.group else {}
     parts |= {visible(name): margin for name, margin in audit.by_margin.items()}
     for name, rows in parts.items():
         tables.append((f"By {name}", [[name, *_HEADS], *map(_row, rows[:_GROUPS_SHOWN])]))
