@@ -16,7 +16,7 @@ from evenhand.privacy.ledger.anchor import refuse_link, sync_folder
 from evenhand.privacy.ledger.chain import Chain, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 FORMAT = 1
@@ -25,8 +25,8 @@ FORMAT = 1
 APPLICATION = 0x65766C67
 """Marks the file as a ledger: 'evlg'."""
 
-_BUSY_SECONDS = 30.0
-_RETRY_SECONDS = 0.002  # SQLite itself waits ever longer, and among many processes some would starve
+_BUSY_SECONDS = 120.0  # on a busy machine a hundred processes may be before us
+_RETRY_SECONDS = 0.01
 _TABLES = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE places (name TEXT PRIMARY KEY, place TEXT NOT NULL)",
@@ -55,20 +55,24 @@ def open_database(path: Path, *, write: bool, new: bool = False) -> Iterator[sql
     mode = "rwc" if new and write else "rw"
     with _explained(path), closing(_connect(path, mode)) as connection:
         connection.text_factory = _lenient
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA cell_size_check = ON")
-        if not (new and is_empty(connection)):
-            _check_ours(connection, path.name)
-        if write:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
+
+        def set_up() -> None:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            if not (new and is_empty(connection)):
+                _check_ours(connection, path.name)
+            if write:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+
+        _wait_and_do(connection, set_up)
         yield connection
 
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Hold the one lock for writing; all that is written within is stored, or nothing."""
-    _begin(connection)
+    _wait_and_do(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
         yield
         connection.execute("COMMIT")
@@ -142,12 +146,17 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
-def _begin(connection: sqlite3.Connection) -> None:
+def _wait_and_do(connection: sqlite3.Connection, act: Callable[[], object]) -> None:
+    """Do something that needs a lock, as soon as no other process has it.
+
+    SQLite itself would look ever more rarely, and among many processes some would starve: each looks as often
+    as the others, so each has the same chance.
+    """
     end = time.monotonic() + _BUSY_SECONDS
     connection.execute("PRAGMA busy_timeout = 0")
     while True:
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            act()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
