@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binom, chi2_contingency
+from scipy.stats import binom, chi2_contingency, norm, studentized_range
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure import newcombe, wilson
@@ -43,10 +43,11 @@ def test_shares_and_sizes_are_those_of_the_rows(rows):
 
 
 def test_intervals_are_those_of_shares_and_of_all_pairs(rows):
-    """With k groups the gap is the largest of k (k - 1) / 2 differences and its interval says so."""
+    """With k groups the gap is the largest of k (k - 1) / 2 differences, which hold together by Tukey."""
     found = profile(rows, level=0.9)
     counts = [(int(rows.target[rows.group == place].sum()), n) for place, n in enumerate(rows.facts.sizes)]
-    pairs = [newcombe(*counts[one], *counts[two], 1 - 0.1 / 3) for one, two in ((1, 0), (2, 0), (2, 1))]
+    level = 1 - 2 * norm.sf(studentized_range.ppf(0.9, 3, math.inf) / math.sqrt(2))
+    pairs = [newcombe(*counts[one], *counts[two], level) for one, two in ((1, 0), (2, 0), (2, 1))]
 
     assert (found.groups[0].positive.low, found.groups[0].positive.high) == wilson(*counts[0], 0.9)
     assert found.gap.low == pytest.approx(max(low for low, _ in pairs))
