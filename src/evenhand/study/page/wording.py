@@ -50,15 +50,15 @@ def plain(text: object, *, longest: int = LONGEST) -> str:
 def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
     """Return words as in a sentence; from the seventh on they are counted.
 
-    Words with a comma of their own are parted by semicolons.
+    Where several have a comma of their own, they are parted by semicolons.
 
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3), listed(["a, b", "c", "d"])
-    ('a, b and c', 'a, b and 2 others', 'a, b; c and d')
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3), listed(["a, b", "c, d", "e"])
+    ('a, b and c', 'a, b and 2 others', 'a, b; c, d and e')
     """
     shown = list(words)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
-    between = "; " if any(", " in word for word in shown) else ", "
+    between = "; " if sum(", " in word for word in shown[:-1]) > 1 else ", "
     return (
         f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
         if len(shown) > 1
