@@ -142,6 +142,8 @@ class Checked:
         What the sentence of the claim is filled with; that sentence then takes the place of `why`.
     case : str
         Which of several sentences it is.
+    shown : str
+        Our values where they are several, as printed beside the paper's.
     """
 
     verdict: Verdict
@@ -151,6 +153,7 @@ class Checked:
     paper_value: float | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     case: str = ""
+    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,8 @@ class ClaimRow:
         The rule behind the verdict, by its name in :mod:`evenhand.papers.rules`.
     words : str
         The few words of the paper that the statement rests on.
+    shown : str
+        Our values where they are several.
     """
 
     id: str
@@ -192,12 +197,13 @@ class ClaimRow:
     why: str
     rule: str
     words: str = ""
+    shown: str = ""
 
     @property
     def value_text(self) -> str:
-        """Our value with its interval, as text; empty where it is not one number."""
-        if self.ours is None:
-            return ""
+        """Our values as text, a single one with its interval; empty where a sentence tells them."""
+        if self.shown or self.ours is None:
+            return self.shown
         if self.low is None or self.high is None:
             return _short_text(self.ours)
         return f"{_short_text(self.ours)} ({_short_text(self.low)} to {_short_text(self.high)})"
@@ -255,6 +261,7 @@ class Claim:
             why=found.why,
             rule=self.rule,
             words=self.words,
+            shown=found.shown,
         )
 
 
@@ -265,6 +272,7 @@ def agree_if(
     ours: Any = None,
     paper: Any = "",
     case: Any = "",
+    shown: Any = "",
     **values: Any,
 ) -> Checked:
     """Return that the paper agrees if something holds, else another verdict, with what its sentence tells.
@@ -274,7 +282,7 @@ def agree_if(
     holds : bool
     otherwise : str
         The verdict if it does not hold: it is contradicted, unless there is another reason.
-    ours, paper, case
+    ours, paper, case, shown
         As in :class:`Checked`.
     **values
         The numbers that prove it.
@@ -284,7 +292,8 @@ def agree_if(
     >>> agree_if(2 > 1, largest=2).verdict, agree_if(2 < 1, largest=2).verdict
     ('agrees', 'contradicted')
     """
-    return Checked(AGREES if holds else otherwise, "", ours, paper, values=values, case=case)
+    verdict = AGREES if holds else otherwise
+    return Checked(verdict, "", ours, paper, values=values, case=case, shown=shown)
 
 
 def cannot_check(

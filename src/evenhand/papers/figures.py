@@ -133,7 +133,8 @@ def draw_measures(
     ]
     keys = [LegendKey(label, shape, colour) for label, (colour, shape) in looks.items()]
     if any(panel.baseline for panel in panels):
-        keys.append(LegendKey("unprotected", "dashed", "ink2"))
+        band = any(panel.baseline and panel.baseline.span() for panel in panels)
+        keys.append(LegendKey("unprotected, with its band" if band else "unprotected", "dashed", "ink2"))
     if any(math.isfinite(each) for panel in panels for line in panel.lines for each in _published(line)):
         keys.append(LegendKey("hollow: published mean", "circle", "ink2", hollow=True))
     named = tuple(rows) if any(rows) else ()
@@ -176,6 +177,9 @@ def _measure_picture(
         return draw_no_values(drawing)
     if panel.baseline and panel.baseline.is_finite:
         level = _PLOT_HEIGHT - up(panel.baseline.value)
+        if band := panel.baseline.span():
+            low, high = (_PLOT_HEIGHT - up(end) for end in band)
+            drawing.blocks([Segment(0, high, plot, low)], fill="ink", opacity=0.08, pixels=True)
         drawing.rules([Segment(0, level, plot, level)], stroke="ink2", width=1.4, dash=(5, 4), pixels=True)
     for line in panel.lines:
         _draw_curve(drawing, panel, line, *looks[line.label])

@@ -33,7 +33,10 @@ COLUMNS = (
 NO_PUBLISHED = "no published runs"
 """The note of a mean that there is nothing to compare with."""
 
-_CLAIMS = ("id", "claim", "where", "words", "paper", "ours", "low", "high", "runs", "verdict", "why", "rule")
+_CLAIMS = (
+    "id", "claim", "where", "words", "paper", "ours", "low", "high", "runs", "shown", "verdict", "why",
+    "rule",
+)  # fmt: skip
 _NUMBERS = ("epsilon", "ours", "standard_error", "runs", "paper")
 _DIGITS = 6
 

@@ -3,9 +3,11 @@
 import re
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from evenhand.papers.figures import measures_figure, svg_file
+from evenhand.papers.published import Published
 from unit.papers._made_up import made
 
 
@@ -60,3 +62,31 @@ def test_panels_do_not_lie_on_each_other(chart):
                 or other_y + other_height <= y
             )
             assert apart
+
+
+def test_every_protocol_has_a_colour_a_marker_and_a_name_of_its_own(chart):
+    """Whoever holds the paper's figure beside it must find each curve."""
+    keys = [key for key in chart.legend if not key.label.startswith("unprotected")]
+
+    assert [key.label for key in keys] == ["GRR", "BLH", "OLH", "RAPPOR", "OUE", "SS", "THE"]
+    assert len({key.colour for key in keys}) == len({key.mark for key in keys}) == len(keys)
+    assert all(f"var(--{key.colour})" in svg_file(chart) for key in keys)
+
+
+def test_published_means_are_drawn_hollow_beside_ours():
+    """Both stand in the picture and in the table behind it; without them there is no key for them."""
+    results = made(lambda *_: 0.5, epsilons=("0.25",), seeds=3)
+    runs = {
+        ("lsac", each.id, "acc"): np.array([0.5, 1.0]) for each in results.settings if each.mechanism == "grr"
+    }
+    published = Published(runs, same_seeds=False, source="made up")
+    words = {"measures": {"acc": "Accuracy"}, "alt": "a", "caption": "c", "compare": "they meet."}
+    drawn = measures_figure(results, words, "fig", study="lsac", published=published)
+    means = {(line, each) for line, each in zip(drawn.data["line"], drawn.data["published"], strict=True)}
+
+    assert means == {("GRR", 0.75)} | {
+        (name, None) for name in ("BLH", "OLH", "RAPPOR", "OUE", "SS", "THE", "unprotected")
+    }
+    assert drawn.legend[-1].hollow
+    assert drawn.caption == "c To compare: they meet."
+    assert "published: 0.7500" in drawn.wide

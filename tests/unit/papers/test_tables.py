@@ -93,6 +93,14 @@ def test_claims_are_written_as_markdown_that_stays_a_table():
     assert "| 0.500 |" in lines[5]
 
 
+def test_several_values_of_ours_stand_beside_the_papers():
+    """A row of a table has four numbers on either side."""
+    row = replace(ROW, paper="1, 2", shown="1.1, 2.1")
+
+    assert "| 1, 2 | 1.1, 2.1 | **agrees** |" in markdown([row])
+    assert claims_columns([row])["shown"] == ["1.1, 2.1"]
+
+
 def test_claims_are_grouped_by_verdict_and_by_place():
     """A reader looks for what is contradicted, and in it for the section in hand."""
     rows = [

@@ -28,7 +28,7 @@ EXAMPLE = """\
 """
 _STYLES = {"agrees": "green", "contradicted": "red", "cannot be checked": "dim"}
 _COLUMNS = (
-    Column("statement", wraps=True),
+    Column("statement"),
     Column("where", wraps=True),
     Column("paper", wraps=True),
     Column("ours", wraps=True),

@@ -76,7 +76,8 @@ def counties(evidence: Evidence, paper: int) -> Checked:
 
 def county_ratios(_: Evidence, paper: list[float]) -> Checked:
     found = [round(county.ratio, 4) for county in COUNTIES]
-    return agree_if(found == paper, paper=", ".join(map(str, paper)), found=found)
+    texts = [", ".join(map(str, ratios)) for ratios in (paper, found)]
+    return agree_if(found == paper, paper=texts[0], shown=texts[1], found=found)
 
 
 def union_county(evidence: Evidence, paper: list[int]) -> Checked:
@@ -85,7 +86,9 @@ def union_county(evidence: Evidence, paper: list[int]) -> Checked:
         return cannot_check(paper=printed, case="absent")
     place = record["names"].index(_UNION)
     sp, s, covered = (record[column][place] for column in ("sp", "s", "covered"))
-    return agree_if([sp, s] == paper, paper=printed, sp=sp, s=s, answer="yes" if covered else "no")
+    return agree_if(
+        [sp, s] == paper, paper=printed, shown=f"{sp}/{s}", sp=sp, s=s, answer="yes" if covered else "no"
+    )
 
 
 def citizens(evidence: Evidence) -> Checked:
@@ -119,7 +122,10 @@ def exact_bounds(evidence: Evidence) -> Checked:
     lost = [of_allotment(evidence, text, PLAIN, "most lost") for text in BOUNDS]
     near = all(0.5 < ours / float(paper) < 2 for ours, paper in zip(true, BOUNDS.values(), strict=True))
     paper = ", ".join(BOUNDS.values())
-    return agree_if(near, paper=paper, true=true, times=printed[0] / true[0], first=lost[0], last=lost[-1])
+    shown = ", ".join(f"{alpha:.3g}" for alpha in true)
+    return agree_if(
+        near, paper=paper, shown=shown, true=true, times=printed[0] / true[0], first=lost[0], last=lost[-1]
+    )
 
 
 def average(evidence: Evidence, epsilon: str) -> Checked:

@@ -92,7 +92,10 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str) -> Chec
         "offs": [_off(part) for part in parts],
         "more": more,
     }
-    return replace(checked, paper=", ".join(part.paper for part in parts), values=values, case=case)
+    digits = ".4g" if case else ",.2f"
+    shown = ", ".join(f"{part.ours.value:{digits}}" for part in parts if part.ours)
+    paper = ", ".join(part.paper for part in parts)
+    return replace(checked, paper=paper, values=values, case=case, shown=shown)
 
 
 def _follows_from_data(
@@ -126,7 +129,9 @@ def areas(evidence: Evidence, printed: str) -> Checked:
         for record in records
     )
     ours = [record["areas"] for record in records]
-    return agree_if(ours == [DATA[record["name"]].areas for record in records], paper=printed, told=told)
+    shown = "{}, {} and {}".format(*ours) if len(ours) == len(DATA) else str(ours[0])
+    holds = ours == [DATA[record["name"]].areas for record in records]
+    return agree_if(holds, paper=printed, shown=shown, told=told)
 
 
 def features(evidence: Evidence, printed: str) -> Checked:
@@ -149,7 +154,7 @@ def repetitions(_: Evidence) -> Checked:
         "anonymous": few[True], "printed": len(texts[True]),
     }  # fmt: skip
     slipped = few[True] == len(texts[True]) and few[False] < len(texts[False])
-    return agree_if(not slipped, otherwise=SLIP, paper=str(REPETITIONS), **values)
+    return agree_if(not slipped, otherwise=SLIP, paper=str(REPETITIONS), shown=str(FEW), **values)
 
 
 def _is_multiple(text: str, parts: int) -> bool:

@@ -159,16 +159,7 @@ def test_what_is_undefined_or_not_published_has_no_verdict():
 
 def test_every_study_has_a_table_and_its_figures(monkeypatch):
     """What was run must be in the documentation, under the paper's numbers, in the groups' own names."""
-    drawn = []
-
-    def chart(panels, **words):
-        from evenhand.report.page import Chart
-
-        drawn.append(panels)
-        told = {key: words[key] for key in ("name", "alt", "caption")}
-        return Chart(wide="", narrow="", data={}, **told)
-
-    monkeypatch.setattr("evenhand.papers.figures.measures_chart", chart)
+    monkeypatch.setattr("evenhand.papers.figures._measure_picture", lambda *_: "")
     evidence = Evidence(
         {name: made(name, rates, repeats=2, epsilons=("4", "1")) for name in (COMPAS[0], COMPAS[1], ADULT[1])}
     )
@@ -179,9 +170,11 @@ def test_every_study_has_a_table_and_its_figures(monkeypatch):
     assert [each.name for each in found] == names
     assert "8 and 3b" in found[0].caption
     assert all(each.columns == 5 for each in found)
-    assert [len(panels) for panels in drawn] == [15, 15, 15, 5, 5]
-    first = drawn[0][0]
-    assert [line.label for line in first.lines] == ["0", "1"]
-    assert first.baseline.high - first.baseline.low == pytest.approx(0.1, abs=0.01)
-    assert [line.label for line in drawn[3][0].lines] == ["combLDP", "indLDP"]
+    panels = [set(zip(each.data["row"], each.data["measure"], strict=True)) for each in found]
+    assert [len(drawn) for drawn in panels] == [15, 15, 15, 5, 5]
+    lines = [list(dict.fromkeys(each.data["line"])) for each in found]
+    assert lines[0] == ["0", "1", "unprotected"]
+    at = found[0].data["line"].index("unprotected")
+    assert found[0].data["high"][at] - found[0].data["low"][at] == pytest.approx(0.1, abs=0.01)
+    assert lines[3][:2] == ["combLDP", "indLDP"]
     assert FIGURE_4[1:] == (COMPAS[1], ADULT[1])
