@@ -135,7 +135,11 @@ def results_of(published: Published, study: str, plan: Plan, facts: Facts) -> Re
     outcomes = []
     for cell in plan.cells():
         known = {measure: published.runs(study, cell.setting, measure) for measure in measures}
-        values = {measure: float(runs[cell.repeat]) for measure, runs in known.items() if runs is not None}
+        values = {
+            measure: float(runs[cell.repeat])
+            for measure, runs in known.items()
+            if runs is not None and cell.repeat < len(runs)
+        }
         if any(math.isfinite(value) for value in values.values()):
             outcomes.append(Outcome(cell, measures=dict.fromkeys(MEASURES, math.nan) | values))
     return Results(plan, facts, outcomes)

@@ -83,3 +83,13 @@ def test_no_sentence_is_left_without_its_check(name):
 
     assert {key.partition(".")[0] for key in stored.get("why", {})} <= used
     assert [entry["id"] for entry in entries] == [each.id for each in paper_named(name).claims]
+
+
+@pytest.mark.parametrize("name", ["zhu2023", "fioretto2021"])
+def test_no_reason_is_a_constant(name):
+    """A sentence without a value would be told whatever was found; only what is absent may be told so."""
+    stored = read_toml(f"evenhand.papers.{name}", "claims.toml")
+    sentences = stored["why"] | {entry["id"]: entry["why"] for entry in stored["claim"] if "why" in entry}
+
+    assert [key for key, text in sentences.items() if "{" not in text and not key.endswith(".absent")] == []
+    assert all(entry["words"] for entry in list_entries(stored))

@@ -143,8 +143,9 @@ def _published_results(evidence: Evidence, study: str) -> Results | None:
 
 
 def _seeds(results: Results) -> int:
-    """Return the fewest seeds that a setting has."""
-    return int(results.arrays.done.sum(axis=1).min())
+    """Return the fewest seeds of a setting that was run."""
+    done = results.arrays.done.sum(axis=1)
+    return int(done[done > 0].min())
 
 
 _HELD: WeakKeyDictionary[Published, dict[str, Results]] = WeakKeyDictionary()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _BALANCED = 0.1
 _NEAR = 0.005
 _CLOSE = 1e-6
+_READ = {("independent", "4"): -0.09, ("combined", "4"): -0.27}
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -72,7 +74,19 @@ def number(
     control = None if setting == Setting() else Control(none.value)
     last_fold = spread is None and measure in {"eod", "ped"}
     trials = REPEATS / FOLDS if last_fold else None
-    return quoted(ours, paper, decimals=2, spread=spread, control=control, trials=trials)
+    found = quoted(ours, paper, decimals=2, spread=spread, control=control, trials=trials)
+    return replace(found, values={"reading": _reading(evidence)})
+
+
+def _reading(evidence: Evidence) -> float:
+    """Return how far the quotes of Figure 4b are off the means that the authors published, at most."""
+    known = evidence.published
+    means = {
+        each: None if known is None else known.mean(COMPAS[1], setting_of(*each), "eod") for each in _READ
+    }
+    return max(
+        (abs(mean - _READ[each]) for each, mean in means.items() if mean is not None), default=math.nan
+    )
 
 
 def gone(evidence: Evidence, study: str, at: Sequence[str], measures: Sequence[str]) -> Checked:
