@@ -22,6 +22,9 @@ ENOUGH_REPEATS = max(FEWEST_REPEATS.values())
 FEWEST_PEOPLE = 30
 """So many people of a group must be in a test, on average, for the group to be judged."""
 
+ALMOST_ALL = 0.98
+"""From this share on, everybody is said to get the same answer."""
+
 
 def strict(comparisons: int) -> float:
     """Return the level of each of so many intervals that together hold with :data:`LEVEL`.

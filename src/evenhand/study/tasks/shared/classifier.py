@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.study.page.comparing import (
+    ALMOST_ALL,
     ENOUGH_REPEATS,
     FEWEST_PEOPLE,
     LEVEL,
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 AUC, BALANCED = "auc", "balanced_accuracy"
 LITTLE = 0.02
 """A change whose whole interval is within two points is little."""
-
-ALMOST_ALL = 0.98
-"""From this share on, everybody is said to get the same answer."""
 
 _FEW_ERRORS = 0.05
 """Of the errors that the same answer for everybody makes."""

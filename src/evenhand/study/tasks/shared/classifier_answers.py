@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
+from evenhand.study.page.comparing import ALMOST_ALL, ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
 from evenhand.study.page.crossed import margins_sentence, rates_map
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import Rounded, is_exactly_zero, points, round_apart
-from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, LITTLE
+from evenhand.study.tasks.shared.classifier import AUC, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
