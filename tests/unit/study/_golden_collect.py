@@ -61,6 +61,11 @@ def regions(before, after, lost=(0.0, 0.0, 0.0, 0.0), **options):
     return made(rates, groups=REGIONS, **{"repeats": 10, **options})
 
 
+def alike(noise):
+    """Return a study in which every setting leaves everything as it is, up to chance."""
+    return made(lambda _: BEFORE, collect=ONE, repeats=10, noise=noise)
+
+
 def epsilons(table):
     """Return a study in which epsilon alone varies."""
     cells = {(None, None, epsilon): (0.28, accuracy) for epsilon, accuracy in table.items()}
@@ -141,6 +146,8 @@ def situations(language="en"):
             by_setting({("oue", "k-based", 1): (0.22, 0.78)}), collect=ONE, repeats=10
         ),
         "Settings are alike": made(by_setting({}), collect=ONE, repeats=10),
+        "Settings are alike, and a loss cannot be ruled out": alike(0.06),
+        "No group loses more than little, and one may gain more": alike(0.03),
         "A smaller epsilon costs no more": epsilons({0.5: 0.82, 1: 0.82, 4: 0.82}),
         "Every epsilon costs": epsilons({0.5: 0.75, 1: 0.78, 4: 0.80}),
         "Columns in the clear give the secret away": costs(

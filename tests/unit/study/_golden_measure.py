@@ -11,6 +11,10 @@ ALIKE = {"men": (60, 40, 30, 70), "women": (62, 38, 28, 72)}
 SAME = {"men": (60, 40, 30, 70), "women": (60, 40, 30, 70)}
 FEW = {"women": (5, 4, 3, 8)}
 NOBODY = {"men": (0, 100, 0, 100), "women": (0, 100, 0, 100)}
+EVERYBODY = {"men": (90, 0, 10, 0), "women": (60, 0, 40, 0)}
+ALMOST_NOBODY = {"men": (3, 27, 1, 969), "women": (2, 28, 1, 969)}
+CHANCE = {"men": (60, 40, 59, 41), "women": (30, 70, 31, 69)}
+ALARMS = {"men": (18, 2, 80, 900), "women": (16, 4, 200, 780)}
 BORDER = {"men": (60, 40, 40, 60), "women": (50, 50, 30, 70)}
 
 
@@ -51,6 +55,15 @@ def _situations():
     yield "without outcomes, asked for more", {"unlabelled": True, "headline": "tpr_gap"}
     yield "nobody is selected", {"counts": NOBODY}
     yield "nobody is selected, as a ratio", {"counts": NOBODY, "headline": "selection_ratio"}
+    yield "everybody is selected", {"counts": EVERYBODY}
+    yield "everybody is selected, by accuracy", {"counts": EVERYBODY, "headline": "accuracy_gap"}
+    yield "everybody is selected, of a small group too", {"counts": EVERYBODY | {"women": (10, 0, 2, 0)}}
+    yield "nobody is selected, without outcomes", {"rows": (None, *people(**NOBODY)[1:]), "positive": 1}
+    yield "almost nobody is selected", {"counts": ALMOST_NOBODY}
+    yield "predictions that do not depend on the outcome", {"counts": CHANCE}
+    yield "alarms that are right less often than none", {"counts": ALARMS, "unwanted": True}
+    yield "equalized odds, alike", {"counts": ALIKE, "headline": "odds_gap"}
+    yield "a ratio of rates that are alike", {"counts": ALIKE, "headline": "tpr_ratio"}
     yield "one group is too small", {"counts": FEW}
     yield "a third group is too small", {"rows": with_third(20)}
     yield "a third group is large enough", {"rows": with_third(40)}

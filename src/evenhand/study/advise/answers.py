@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.page import Answer
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.advise.recommend import SAYS_NOTHING, message_bits, paired
-from evenhand.study.advise.takes import TIGHTER, nearest, repeats_for, what_it_takes
+from evenhand.study.advise.takes import nearest, what_it_takes
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.advise.wording import answer_of, limit_word, name_of, say
-from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE
+from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, TIGHTER, repeats_for
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero, plain
 from evenhand.study.tasks.collect.answers import telling_columns
@@ -67,7 +67,9 @@ def _choice_answer(reading: CollectReading, limits: Limits, choice: Choice, *, f
         key, slots = _use(reading, limits, choice, choice.picked)
         said = answer_of(f"use.{key}", **slots)
         action = "" if folder is None else _privatize(reading, choice.picked.setting, folder)
-        return Answer(said.finding, said.evidence.strip(), action)
+        return Answer(
+            said.finding, f"{said.evidence}{_open_loss(reading, choice.picked.setting)}".strip(), action
+        )
     key, slots, repeats = _NONE[choice.outcome](reading, limits, choice)
     said = answer_of(f"none.{key}", **slots)
     more = "" if folder is None or repeats is None else _go_on(limits, folder, repeats)
@@ -232,6 +234,16 @@ def _leads(reading: CollectReading, choice: Choice, picked: Candidate, beaten: S
     return "".join(said)
 
 
+def _open_loss(reading: CollectReading, setting: Setting) -> str:
+    """Return which group may lose much all the same, and what would tell; an empty text if none may."""
+    loss = reading.open_loss(setting)
+    if loss is None:
+        return ""
+    key = f"use.parts.open_loss{'' if loss.repeats else '_people'}"
+    slots = {"at": epsilon_words(setting.epsilon), "most": loss.most, "repeats": loss.repeats}
+    return say(key, group=reading.named(loss.group), **slots)
+
+
 # --- nothing to use -------------------------------------------------------------------------------
 
 
@@ -284,11 +296,9 @@ def _to_prove(reading: CollectReading, setting: Setting) -> tuple[str, int | Non
 
 
 def _too_few(reading: CollectReading, limits: Limits, choice: Choice) -> Said:  # noqa: ARG001 - one form
-    sizes = sorted((reading.people(group) for group in reading.groups), reverse=True)
-    people = reading.results.facts.rows * FEWEST_PEOPLE / max(sizes[1], 0.5)
-    rounded = float(f"{people:.1e}")
     groups = [reading.named(group) for group in reading.too_few]
-    return "too_few", {"fewest": FEWEST_PEOPLE, "groups": groups, "people": rounded}, None
+    slots = {"fewest": FEWEST_PEOPLE, "groups": groups, "people": reading.people_for_two_groups}
+    return "too_few", slots, None
 
 
 def _too_wide(reading: CollectReading, limits: Limits, choice: Choice) -> Said:  # noqa: ARG001 - one form

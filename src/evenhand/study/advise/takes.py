@@ -16,24 +16,15 @@ from typing import TYPE_CHECKING
 from evenhand.report.words import epsilon_of, epsilon_words
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.advise.wording import limit_word, say
+from evenhand.study.page.comparing import TIGHTER, people_for, repeats_for
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from evenhand.study.advise.recommend import Candidate, Choice, Limits
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.collect.reading import CollectReading
-
-MOST_REPEATS = 200
-"""More repeats than this nobody is told to run."""
-
-TIGHTER = 0.9
-"""How much of the way to a limit an interval may reach, so that the next one does not end on it again."""
-
-_MOST_PEOPLE = 50  # times as many; beyond that the number says nothing
 
 
 def within_on_average(candidate: Candidate, limits: Limits) -> bool:
@@ -45,30 +36,6 @@ def nearest(choice: Choice, limits: Limits) -> Candidate:
     """Return the candidate nearest to the limits; one that is of use, and within them on average, first."""
     useful = [each for each in choice.candidates if each.is_useful] or list(choice.candidates)
     return min(useful, key=lambda each: (not within_on_average(each, limits), each.excess))
-
-
-def repeats_for(reaches: Iterable[tuple[float, Estimated]]) -> int | None:
-    """Return how many repeats bring each interval within its reach; None if more than anybody would run.
-
-    >>> from evenhand.study.results.estimates import Estimated
-    >>> repeats_for([(0.02, Estimated(0.1, 0.06, 0.14, runs=8, standard_error=0.01))])
-    25
-    """
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
-    needed = 2
-    for reach, found in reaches:
-        if found.low is None or found.high is None or not found.standard_error or found.runs < 2:
-            continue
-        half = max(found.high - found.value, found.value - found.low)
-        quantile = float(stdtrit(found.runs - 1, 0.5 + found.level / 2))
-        stretch = half / (quantile * found.standard_error)
-        deviation = found.standard_error * math.sqrt(found.runs) * stretch
-        while needed <= MOST_REPEATS:
-            if float(stdtrit(needed - 1, 0.5 + found.level / 2)) * deviation / math.sqrt(needed) <= reach:
-                break
-            needed += 1
-    return None if needed > MOST_REPEATS else max(needed, 2)
 
 
 def what_it_takes(reading: CollectReading, choice: Choice, limits: Limits) -> tuple[str, int | None]:
@@ -97,12 +64,8 @@ def _distances(candidate: Candidate, limits: Limits) -> list[tuple[float, Estima
 
 def _more(distances: list[tuple[float, Estimated]]) -> tuple[str, int | None]:
     """Return how many repeats or people would show that the limits are kept."""
-    factor = 1.0
-    for distance, found in distances:
-        half = max((found.high or 0.0) - found.value, found.value - (found.low or 0.0))
-        factor = max(factor, (half / distance) ** 2 if distance > 0 else math.inf)
-    repeats = repeats_for(distances)
-    if factor > _MOST_PEOPLE:
+    repeats, factor = repeats_for(distances), people_for(distances)
+    if factor is None:
         return (say("takes.repeats", repeats=repeats) if repeats else say("takes.on_limit")), repeats
     key = "takes.people" if repeats is None else "takes.repeats_or_people"
     return say(key, repeats=repeats, factor=f"{factor:.2g}"), repeats

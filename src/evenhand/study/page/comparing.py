@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.study.results.intervals import FEWEST_REPEATS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
@@ -21,6 +22,17 @@ ENOUGH_REPEATS = max(FEWEST_REPEATS.values())
 
 FEWEST_PEOPLE = 30
 """So many people of a group must be in a test, on average, for the group to be judged."""
+
+ALMOST_ALL = 0.98
+"""From this share on, everybody is said to get the same answer."""
+
+MOST_REPEATS = 200
+"""More repeats than this nobody is told to run."""
+
+TIGHTER = 0.9
+"""How much of the way to a limit an interval may reach, so that the next one does not end on it again."""
+
+_MOST_PEOPLE = 50  # times as many; beyond that the number says nothing
 
 
 def strict(comparisons: int) -> float:
@@ -85,3 +97,44 @@ class Rival:
     @staticmethod
     def _leads(sign: int, accuracy: Estimated, gap: Estimated) -> bool:
         return clearly(accuracy, sign) or clearly(gap, -sign)
+
+
+# --- what would tell ------------------------------------------------------------------------------
+
+
+def repeats_for(reaches: Iterable[tuple[float, Estimated]]) -> int | None:
+    """Return how many repeats bring each interval within its reach; None if more than anybody would run.
+
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> repeats_for([(0.02, Estimated(0.1, 0.06, 0.14, runs=8, standard_error=0.01))])
+    25
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    needed = 2
+    for reach, found in reaches:
+        if found.low is None or found.high is None or not found.standard_error or found.runs < 2:
+            continue
+        half = max(found.high - found.value, found.value - found.low)
+        quantile = float(stdtrit(found.runs - 1, 0.5 + found.level / 2))
+        stretch = half / (quantile * found.standard_error)
+        deviation = found.standard_error * math.sqrt(found.runs) * stretch
+        while needed <= MOST_REPEATS:
+            if float(stdtrit(needed - 1, 0.5 + found.level / 2)) * deviation / math.sqrt(needed) <= reach:
+                break
+            needed += 1
+    return None if needed > MOST_REPEATS else max(needed, 2)
+
+
+def people_for(reaches: Iterable[tuple[float, Estimated]]) -> float | None:
+    """Return how many times as many people bring each interval within its reach; None if far too many.
+
+    >>> from evenhand.study.results.estimates import Estimated
+    >>> round(people_for([(0.02, Estimated(0.1, 0.06, 0.14, runs=8, standard_error=0.01))]), 6)
+    4.0
+    """
+    factor = 1.0
+    for reach, found in reaches:
+        half = max((found.high or 0.0) - found.value, found.value - (found.low or 0.0))
+        factor = max(factor, (half / reach) ** 2 if reach > 0 else math.inf)
+    return factor if factor <= _MOST_PEOPLE else None

@@ -403,12 +403,13 @@ class Reading:
         where = self.chosen if setting is None else setting
         return group_estimate(self.results, where, group, rate, level=LEVEL)
 
-    def moved(self, group: str, rate: str) -> Estimated:
-        """Return how far a rate of a group moves from the baseline to the chosen setting.
+    def moved(self, group: str, rate: str, setting: Setting | None = None) -> Estimated:
+        """Return how far a rate of a group moves from the baseline to the chosen setting, or to another.
 
         The intervals of all groups hold together with :data:`LEVEL`.
         """
-        return group_change(self.results, self.chosen, group, rate, level=strict(len(self.groups)))
+        where = self.chosen if setting is None else setting
+        return group_change(self.results, where, group, rate, level=strict(len(self.groups)))
 
     def pair(self, measure: str) -> tuple[Estimated, Estimated]:
         """Return the mean of a measure in the baseline and the chosen setting, over repeats that both have.

@@ -96,8 +96,11 @@ def _who(audit: PredictionAudit) -> Answer:
         "means": meaning(audit, rate),
         "few": _few(audit),
         "fewest": audit.fewest,
+        "right": _right(audit),
         "base": "",
     }
+    if audit.useless:
+        return audit.sentences.answer(f"who.{audit.useless}", **slots | _useless(audit))
     if head.reason:
         return audit.sentences.answer(
             f"who.{'no_ratio' if head.reason == 'nobody' else head.reason}", **slots
@@ -118,6 +121,26 @@ def _who(audit: PredictionAudit) -> Answer:
     return audit.sentences.answer(f"who.{key}", **slots)
 
 
+def _useless(audit: PredictionAudit) -> dict[str, Any]:
+    """Return what everybody gets, for predictions that do not tell people apart."""
+    rates = {name: audit.rate(0, name, audit.overall) for name in ("selection", "tpr", "fpr")}
+    share = rates["selection"].value
+    everyone = audit.sentences.say(f"who.parts.{'everyone' if share else 'nobody'}")
+    return {"everyone": everyone, "share": share, "outcome": plain(audit.rows.outcome), **rates}
+
+
+def _right(audit: PredictionAudit) -> str:
+    """Return how often predictions are right, where one answer for everybody may be right as often."""
+    if not audit.is_labelled:
+        return ""
+    right = audit.rate(0, "accuracy", audit.overall)
+    if (right.low or 0.0) > audit.same_answer and not audit.useless:
+        return ""
+    key = "right_constant" if audit.useless == "constant" else "right"
+    said = audit.sentences.say(f"who.parts.{key}", right=right, same=audit.same_answer)
+    return said.strip() if audit.useless == "almost_constant" else said
+
+
 def capital(text: str) -> str:
     """Return text as it begins a sentence."""
     return text[:1].upper() + text[1:]
@@ -130,33 +153,50 @@ def _few(audit: PredictionAudit) -> str:
         )
         for place in audit.head.too_few
     ]
-    return audit.sentences.say("who.parts.few", groups=groups) if groups else ""
+    key = "few_only" if audit.head.reason == "too_few" and not audit.useless else "few"
+    return audit.sentences.say(f"who.parts.{key}", groups=groups) if groups else ""
 
 
 # --- how much -------------------------------------------------------------------------------------
 
 
 def _how_much(audit: PredictionAudit) -> Answer:
-    head = audit.head
-    slots: dict[str, Any] = {"measure": comparison_words(audit, head.name)}
-    slots |= {"rules": _rules(audit), "others": _others(audit)}
+    head, answer = audit.head, audit.sentences.answer
+    slots: dict[str, Any] = {"measure": comparison_words(audit, head.name), "rules": _rules(audit)}
+    slots |= {"others": _others(audit), "people": _people(audit)}
+    if audit.useless == "constant" and (head.reason == "nobody" or head.value == head.is_ratio):
+        return answer("much.constant", **slots)
     if head.reason:
-        return audit.sentences.answer("much.undefined", **slots | {"others": slots["others"].strip()})
+        return answer("much.undefined", **slots | {"others": slots["others"].strip()})
     base = head.name.rpartition("_")[0]
     gap, ratio = audit.disparities[f"{base}_gap"], audit.disparities[f"{base}_ratio"]
-    slots |= {
-        "people": _people(audit),
-        "companion": comparison_words(audit, (gap if head.is_ratio else ratio).name),
-    }
+    undefined = audit.sentences.say("much.parts.undefined")
+    shown = value_of(mark(as_estimate(ratio)), 2) if math.isfinite(ratio.value) else undefined
+    margins = (
+        margins_sentence(audit.sentences, group_map(audit)) if audit.margins and not head.is_ratio else ""
+    )
+    slots |= {"size": as_estimate(gap), "ratio": shown, "margins": margins}
+    slots["companion"] = _companion(audit, gap if head.is_ratio and head.is_clear else ratio)
+    if not head.is_clear:
+        return answer("much.unclear", **slots, rates=_rates_words(audit))
     if not head.is_ratio:
-        undefined = audit.sentences.say("much.parts.undefined")
-        shown = value_of(mark(as_estimate(ratio)), 2) if math.isfinite(ratio.value) else undefined
-        margins = margins_sentence(audit.sentences, group_map(audit)) if audit.margins else ""
-        return audit.sentences.answer(
-            "much.gap", **slots, size=as_estimate(gap), ratio=shown, margins=margins
-        )
-    slots |= {"ratio": ratio.value, "ratio_limits": limits_of(ratio.low, ratio.high, 2)}
-    return audit.sentences.answer("much.ratio", **slots, size=as_estimate(gap))
+        return answer("much.gap", **slots)
+    slots |= {"lowest": audit.named(head.lowest or 0), "highest": audit.named(head.highest or 0)}
+    slots |= {"rate": rate_words(audit, head.rate), "ratio_limits": limits_of(ratio.low, ratio.high, 2)}
+    return answer("much.ratio", **slots | {"ratio": ratio.value})
+
+
+def _companion(audit: PredictionAudit, other: Disparity) -> str:
+    """Return what the other comparison of the head is called; of several rates it may be about another."""
+    if len(COMPARISONS[other.name].rates) > 1:
+        return capital(comparison_words(audit, other.name))
+    return audit.sentences.say(f"much.parts.as_{'ratio' if other.is_ratio else 'gap'}")
+
+
+def _rates_words(audit: PredictionAudit) -> str:
+    """Return what the rates of the head are called, of which no gap is clear."""
+    several = len(COMPARISONS[audit.headline].rates) > 1
+    return audit.sentences.say("odds.row") if several else rate_words(audit, audit.head_rate)
 
 
 def _rules(audit: PredictionAudit) -> str:
@@ -206,8 +246,10 @@ def _people(audit: PredictionAudit) -> str:
 
 def _fairer(audit: PredictionAudit, command: str) -> Answer:
     sentences, selection = audit.sentences, audit.disparities["selection_gap"]
+    if audit.useless:
+        return sentences.answer("fairer.useless")
     if audit.head.reason == "too_few":
-        return sentences.answer("fairer.few", fewest=audit.fewest)
+        return sentences.answer("fairer.few")
     if not audit.is_labelled:
         return sentences.answer("fairer.no_outcome")
     if not (audit.head.is_clear or selection.is_clear):

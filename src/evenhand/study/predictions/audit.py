@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from evenhand.measure.disparities import (
     rate_limits,
     rate_values,
 )
-from evenhand.measure.intervals import check_level, mean_of_shares
+from evenhand.measure.intervals import check_level, mean_of_shares, newcombe
 from evenhand.measure.ranking import Ranking, rank_scores
 from evenhand.study.page.catalogue import Catalogue, catalogue
-from evenhand.study.page.comparing import FEWEST_PEOPLE
+from evenhand.study.page.comparing import ALMOST_ALL, FEWEST_PEOPLE
 from evenhand.study.page.wording import join_words, label_words, plain
 from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
@@ -115,6 +115,35 @@ class PredictionAudit:
         """Shares of everybody, those of unknown group too."""
         codes = np.zeros(len(self.rows.group), np.intp)
         return Tables.of(self._count(codes == 0, codes, range(1)), None).groups
+
+    @property
+    def same_answer(self) -> float:
+        """How often the better of the two same answers for everybody is right; NaN without outcomes."""
+        share = float(rate_values(self.overall, "base_rate")[0])
+        return max(share, 1 - share)
+
+    @cached_property
+    def useless(self) -> Literal["", "constant", "almost_constant", "no_better"]:
+        """Why predictions do not tell people apart; empty if they do.
+
+        They are the same for everybody; or almost, and not clearly right more often than one answer for
+        everybody; or people with and without the outcome are not clearly predicted positive at other rates.
+        """
+        selected = float(rate_values(self.overall, "selection")[0])
+        if selected in {0, 1}:
+            return "constant"
+        if not self.is_labelled:
+            return ""
+        right = self.rate(0, "accuracy", self.overall)
+        if max(selected, 1 - selected) >= ALMOST_ALL and (right.low or 0.0) <= self.same_answer:
+            return "almost_constant"
+        (found, positives), (alarms, negatives) = (
+            [part[0] for part in rate_counts(self.overall, rate)] for rate in ("tpr", "fpr")
+        )
+        if not (positives and negatives):
+            return ""
+        low, high = newcombe(found, positives, alarms, negatives, self.level)
+        return "no_better" if low <= 0 <= high else ""
 
     @cached_property
     def people(self) -> tuple[int, ...]:

@@ -213,9 +213,8 @@ def _key_numbers(audit: PredictionAudit) -> list[KeyNumber]:
     label = say("head.selected", outcome=plain(rows.outcome))
     numbers.append(KeyNumber(label, points(selected.value), "", _range(selected)))
     if audit.is_labelled:
-        right, share = (audit.rate(0, rate, audit.overall) for rate in ("accuracy", "base_rate"))
-        same = max(share.value, 1 - share.value)
-        detail = say("head.same_answer", range=_range(right), same=same)
+        right = audit.rate(0, "accuracy", audit.overall)
+        detail = say("head.same_answer", range=_range(right), same=audit.same_answer)
         numbers.append(KeyNumber(say("head.accuracy"), points(right.value), "", detail))
     areas = {place: audit.area(place) for place in range(len(audit.rankings))}
     known = {place: area for place, area in areas.items() if math.isfinite(area.value)}

@@ -8,6 +8,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.disparities import COMPARISONS
+from evenhand.study.predictions.answers import answers
 from unit.study.predictions._cases import audit, people
 
 
@@ -100,3 +101,39 @@ def test_scores_from_0_to_1_are_calibrated_and_others_are_only_ranked():
 def test_options_that_make_no_sense_are_refused(options):
     with pytest.raises(InvalidParameterError):
         audit(*people(), **options)
+
+
+@pytest.mark.parametrize(
+    ("counts", "useless"),
+    [
+        ({}, ""),
+        ({"men": (0, 100, 0, 100), "women": (0, 100, 0, 100)}, "constant"),
+        ({"men": (90, 0, 10, 0), "women": (60, 0, 40, 0)}, "constant"),
+        ({"men": (3, 27, 1, 969), "women": (2, 28, 1, 969)}, "almost_constant"),
+        ({"men": (60, 40, 59, 41), "women": (30, 70, 31, 69)}, "no_better"),
+        ({"men": (18, 2, 80, 900), "women": (16, 4, 200, 780)}, ""),  # alarms: fewer right than with none
+    ],
+)
+def test_predictions_that_do_not_tell_people_apart_are_called_that_first(counts, useless):
+    """Else a classifier that says no to everybody is praised for its parity."""
+    found = audit(*people(**counts))
+    who, _, fairer = (answer.finding for answer in answers(found))
+
+    assert found.useless == useless
+    assert who.startswith("These predictions") == bool(useless)
+    assert fairer.startswith("First get predictions") == bool(useless)
+
+
+@pytest.mark.parametrize("headline", list(COMPARISONS))
+def test_a_gap_that_is_not_clear_is_not_stated_as_one(headline):
+    counts = {"men": (60, 40, 30, 70), "women": (62, 38, 28, 72)}
+    _, much, _ = answers(audit(*people(**counts), headline=headline))
+
+    assert much.finding.startswith("There is no clear gap in ")
+    assert not any(letter.isdigit() for letter in much.finding)
+
+
+def test_too_few_people_are_said_once():
+    said = " ".join(map(str, answers(audit(*people(women=(5, 4, 3, 8))))))
+
+    assert said.count("too few") == 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.report.words import epsilon_of, epsilon_words, number
 from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero, listed, plain
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.collect.reading import CollectReading
+    from evenhand.study.tasks.shared.classifier import OpenLoss
 
 
 COMMAND = "evenhand audit collect --plan plan.toml"
 """Runs the study again, with what is added to it."""
+
+_MANY = 10
+"""From so many times as many people on, tenths say nothing."""
 
 _AGAIN = {"repeats": f"{COMMAND} --repeats 10", "unfinished": COMMAND}
 
@@ -41,8 +45,31 @@ def choice_answer(reading: CollectReading) -> Answer:
     public = setting is not None and setting.mechanism == NAME
     needs = reading.sentences.say("choice.parts.public") if public else ""
     evidence = f"{said.evidence}{needs}{_protects_fewer(reading)}".strip()
-    action = _AGAIN.get(key, "") if setting is None else reading.next_command(setting)
-    return Answer(said.finding, evidence, action)
+    if setting is None:
+        return Answer(said.finding, evidence, _AGAIN.get(key, ""))
+    loss = None if key == "works_from" else _open_loss(reading, setting)
+    if loss is not None:
+        now = "" if key == "only" else reading.sentences.say("choice.parts.now", choice=said.finding)
+        return _wait(reading, loss, f"{now} {evidence}".strip())
+    return Answer(said.finding, evidence, reading.next_command(setting))
+
+
+def _open_loss(reading: CollectReading, setting: Setting) -> OpenLoss | None:
+    """Return the large loss that a setting may have; told of the chosen one where the two are alike."""
+    loss = reading.open_loss(setting)
+    alike = loss is not None and setting.epsilon == reading.chosen.epsilon
+    return (reading.open_loss(reading.chosen) or loss) if alike else loss
+
+
+def _wait(reading: CollectReading, loss: OpenLoss, choice: str) -> Answer:
+    """Return what would tell whether a group loses much, with what one would choose without knowing it."""
+    slots: dict[str, Any] = {"group": reading.named(loss.group), "most": loss.most, "repeats": loss.repeats}
+    slots["factor"] = "" if loss.factor is None else number(loss.factor, int(loss.factor < _MANY))
+    part = ("or" if loss.repeats else "people") if loss.factor else ("" if loss.repeats else "far")
+    slots["takes"] = reading.sentences.say(f"choice.parts.takes_{part}", **slots) if part else ""
+    key = "open_repeats" if loss.repeats else "open_people"
+    said = reading.sentences.answer(f"choice.{key}", **slots, choice=choice)
+    return Answer(said.finding, said.evidence, f"{COMMAND} --repeats {loss.repeats}" if loss.repeats else "")
 
 
 def recommended(reading: CollectReading) -> Setting | None:
@@ -53,8 +80,10 @@ def recommended(reading: CollectReading) -> Setting | None:
 def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return which sentence is true, its slots, and the setting it recommends."""
     if obstacle := _obstacle(reading):
-        runs = reading.change(ACCURACY).runs
-        return obstacle, {"repeats": runs, "enough": ENOUGH_REPEATS} if obstacle == "repeats" else {}, None
+        slots = {"repeats": reading.change(ACCURACY).runs, "enough": ENOUGH_REPEATS}
+        if obstacle == "too_few":
+            slots = {"people": reading.people_for_two_groups}
+        return obstacle, slots, None
     if not reading.is_useful():
         return _works_from(reading)
     if len(reading.protected) == 1:

@@ -13,17 +13,22 @@ With fewer than :data:`ENOUGH_REPEATS` repeats nobody can say which group pays, 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from evenhand.study.page.comparing import (
+    ALMOST_ALL,
     ENOUGH_REPEATS,
     FEWEST_PEOPLE,
     LEVEL,
+    TIGHTER,
     clearly,
     groups_by_sign,
+    people_for,
+    repeats_for,
     strict,
 )
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE, Reading, mean_of
@@ -41,11 +46,29 @@ AUC, BALANCED = "auc", "balanced_accuracy"
 LITTLE = 0.02
 """A change whose whole interval is within two points is little."""
 
-ALMOST_ALL = 0.98
-"""From this share on, everybody is said to get the same answer."""
-
 _FEW_ERRORS = 0.05
 """Of the errors that the same answer for everybody makes."""
+
+
+@dataclass(frozen=True)
+class OpenLoss:
+    """A large loss of a group that is not clear and that these runs cannot rule out.
+
+    Parameters
+    ----------
+    group : str
+    most : float
+        The far end of the interval of the loss.
+    repeats : int, optional
+        How many repeats would show a loss, or that it is little; None if more than anybody would run.
+    factor : float, optional
+        How many times as many people would; None if far too many.
+    """
+
+    group: str
+    most: float
+    repeats: int | None
+    factor: float | None
 
 
 class ClassifierReading(Reading):
@@ -85,6 +108,12 @@ class ClassifierReading(Reading):
     def people(self, group: str) -> float:
         """Return how many people of a group a test has, on average."""
         return mean_of(self.group_runs(BASELINE, group, "people"))
+
+    @property
+    def people_for_two_groups(self) -> float:
+        """About how many people it takes so that two groups are large enough, if shares stay the same."""
+        sizes = sorted((self.people(group) for group in self.groups), reverse=True)
+        return float(f"{self.results.facts.rows * FEWEST_PEOPLE / max(sizes[1], 0.5):.1e}")
 
     # --- the gap, between groups that are judged --------------------------------------------------------
 
@@ -191,6 +220,22 @@ class ClassifierReading(Reading):
         little = all(change.low is not None and change.low >= -LITTLE for change in changes)
         falls = any(clearly(change, -1) for change in changes)
         return little and not falls and not clearly(self.change(GAP), 1)
+
+    def open_loss(self, setting: Setting) -> OpenLoss | None:
+        """Return the largest loss of a judged group that a setting may have, where none is clear.
+
+        A setting that clearly costs accuracy is judged by that; None also where every loss is little.
+        """
+        moves = {group: self.moved(group, "accuracy", setting) for group in self.judged}
+        lows = {group: move.low for group, move in moves.items() if move.low is not None}
+        if any(clearly(move, -1) for move in (self.change(ACCURACY, setting), *moves.values())):
+            return None
+        large = [moves[group] for group, low in lows.items() if low < -LITTLE]
+        if not large:
+            return None
+        reaches = [(TIGHTER * max(LITTLE + move.value, -move.value), move) for move in large]
+        group = min(lows, key=lows.__getitem__)
+        return OpenLoss(group, -lows[group], repeats_for(reaches), people_for(reaches))
 
     # --- answers that need no model -------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
+from evenhand.study.page.comparing import ALMOST_ALL, ENOUGH_REPEATS, FEWEST_PEOPLE, clearly
 from evenhand.study.page.crossed import margins_sentence, rates_map
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import Rounded, is_exactly_zero, points, round_apart
-from evenhand.study.tasks.shared.classifier import ALMOST_ALL, AUC, LITTLE
+from evenhand.study.tasks.shared.classifier import AUC, LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,9 +169,12 @@ def _nobody(
         largest = max(known, key=lambda group: abs(known[group].value))
         slots |= {"group": reading.named(largest), "change": known[largest], "most": _round_up(widest)}
         return ("nobody_judged" if reading.too_few else "nobody"), slots | {"others": ""}
-    slots |= {"group": reading.named(furthest), "change": known[furthest]}
-    key = "open_judged" if reading.too_few else "open"
-    return key, slots | {"most": -(known[furthest].low or 0.0), "others": ""}
+    slots |= {"group": reading.named(furthest), "change": known[furthest], "others": ""}
+    most = -(known[furthest].low or 0.0)
+    judged = "_judged" if reading.too_few else ""
+    if most <= LITTLE:
+        return f"little{judged}", slots | {"most": _round_up(max(most, _HALF_A_POINT / 5))}
+    return f"open{judged}", slots | {"most": most}
 
 
 def _round_up(share: float) -> float:
