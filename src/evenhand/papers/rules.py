@@ -1,4 +1,6 @@
-r"""Rules for verdicts, fixed before any result was looked at.
+r"""Rules for verdicts, the same for every paper.
+
+The page on reproductions says which of them were fixed before any result was looked at, and which came later.
 
 ``quoted``
     A number printed in the paper agrees if ours is within two standard errors, half a unit of the last
