@@ -64,4 +64,4 @@ def test_a_small_loss_is_not_told_as_one_that_cannot_be_ruled_out():
     """A long interval on the side of gains is no risk."""
     found = answers(alike(0.03))[0].finding
 
-    assert found == "Nobody clearly pays, and no group loses more than 1.9 points."
+    assert found == "Nobody clearly pays: no group's loss reaches 1.9 points."
