@@ -104,6 +104,37 @@ def test_light_and_dark_need_no_script(rendered):
     assert "@media print" in rendered
 
 
+def declarations_on_paper(rendered):
+    """Return what the rules for print declare, by selector."""
+    block = rendered.partition("@media print{")[2].partition("</style>")[0]
+    declared = {}
+    for selectors, body in re.findall(r"([^{}@]+)\{([^{}]*)\}", block):
+        for selector in selectors.split(","):
+            declared.setdefault(selector.strip(), []).extend(body.split(";"))
+    return declared
+
+
+@pytest.mark.parametrize(
+    ("declaration", "selectors"),
+    [
+        ("break-after:avoid", "h1 h2 .lead .kicker .finding .legend .row-name caption thead .again"),
+        ("break-inside:avoid", "h1 h2 .finding .note .card figure tr pre"),
+        ("break-before:avoid", ".evidence"),
+        ("display:none", "nav details .skip"),
+        ("display:table-header-group", "thead"),
+    ],
+)
+def test_a_heading_is_printed_with_what_it_heads(rendered, parsed, declaration, selectors):
+    """Else a finding stands at the foot of a page, and its evidence or its table on the next."""
+    declared = declarations_on_paper(rendered)
+    names = {name for _, attributes in parsed.elements for name in attributes.get("class", "").split()}
+
+    assert {
+        selector for selector in selectors.split() if declaration not in declared.get(selector, [])
+    } == set()
+    assert {name for name in re.findall(r"\.([\w-]+)", selectors) if name not in names} == set()
+
+
 def test_a_large_page_stays_below_a_megabyte(rendered):
     """Eight protocols, nine epsilons and two splits are on the sample."""
     assert len(rendered.encode()) < 1_000_000

@@ -38,6 +38,17 @@ def test_a_finding_is_short_and_has_two_numbers_at_most(kind):
     assert len(situations(kind)) >= 40
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_nothing_can_be_distinguished_is_said_once_at_most(kind):
+    often = {
+        title
+        for title, answers in situations(kind)
+        if " ".join(map(str, answers)).count("cannot be distinguished") > 1
+    }
+
+    assert often == set()
+
+
 def test_a_long_finding_and_one_with_three_numbers_break_the_rules():
     """The twin of the test above."""
     assert broken_rules("word " * 26 + ".") != []

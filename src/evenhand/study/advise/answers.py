@@ -240,8 +240,7 @@ def _open_loss(reading: CollectReading, setting: Setting) -> str:
     if loss is None:
         return ""
     key = f"use.parts.open_loss{'' if loss.repeats else '_people'}"
-    slots = {"at": epsilon_words(setting.epsilon), "most": loss.most, "repeats": loss.repeats}
-    return say(key, group=reading.named(loss.group), **slots)
+    return say(key, group=reading.named(loss.group), repeats=loss.repeats)
 
 
 # --- nothing to use -------------------------------------------------------------------------------

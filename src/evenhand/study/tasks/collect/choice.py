@@ -80,7 +80,7 @@ def recommended(reading: CollectReading) -> Setting | None:
 def _choice(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return which sentence is true, its slots, and the setting it recommends."""
     if obstacle := _obstacle(reading):
-        slots = {"repeats": reading.change(ACCURACY).runs, "enough": ENOUGH_REPEATS}
+        slots: dict[str, Any] = {"repeats": reading.change(ACCURACY).runs, "enough": ENOUGH_REPEATS}
         if obstacle == "too_few":
             slots = {"people": reading.people_for_two_groups}
         return obstacle, slots, None

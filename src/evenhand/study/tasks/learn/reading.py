@@ -143,9 +143,9 @@ class LearnReading(ClassifierReading):
         people = [self.rate(group, "people", BASELINE).value for group in self.groups]
         return _of_shares(found, row=1 / (sum(people) if measure == ACCURACY else max(min(people), 1.0)))
 
-    def moved(self, group: str, rate: str) -> Estimated:
+    def moved(self, group: str, rate: str, setting: Setting | None = None) -> Estimated:
         """Return how far a rate of a group is from the plain classifier's; all groups hold together."""
-        found = super().moved(group, rate)
+        found = super().moved(group, rate, setting)
         return _of_shares(found, row=1 / max(self.rate(group, "people", BASELINE).value, 1.0))
 
     def bound(self, setting: Setting | None = None) -> tuple[str, float]:
