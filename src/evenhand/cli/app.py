@@ -59,6 +59,7 @@ _HELP = "Who pays when data is protected, how much, and how to make it fairer."
 _EXAMPLE = """\
 \b
 Example:
+  evenhand demo
   evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
 """
 
@@ -76,8 +77,10 @@ class _Commands(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for param in self.params:
-            if param.name == "show_completion" and isinstance(param, TyperOption):
-                param.help = "Show it, to put it in place by hand."
+            if isinstance(param, TyperOption) and param.name == "install_completion":
+                param.help = "Install completion; --show-completion shows it."
+            elif isinstance(param, TyperOption) and param.name == "show_completion":
+                param.hidden = True
         super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

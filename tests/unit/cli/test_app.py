@@ -26,6 +26,7 @@ def test_help_fits_a_screen(call):
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 80
     assert all(f"  {name} " in done.stdout for name in COMMANDS)
+    assert "    evenhand demo" in lines  # what a newcomer types first
 
 
 def test_no_arguments_show_the_help(call):

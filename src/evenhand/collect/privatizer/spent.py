@@ -10,11 +10,14 @@ What a process has spent is not known in another one until a copy comes back fro
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.errors import GuaranteeError
@@ -98,6 +101,14 @@ _SECOND = (
     "rng."
 )
 
+_ELSEWHERE = (
+    "This estimator, or the one that it is a copy or clone of, was made in another process. What its other "
+    "copies draw is not known here, so without a ledger nothing limits what that comes to; a search or a "
+    "cross-validation with n_jobs is that case. Nothing was drawn. Hint: give ledger=..., or set "
+    "EVENHAND_LEDGER; for rows of other people make a new one, with "
+    "type(model)(**model.get_params(deep=False)); for a study give rng."
+)
+
 
 class Place(NamedTuple):
     """The number of an act among those of its estimator, from 0 on, and whether its family is to be warned.
@@ -112,8 +123,9 @@ class Place(NamedTuple):
 class Tally:
     """The acts of a family of copies. It only ever grows."""
 
-    def __init__(self, name: bytes) -> None:
+    def __init__(self, name: bytes, home: bytes | None = None) -> None:
         self.name = name
+        self.home = name_of_process() if home is None else home
         self.acts: Acts = {}
         self.lock = Lock()
         self.has_warned = False
@@ -151,19 +163,26 @@ class Tally:
 
     def __reduce__(self) -> tuple[Any, ...]:
         self.keep()
-        return _restore_tally, (self.name, dict(self.acts))
+        return _restore_tally, (self.name, dict(self.acts), self.home)
 
 
+_STARTED = uuid4().bytes
+_MADE_IN: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()  # scikit-learn wants no attribute for it
 _TALLIES: dict[bytes, Tally] = {}
 _TALLIES_LOCK = Lock()
 
 
-def _restore_tally(name: bytes, acts: Acts) -> Tally:
+def _restore_tally(name: bytes, acts: Acts, home: bytes) -> Tally:
     """Return the tally of that name, which this process may have already, with these acts in it."""
     with _TALLIES_LOCK:
-        tally = _TALLIES.setdefault(name, Tally(name)).root
+        tally = _TALLIES.setdefault(name, Tally(name, home)).root
     tally.join(acts)
     return tally
+
+
+def name_of_process() -> bytes:
+    """Return what tells this process from any other, from one that it was forked from too."""
+    return _STARTED + os.getpid().to_bytes(8, "big")
 
 
 def _random_name() -> bytes:
@@ -198,18 +217,35 @@ class Spending:
         return self._add(act, has_ledger=True)
 
     def charge(
-        self, act: Act | Collection, *, ledger: AnyLedger | None, source: Source, purpose: str, owner: str
+        self,
+        act: Act | Collection,
+        *,
+        ledger: AnyLedger | None,
+        source: Source,
+        purpose: str,
+        owner: str,
+        fitted_here: bool = True,
     ) -> Place:
         """Charge an act to the ledger that is configured, and count it, before anything is drawn for it.
+
+        Parameters
+        ----------
+        act, ledger, source, purpose, owner
+            What is done, who pays, what is drawn from, and what the ledger and messages say.
+        fitted_here : bool
+            Whether this process fits the estimator, and does not only use one that was fitted elsewhere.
 
         Raises
         ------
         GuaranteeError
-            If the family has drawn with the secure source before and no ledger counts what that comes to.
+            If no ledger counts what the family comes to, and it has drawn with the secure source before or
+            is fitted in another process than it was made in.
         """
         found = find_ledger(ledger, source=source, owner=owner)
         if found is not None:
             found.spend(act.guarantees[-1], purpose=purpose, source=source)
+        elif act.is_secure and fitted_here and self._tally.home != name_of_process():
+            raise GuaranteeError(_ELSEWHERE)
         return self._add(act, has_ledger=found is not None)
 
     def _add(self, act: Act | Collection, *, has_ledger: bool) -> Place:
@@ -274,10 +310,18 @@ class KeepsSpending:
     Stands before scikit-learn's BaseEstimator. For people who were in nothing so far make a new estimator.
     """
 
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Remember the process: one that is forked later must not begin anew."""
+        made = super().__new__(cls)
+        _MADE_IN[made] = name_of_process()
+        return made
+
     @property
     def _spending(self) -> Spending:
         kept: Spending | None = self.__dict__.get("_spent")
-        return self.__dict__.setdefault("_spent", Spending()) if kept is None else kept
+        if kept is None:
+            kept = self.__dict__.setdefault("_spent", Spending(Tally(_random_name(), _MADE_IN[self])))
+        return kept
 
     @_spending.setter
     def _spending(self, spending: Spending) -> None:

@@ -28,7 +28,7 @@ from evenhand.collect.privatizer.output import (
     passed_types,
     remember,
 )
-from evenhand.collect.privatizer.spent import Collection, KeepsSpending, total_of_reports
+from evenhand.collect.privatizer.spent import Collection, KeepsSpending, name_of_process, total_of_reports
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.collect.reports.streams import check_rng, stream_for
@@ -189,7 +189,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         self._layout, self._named = layout, named
         # parameters may be set to others later
         self._declared, self._rng, self._keeps_index = self.schema is not None, self.rng, self.keep_index
-        self._ledger = self.ledger
+        self._ledger, self._fitted_in = self.ledger, name_of_process()
         self._inferred = tuple(column.name for column in layout.schema if column.inferred)
         self._clear = self._columns_in_clear()
         return self
@@ -224,6 +224,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             source=stream_for(self._rng, ""),
             purpose=f"{_OWNER}: {columns}",
             owner=_OWNER,
+            fitted_here=self._fitted_in == name_of_process(),
         )
         if place.warns:
             self._warn_of_repetition()

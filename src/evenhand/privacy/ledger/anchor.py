@@ -143,11 +143,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse a folder or a symbolic link: behind a link the file beside it would be another's."""
+    """Refuse what is no plain file: behind a link the file beside it would be another's."""
     if path.is_symlink():
         raise LedgerError(f"'{path.name}' is a symbolic link. Nothing was spent. Hint: name the file itself.")
     if path.is_dir():
         raise LedgerError(f"'{path.name}' is a folder. Nothing was spent. Hint: name a file in it.")
+    if path.exists() and not path.is_file():
+        raise LedgerError(f"'{path.name}' is a device or a pipe. Nothing was spent. Hint: name a file.")
 
 
 def _text_of(anchor: Anchor) -> bytes:

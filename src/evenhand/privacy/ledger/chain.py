@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import LedgerError
@@ -48,9 +49,13 @@ class Entry:
     text: str
     hash: str
 
-    @cached_property
+    @property
     def terms(self) -> Mapping[str, Any]:
-        """Everything that the entry says."""
+        """Everything that the entry says. It cannot be changed, for sums are made of it."""
+        return MappingProxyType(self._terms)
+
+    @cached_property
+    def _terms(self) -> dict[str, Any]:
         terms: dict[str, Any] = json.loads(self.text)
         return terms
 
@@ -111,7 +116,7 @@ class Entry:
         >>> Chain().next_entry({"kind": "open", "time": "2026-01-31T12:00:00Z"}).to_dict()["number"]
         1
         """
-        return {"number": self.number, **self.terms, "hash": self.hash}
+        return {"number": self.number, **json.loads(self.text), "hash": self.hash}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand._validate import kind_of, refuse
-from evenhand.privacy.ledger.ledger import Ledger
+from evenhand.errors import LedgerError
+from evenhand.privacy.ledger.ledger import Ledger, anchor_beside
 
 if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
@@ -61,7 +62,18 @@ def find_ledger(
 
 
 def _ledger_beside(data: str | os.PathLike[str] | None) -> Path | None:
+    """Return the ledger in the folder of the data, or of what a link to it leads to.
+
+    One that is lost counts as long as its anchor is there: it is then refused, and not forgotten.
+    """
     if data is None:
         return None
-    place = Path(data).absolute().parent / BESIDE
-    return place if os.path.lexists(place) else None
+    named = Path(data).absolute()
+    places = {folder.resolve() / BESIDE for folder in (named.parent, named.resolve().parent)}
+    ledgers = [place for place in places if any(map(os.path.lexists, (place, anchor_beside(place))))]
+    if len(ledgers) > 1:
+        raise LedgerError(
+            f"There is a ledger '{BESIDE}' beside the link to the data, and another beside the data itself. "
+            "Nothing was spent. Hint: name the one to charge."
+        )
+    return ledgers[0] if ledgers else None

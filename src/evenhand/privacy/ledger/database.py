@@ -52,6 +52,7 @@ def open_database(path: Path, *, write: bool, new: bool = False) -> Iterator[sql
     Reading too is done by a connection that may write: the last one of these to close removes the log.
     """
     refuse_link(path)
+    _refuse_second_name(path)
     mode = "rwc" if new and write else "rw"
     with _explained(path), closing(_connect(path, mode)) as connection:
         connection.text_factory = _lenient
@@ -134,6 +135,15 @@ def copy_database(connection: sqlite3.Connection, target: Path) -> None:
         connection.backup(copied)
         copied.execute("PRAGMA journal_mode = DELETE")  # so that the copy is one file
     sync_folder(target.parent)
+
+
+def _refuse_second_name(path: Path) -> None:
+    """Refuse a file with two names: SQLite keeps a log for each name, and would lose what one of them has."""
+    if path.exists() and path.stat().st_nlink > 1:
+        raise LedgerError(
+            f"Ledger '{path.name}' has a second name (a hard link), under which it could be spent twice. "
+            "Nothing was spent. Hint: remove the other name."
+        )
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

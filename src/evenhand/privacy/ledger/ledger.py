@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from evenhand._notebook import figures_html
-from evenhand._validate import integer, refuse
+from evenhand._validate import integer, kind_of, refuse
 from evenhand.errors import GuaranteeError, LedgerError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor
@@ -147,8 +147,10 @@ class Ledger:
         period: str | None = None,
         anchor: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._path = Path(path).absolute()
-        self._given_anchor = None if anchor is None else Path(anchor).absolute()
+        self._path = _checked_place("path", path)
+        self._given_anchor = None if anchor is None else _checked_place("anchor", anchor)
+        if self._given_anchor == self._path:
+            refuse("anchor", "Ledger", "another file than the ledger", self.name)
         self._lock, self._clock, self._chain = Lock(), Clock(), Chain()
         given = {"epsilon": epsilon, "delta": delta, "unit": unit, "people": people, "period": period}
         given = {name: value for name, value in given.items() if value is not None}
@@ -394,9 +396,10 @@ class Ledger:
             )
 
     def _read_in(self, connection: sqlite3.Connection) -> Chain:
+        place = read_place(connection, ANCHOR)
         if self._given_anchor is None:
-            place = read_place(connection, ANCHOR)
             self._given_anchor = None if place is None else Path(place)
+        self._refuse_second_anchor(anchor_beside(self._path) if place is None else Path(place))
         anchor = Anchor.load(self.anchor)  # before the chain, which another process may lengthen meanwhile
         chain = read_chain(connection, self._chain, name=self.name)
         if anchor is None:
@@ -409,6 +412,17 @@ class Ledger:
         anchor.check(chain, name=self.name)
         self._chain = chain
         return chain
+
+    def _refuse_second_anchor(self, remembered: Path) -> None:
+        """Refuse another anchor while the one that the ledger remembers is there: it would become old.
+
+        An older copy of the ledger would then be taken for the newest by whoever names no anchor.
+        """
+        if os.path.lexists(remembered) and os.path.realpath(remembered) != os.path.realpath(self.anchor):
+            raise LedgerError(
+                f"The anchor of ledger '{self.name}' is '{remembered.name}', and that file is there. "
+                "Nothing was spent. Hint: leave anchor=... out."
+            )
 
     def _add(self, build: Callable[[Chain, str], Mapping[str, Any]]) -> Entry:
         """Store one entry and anchor it; `build` gives its terms or refuses, under the lock for writing."""
@@ -456,6 +470,13 @@ class Ledger:
 def anchor_beside(path: Path) -> Path:
     """Return where the anchor of a ledger stands, unless another place is named."""
     return path.with_name(f"{path.name}.anchor")
+
+
+def _checked_place(name: str, place: object) -> Path:
+    """Return the place of a file, whatever folder the program goes to later."""
+    if not isinstance(place, str | os.PathLike) or "\0" in str(place):
+        refuse(name, "Ledger", "the path of a file", kind_of(place))
+    return Path(place).absolute()
 
 
 def _open_again(path: str, anchor: str) -> Ledger:

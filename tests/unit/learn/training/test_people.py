@@ -135,7 +135,10 @@ def test_a_person_trains_or_is_counted_and_never_both(monkeypatch):
     count = "evenhand.learn.parity.post_processor.ParityPostProcessor._table"
     real = ParityPostProcessor._table
     monkeypatch.setattr(
-        count, lambda self, rows, *a: seen.setdefault("counted", rows.people) is None or real(self, rows, *a)
+        count,
+        lambda self, rows, *a, **k: (
+            seen.setdefault("counted", rows.people) is None or real(self, rows, *a, **k)
+        ),
     )
     model = processor(private, prefit=False).fit(X, Y, group=GROUP, person=PERSON)
 
