@@ -10,6 +10,7 @@ from sklearn.base import clone
 from evenhand.collect.privatizer import transformer as module
 from evenhand.collect.privatizer.spent import Spending
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 
@@ -44,8 +45,10 @@ SEEDS = [None, 7, np.random.SeedSequence(7), np.random.default_rng(7), SeededSou
 
 @pytest.mark.parametrize("rng", SEEDS, ids=lambda rng: type(rng).__name__)
 @pytest.mark.parametrize("fit_again", [False, True])
-def test_the_check_passes_what_is_right(rng, fit_again):
-    privatizer = LocalPrivatizer(schema=SCHEMA, rng=rng)
+def test_the_check_passes_what_is_right(rng, fit_again, tmp_path):
+    """A second batch with secure draws needs a ledger."""
+    ledger = None if rng is not None else Ledger(tmp_path / "ledger.db", epsilon=100, delta="1e-6")
+    privatizer = LocalPrivatizer(schema=SCHEMA, rng=rng, ledger=ledger)
     assert_batches_have_streams_of_their_own(privatizer, fit_again=fit_again)
     assert_every_batch_is_counted(privatizer)
 

@@ -35,7 +35,7 @@ def answers(results: ResultData, *, chosen: object = None, language: str = "en")
     >>> data = DataSource(dataset="causal", options={"n": 300})
     >>> plan = Plan(data=data, task=CollectTask("grr", 1, model="logistic"), repeats=1)
     >>> answers(run(plan, workers=1, progress=False))[2].finding
-    'Run more repeats before choosing.'
+    'Collect more people, or join small groups, before you choose.'
     """
     with written_in(language):
         return results.plan.task.read(results, chosen=chosen, language=language).answers()

@@ -37,6 +37,7 @@ WORDS = {
     ],
     "schema": ["schema", "people.csv", "--out", "drafted.toml", "--overwrite"],
     "datasets": ["datasets"],
+    "ledger": ["ledger", "show", "nowhere.db"],
     "reproduce": ["reproduce"],
 }  # fmt: skip
 """A command line of each command that takes a moment."""
