@@ -21,7 +21,9 @@ def _no_profile(monkeypatch):
     monkeypatch.setattr("evenhand.cli.commands.advise.profile", lambda prepared: None)
 
 
-def test_a_small_study_is_run_and_the_advice_shown_with_its_caveat(call, file, fake):
+def test_a_small_study_is_run_and_the_advice_shown_with_its_caveat(call, file, fake, monkeypatch):
+    enough, run = finished(Plan(task=CollectTask(["grr", "oue"], ["1/2", 1]), repeats=7)), study.run_cells
+    monkeypatch.setattr("evenhand.cli.study.run_cells", lambda plan, **how: run(plan, **how) and enough)
     done = call("advise", file, *WHOLE, "--max-gap", 0.1)
 
     plan = fake[0]["plan"]
@@ -48,7 +50,7 @@ def _with_rows(fake, monkeypatch):
     task = CollectTask(["grr", "oue"], ["1/2", 1], splits="uniform")
 
     def run(plan, **_):
-        return finished(Plan(data=plan.data, task=task, repeats=3))
+        return finished(Plan(data=plan.data, task=task, repeats=7))
 
     monkeypatch.setattr("evenhand.cli.study.run_cells", run)
 
@@ -58,11 +60,11 @@ def test_the_advice_for_machines(call, file, with_rows):
     told = json.loads(call("advise", file, *WHOLE, "--json").stdout)
 
     assert told["command"] == "advise"
-    assert told["recommendation"]["name"] == "GRR, uniform split, ε = 1"
-    assert told["finding"].startswith("Use GRR at ε = 1")
+    assert told["recommendation"]["name"] == "GRR, uniform split, ε = 0.5"
+    assert told["finding"].startswith("Use GRR at ε = 0.5")
     assert told["next"] == (
         "evenhand privatize people.csv reports.csv --schema advice/schema.toml --declared-only --columns sex "
-        "--epsilon 1 --protocol grr --split uniform"
+        "--epsilon 1/2 --protocol grr --split uniform"
     )
     assert told["caveats"]
     assert told["files"]["plan"].endswith("advice/plan.toml")

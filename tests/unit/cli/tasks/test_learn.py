@@ -150,7 +150,7 @@ def test_roles_that_lack_are_asked_for_with_a_whole_command(call, people):
     done = call("audit", "learn", people, "--target", "hired", "--protected", "sex")
 
     assert done.exit_code == 2
-    assert "--positive (the value of it that people hope for)" in said(done)
+    assert "--positive and --privileged must be given" in said(done)
     assert "evenhand audit learn" in said(done)
     assert "--sensitive" not in said(done)
 

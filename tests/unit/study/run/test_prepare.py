@@ -20,7 +20,7 @@ from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect import prepare as preparing_collection
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared import rows as preparing
-from evenhand.table import Table, write_csv, write_parquet
+from evenhand.table import write_csv, write_parquet
 from statistical._exact import ALPHA
 from unit.study._small_studies import people, plan, schema
 
@@ -114,12 +114,10 @@ def test_a_sample_keeps_the_order_and_draws_without_return():
 
 def test_every_row_is_as_likely_in_the_sample():
     """Otherwise a study of a sample is a study of other people."""
-    numbered = Schema([Column("row", Domain.integers(0, 399))])
-    table = Table(numbered, {"row": np.arange(400, dtype=np.uint16)})
     counts = np.zeros(400)
     for seed in range(200):
         study = plan(data=DataSource(path="people.csv", rows=100), seed=seed)
-        counts[preparing._sample(study, table)[0]["row"]] += 1
+        counts[preparing._choose_rows(study, 400)[0]] += 1
 
     assert binom(200, 0.25).cdf(counts.min()) > ALPHA / 400
     assert binom(200, 0.25).sf(counts.max() - 1) > ALPHA / 400

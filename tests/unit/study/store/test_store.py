@@ -243,7 +243,7 @@ def test_other_data_and_another_schema_are_named(folder, prepared):
     fewer = prepared.facts.schema.select([name for name in prepared.facts.schema.names if name != "M"])
     facts = replace(prepared.facts, fingerprint="0" * 64, schema=fewer)
     with Store.reserve(folder, resume=True) as store:
-        _refused(lambda: store.start(PLAN, facts), "differs in the data and the schema.")
+        _refused(lambda: store.start(PLAN, facts), "differs in the data or the schema.")
 
 
 def test_a_second_process_is_refused_and_a_reader_is_not(folder):

@@ -111,7 +111,8 @@ def test_groups_that_are_all_too_small_leave_no_gap_to_tell():
     assert first.finding.endswith("and the groups are too small to say who pays.")
     assert first.evidence.endswith("On average a test has 12 of women and 12 of men.")
     assert second == "**To measure a gap takes two groups of 30 people or more in a test.**"
-    assert third == "**Collect more people, or join small groups, before you choose.**"
+    assert third.finding == "Collect more people, or join small groups, before you choose."
+    assert third.evidence.startswith("It takes about 5,000 people in all, or small groups ")
 
 
 def test_a_small_difference_on_few_repeats_is_not_called_none():
