@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
 MANY_ROWS = 50_000
@@ -328,14 +329,17 @@ def explain_resume(plan: Plan, folder: Path) -> str:
 
 
 def write_results(
-    terminal: Terminal, results: Results, out: Path, *, language: str = "en"
+    terminal: Terminal, results: Results, out: Path, *, chosen: Setting | None = None, language: str = "en"
 ) -> dict[str, Path]:
-    """Write what goes beside the store, and return the path of each file by its word."""
+    """Write what goes beside the store, and return the path of each file by its word.
+
+    The report is about the chosen setting, if there is one.
+    """
     report, cells = out / "report.html", out / "cells.csv"
     results.to_csv(cells)
     files = {"Report": report, "Plan": out / "plan.toml", "Cells": cells, "Store": out / "study.db"}
     try:
-        results.report(report, language=language)
+        results.report(report, chosen=chosen, language=language)
     except MissingExtraError as error:
         terminal.warn(f"No report was written. {error}")
         del files["Report"]

@@ -110,7 +110,7 @@ class AdviseCommand(TaskCommand):
         terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
         rows = profile(prepare(run.plan, frame=run.frame))
         advice = results.advise(**limits, profile=rows, folder=shorten_path(run.folder))
-        files = write_results(terminal, results, run.folder)
+        files = write_results(terminal, results, run.folder, chosen=advice.recommendation)
         code = FAILED if results.failures else 0
         paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
         terminal.object({"command": self.name, **advice.to_dict(), "files": paths, "exit": code})

@@ -36,6 +36,16 @@ def test_a_small_study_is_run_and_the_advice_shown_with_its_caveat(call, file, f
     assert "Report   advice/report.html" in done.stdout
 
 
+def test_the_report_is_about_what_is_recommended(call, file, with_rows, monkeypatch):
+    """A page about another setting may say the opposite of the terminal."""
+    shown = []
+    monkeypatch.setattr(Results, "report", lambda self, path, *, chosen, **_: shown.append(chosen))
+    (file.parent / "advice").mkdir()
+    told = json.loads(call("advise", file, *WHOLE, "--json").stdout)
+
+    assert [str(setting.epsilon) for setting in shown] == [told["recommendation"]["epsilon"]]
+
+
 def test_the_largest_epsilon_limits_what_is_tried(call, file, fake):
     call("advise", file, *WHOLE, "--epsilon", 1.5, "--repeats", 3, "--rows", 100, "--seed", 4)
 

@@ -21,7 +21,7 @@ def test_the_guarantee_says_what_is_and_what_is_not_protected(full):
     assert said["Guarantee"] == "ε = 1, δ = 0 (pure), attained"
     assert said["Randomness"] == "simulated with seed 0: for study only, not a release"
     assert said["Not protected"] == (
-        "the label, hired; 1 other column (job) and people scored later, "
+        "the label, hired, 1 other column (job) and people scored later, "
         "whose answers the model gets as they are"
     )
     assert said["May reveal it"].startswith("columns in the clear that go together with a protected one")
