@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from evenhand.collect.protocols.law import VALUES_PUBLIC
@@ -166,7 +165,7 @@ class Tally:
         return _restore_tally, (self.name, dict(self.acts), self.home)
 
 
-_STARTED = uuid4().bytes
+_STARTED = SecureSource().words(2).tobytes()
 _MADE_IN: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()  # scikit-learn wants no attribute for it
 _TALLIES: dict[bytes, Tally] = {}
 _TALLIES_LOCK = Lock()

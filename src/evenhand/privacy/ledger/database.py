@@ -1,7 +1,8 @@
 """The SQLite file of a ledger: how it is made, opened, locked, read and added to.
 
-A connection lives for one operation. Between operations the ledger is one file, with no log beside it, so
-that a copy of it is a whole ledger.
+A connection lives for one operation. A charge stays in the log, so that no more is brought to the disk than
+it needs. Whoever reads the ledger next, or gives it back, copies the log into the file, which then is a whole
+ledger by itself.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ APPLICATION = 0x65766C67
 
 _BUSY_SECONDS = 120.0  # on a busy machine a hundred processes may be before us
 _RETRY_SECONDS = 0.01
+_LONGEST_LOG = 500_000  # bytes, of which a charge takes 4,120 or twice that; then it is copied into the file
 _TABLES = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE places (name TEXT PRIMARY KEY, place TEXT NOT NULL)",
@@ -49,7 +51,8 @@ _DAMAGED = "is damaged. Hint: put back the newest copy of the file"
 def open_database(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlite3.Connection]:
     """Connect to a ledger that is ours, or to an empty file if it may be `new`.
 
-    Reading too is done by a connection that may write: the last one of these to close removes the log.
+    Reading too is done by a connection that may write: the last one of these to close removes the log. After
+    something was added to a ledger that was there, the log stays.
     """
     refuse_link(path)
     _refuse_second_name(path)
@@ -68,6 +71,8 @@ def open_database(path: Path, *, write: bool, new: bool = False) -> Iterator[sql
 
         _wait_and_do(connection, set_up)
         yield connection
+        if write and not new:
+            _close_with_log(connection, path)
 
 
 @contextmanager
@@ -135,6 +140,25 @@ def copy_database(connection: sqlite3.Connection, target: Path) -> None:
         connection.backup(copied)
         copied.execute("PRAGMA journal_mode = DELETE")  # so that the copy is one file
     sync_folder(target.parent)
+
+
+def fold_log(path: Path) -> None:
+    """Copy the log of a ledger into its file, if nobody else has it open."""
+    with suppress(LedgerError, OSError), open_database(path, write=False) as connection:
+        is_empty(connection)
+
+
+def _close_with_log(connection: sqlite3.Connection, path: Path) -> None:
+    """Close a connection and leave the log where it is, unless that is long.
+
+    The last connection to close copies the log into the file, unless it may only read.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    with suppress(OSError, sqlite3.Error):
+        if log.stat().st_size < _LONGEST_LOG:
+            with closing(_connect(path, "ro")) as reader:
+                is_empty(reader)  # it has the log open from here on
+                connection.close()
 
 
 def _refuse_second_name(path: Path) -> None:

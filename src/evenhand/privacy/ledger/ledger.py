@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from evenhand._notebook import figures_html
 from evenhand._validate import integer, kind_of, refuse
@@ -21,6 +22,7 @@ from evenhand.privacy.ledger.database import (
     add_entry,
     copy_database,
     create_tables,
+    fold_log,
     is_empty,
     open_database,
     read_chain,
@@ -152,6 +154,7 @@ class Ledger:
         if self._given_anchor == self._path:
             refuse("anchor", "Ledger", "another file than the ledger", self.name)
         self._lock, self._clock, self._chain = Lock(), Clock(), Chain()
+        self._folding: finalize[..., Ledger] | None = None
         given = {"epsilon": epsilon, "delta": delta, "unit": unit, "people": people, "period": period}
         given = {name: value for name, value in given.items() if value is not None}
         if not self._is_made():
@@ -435,6 +438,8 @@ class Ledger:
 
         with self._lock:
             self._refuse_loss()
+            if self._folding is None:
+                self._folding = finalize(self, fold_log, self._path)
             with open_database(self._path, write=True) as connection:
                 return self._store(connection, longer_chain)
 

@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 import tempfile
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -76,11 +77,30 @@ class History(RuleBasedStateMachine):
         path = self.folder / "ledger.db"
         older = path.read_bytes()
         self.spend_without_bound(1)
+        self.ledgers[1].total()  # which copies the log into the file
         newest = path.read_bytes()
         path.write_bytes(older)
         with pytest.raises(LedgerError):
             Ledger(path)
         path.write_bytes(newest)
+
+    @rule(charges=st.integers(0, 3))
+    def put_an_old_copy_beside_the_log(self, charges):
+        """What the copy lacks is in the log, or the two do not fit and are refused."""
+        path, log = self.folder / "ledger.db", self.folder / "ledger.db-wal"
+        older = path.read_bytes()
+        for _ in range(charges):
+            self.spend_without_bound(0)
+        self.ledgers[0].total()  # which copies the log into the file
+        self.spend_without_bound(1)
+        newest = path.read_bytes(), log.read_bytes()
+        path.write_bytes(older)
+        with suppress(LedgerError):
+            assert set(Ledger(path).total().unbounded) == self.unbounded
+        for file in self.folder.glob("ledger.db-*"):
+            file.unlink()
+        path.write_bytes(newest[0])
+        log.write_bytes(newest[1])
 
     @invariant()
     def counts_as_the_list_does(self):
