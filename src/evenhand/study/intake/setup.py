@@ -381,7 +381,7 @@ def _with_roles(setup: Setup, words: RoleOptions) -> Setup:
         schema = schema.with_roles(positive=rule)
         notes = [note for note in notes if note != _binned_note([target])]
     elif target is not None and text is not None:
-        schema = schema.with_roles(positive=_meant(schema[target], "positive", text, notes))
+        schema = schema.with_roles(positive=_find_value(schema[target], "positive", text, notes))
     if words.privileged is not None and schema.protected_columns:
         schema = schema.with_roles(privileged=_privileged(schema, words.privileged, notes))
     return replace(setup, schema=schema, notes=tuple(notes))
@@ -391,17 +391,17 @@ def _privileged(schema: Schema, typed: str | tuple[str, ...], notes: list[str]) 
     """Return the privileged group that a person means: a value, or of crossed columns one of each."""
     columns, texts = schema.protected_columns, as_names(typed)
     if len(columns) == 1 and isinstance(typed, str):
-        return _meant(schema[columns[0]], "privileged", typed, notes)
+        return _find_value(schema[columns[0]], "privileged", typed, notes)
     if len(texts) != len(columns):
         names = " and ".join(f"'{name}'" for name in columns)
         message = f"The privileged group must be a combination: one value each of {names}, in this order"
         hint = "write it with commas, such as Male,White, or leave it out"
         raise SchemaError(f"{message}. Hint: {hint}.", field="roles.privileged")
     pairs = zip(columns, texts, strict=True)
-    return tuple(_meant(schema[name], "privileged", text, notes) for name, text in pairs)
+    return tuple(_find_value(schema[name], "privileged", text, notes) for name, text in pairs)
 
 
-def _meant(column: Column, role: str, text: str, notes: list[str]) -> Any:
+def _find_value(column: Column, role: str, text: str, notes: list[str]) -> Any:
     """Return the value of a column that a text stands for, with a note where it is written otherwise."""
     value = value_of(column.domain, text)
     if value is None and column.find(text) is not None:  # a label, which the schema knows
