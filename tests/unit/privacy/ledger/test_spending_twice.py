@@ -3,6 +3,8 @@
 import os
 import pickle
 import shutil
+import signal
+import threading
 from decimal import Decimal
 from fractions import Fraction
 
@@ -120,6 +122,40 @@ def test_a_second_anchor_beside_the_first_is_refused(tmp_path, is_beside):
     moved = made.anchor.rename(tmp_path / "third")
 
     assert Ledger(made.path, anchor=moved).total().charges == 1
+
+
+# --- threads and forks ----------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_no_thread_has_a_ledger_open_while_the_process_is_forked(ledger):
+    """SQLite forgets locks that a fork copies, so a charge of the child could be lost."""
+    stop, granted = threading.Event(), []
+
+    def charge():
+        while not stop.is_set():
+            guarantee = Guarantee.pure("1/10000", unit="replace one", trust="central")
+            granted.append(ledger.spend(guarantee, purpose="of a thread").number)
+
+    thread = threading.Thread(target=charge)
+    thread.start()
+    codes = []
+    for _ in range(5):
+        child = os.fork()
+        if not child:
+            signal.alarm(20)  # a child that waits for a lock of a thread that it does not have ends so
+            try:
+                ledger.spend(Guarantee.pure("1/1000", unit="replace one", trust="central"), purpose="child")
+            except BaseException:  # noqa: BLE001 - the code of the child tells of it
+                os._exit(1)
+            os._exit(0)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    stop.set()
+    thread.join()
+
+    assert codes == [0] * 5
+    assert ledger.total().charges == 1 + 5 + len(granted)
 
 
 # --- sums and amounts -----------------------------------------------------------------------------
