@@ -282,7 +282,7 @@ def test_an_estimator_from_another_process_is_not_fitted_without_a_ledger(name, 
     model = make_model(name)
     packed = [pickle.dumps(model), pickle.dumps(clone(model))]
     monkeypatch.setattr(spent, "_TALLIES", {})
-    monkeypatch.setattr(spent, "_STARTED", b"another process")
+    monkeypatch.setattr(spent, "_name_of_start", lambda: b"another process")
     for content in packed:
         with pytest.raises(GuaranteeError, match="was made in another process"):
             draw(pickle.loads(content))
@@ -297,7 +297,7 @@ def test_reports_may_be_collected_by_a_privatizer_that_was_fitted_elsewhere(monk
     """Fitting says what is asked; it is made once and sent to where people are asked."""
     packed = pickle.dumps(make_model("LocalPrivatizer").fit(FRAME))
     monkeypatch.setattr(spent, "_TALLIES", {})
-    monkeypatch.setattr(spent, "_STARTED", b"another process")
+    monkeypatch.setattr(spent, "_name_of_start", lambda: b"another process")
     received = pickle.loads(packed)
     received.transform(FRAME)
     with pytest.raises(GuaranteeError, match="has drawn for a release before"):
