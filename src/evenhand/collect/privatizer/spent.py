@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
@@ -165,7 +166,6 @@ class Tally:
         return _restore_tally, (self.name, dict(self.acts), self.home)
 
 
-_STARTED = SecureSource().words(2).tobytes()
 _MADE_IN: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()  # scikit-learn wants no attribute for it
 _TALLIES: dict[bytes, Tally] = {}
 _TALLIES_LOCK = Lock()
@@ -181,7 +181,12 @@ def _restore_tally(name: bytes, acts: Acts, home: bytes) -> Tally:
 
 def name_of_process() -> bytes:
     """Return what tells this process from any other, from one that it was forked from too."""
-    return _STARTED + os.getpid().to_bytes(8, "big")
+    return _name_of_start() + os.getpid().to_bytes(8, "big")
+
+
+@cache
+def _name_of_start() -> bytes:
+    return _random_name()
 
 
 def _random_name() -> bytes:

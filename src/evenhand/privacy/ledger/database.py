@@ -7,9 +7,11 @@ ledger by itself.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from evenhand.errors import LedgerError
@@ -25,6 +27,9 @@ FORMAT = 1
 
 APPLICATION = 0x65766C67
 """Marks the file as a ledger: 'evlg'."""
+
+ONE_THREAD = RLock()
+"""Held while a ledger is open, and while a process is forked: SQLite loses locks that a fork copies."""
 
 _BUSY_SECONDS = 120.0  # on a busy machine a hundred processes may be before us
 _RETRY_SECONDS = 0.01
@@ -46,6 +51,11 @@ _REASONS = {
 }
 _DAMAGED = "is damaged. Hint: put back the newest copy of the file"
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=ONE_THREAD.acquire, after_in_parent=ONE_THREAD.release, after_in_child=ONE_THREAD.release
+    )
+
 
 @contextmanager
 def open_database(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlite3.Connection]:
@@ -57,7 +67,7 @@ def open_database(path: Path, *, write: bool, new: bool = False) -> Iterator[sql
     refuse_link(path)
     _refuse_second_name(path)
     mode = "rwc" if new and write else "rw"
-    with _explained(path), closing(_connect(path, mode)) as connection:
+    with ONE_THREAD, _explained(path), closing(_connect(path, mode)) as connection:
         connection.text_factory = _lenient
 
         def set_up() -> None:

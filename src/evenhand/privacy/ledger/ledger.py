@@ -6,7 +6,6 @@ import os
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -19,6 +18,7 @@ from evenhand.privacy.ledger.budget import Amount, Budget, checked_text
 from evenhand.privacy.ledger.chain import OPEN, RETIRE, SPEND, Chain, Entry
 from evenhand.privacy.ledger.clock import Clock
 from evenhand.privacy.ledger.database import (
+    ONE_THREAD,
     add_entry,
     copy_database,
     create_tables,
@@ -153,7 +153,7 @@ class Ledger:
         self._given_anchor = None if anchor is None else _checked_place("anchor", anchor)
         if self._given_anchor == self._path:
             refuse("anchor", "Ledger", "another file than the ledger", self.name)
-        self._lock, self._clock, self._chain = Lock(), Clock(), Chain()
+        self._clock, self._chain = Clock(), Chain()
         self._folding: finalize[..., Ledger] | None = None
         given = {"epsilon": epsilon, "delta": delta, "unit": unit, "people": people, "period": period}
         given = {name: value for name, value in given.items() if value is not None}
@@ -382,7 +382,7 @@ class Ledger:
 
     def _read(self, *, again: bool = False) -> Chain:
         """Return the chain after checking what is new in it, or all of it `again`, and the anchor."""
-        with self._lock:
+        with ONE_THREAD:
             self._refuse_loss()
             with open_database(self._path, write=False) as connection:
                 if again:
@@ -436,7 +436,7 @@ class Ledger:
             entry = chain.next_entry({**build(chain, time), "time": time})
             return Chain((*chain.entries, entry))
 
-        with self._lock:
+        with ONE_THREAD:
             self._refuse_loss()
             if self._folding is None:
                 self._folding = finalize(self, fold_log, self._path)

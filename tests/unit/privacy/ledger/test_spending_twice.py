@@ -3,6 +3,8 @@
 import os
 import pickle
 import shutil
+import signal
+import threading
 from decimal import Decimal
 from fractions import Fraction
 
@@ -120,6 +122,40 @@ def test_a_second_anchor_beside_the_first_is_refused(tmp_path, is_beside):
     moved = made.anchor.rename(tmp_path / "third")
 
     assert Ledger(made.path, anchor=moved).total().charges == 1
+
+
+# --- threads and forks ----------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_no_thread_has_a_ledger_open_while_the_process_is_forked(ledger):
+    """SQLite forgets locks that a fork copies, so a charge of the child could be lost."""
+    stop, granted = threading.Event(), []
+
+    def charge():
+        while not stop.is_set():
+            guarantee = Guarantee.pure("1/10000", unit="replace one", trust="central")
+            granted.append(ledger.spend(guarantee, purpose="of a thread").number)
+
+    thread = threading.Thread(target=charge)
+    thread.start()
+    codes = []
+    for _ in range(5):
+        child = os.fork()
+        if not child:
+            signal.alarm(20)  # a child that waits for a lock of a thread that it does not have ends so
+            try:
+                ledger.spend(Guarantee.pure("1/1000", unit="replace one", trust="central"), purpose="child")
+            except BaseException:  # noqa: BLE001 - the code of the child tells of it
+                os._exit(1)
+            os._exit(0)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    stop.set()
+    thread.join()
+
+    assert codes == [0] * 5
+    assert ledger.total().charges == 1 + 5 + len(granted)
 
 
 # --- sums and amounts -----------------------------------------------------------------------------
@@ -246,7 +282,7 @@ def test_an_estimator_from_another_process_is_not_fitted_without_a_ledger(name, 
     model = make_model(name)
     packed = [pickle.dumps(model), pickle.dumps(clone(model))]
     monkeypatch.setattr(spent, "_TALLIES", {})
-    monkeypatch.setattr(spent, "_STARTED", b"another process")
+    monkeypatch.setattr(spent, "_name_of_start", lambda: b"another process")
     for content in packed:
         with pytest.raises(GuaranteeError, match="was made in another process"):
             draw(pickle.loads(content))
@@ -261,7 +297,7 @@ def test_reports_may_be_collected_by_a_privatizer_that_was_fitted_elsewhere(monk
     """Fitting says what is asked; it is made once and sent to where people are asked."""
     packed = pickle.dumps(make_model("LocalPrivatizer").fit(FRAME))
     monkeypatch.setattr(spent, "_TALLIES", {})
-    monkeypatch.setattr(spent, "_STARTED", b"another process")
+    monkeypatch.setattr(spent, "_name_of_start", lambda: b"another process")
     received = pickle.loads(packed)
     received.transform(FRAME)
     with pytest.raises(GuaranteeError, match="has drawn for a release before"):
