@@ -39,6 +39,7 @@ _CLAIMS = (
 )  # fmt: skip
 _NUMBERS = ("epsilon", "ours", "standard_error", "runs", "paper")
 _DIGITS = 6
+_ZERO, _TINY = 1e-12, 1e-4
 
 
 def checked_mean(
@@ -178,9 +179,16 @@ def claims_columns(rows: Iterable[ClaimRow]) -> Columns:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, _DIGITS) if math.isfinite(value) else None
-    return value
+    """Return a value for a table: a number with six decimals, or with three digits where it is tiny.
+
+    >>> [_cell(value) for value in (0.1234567, 3.0512e-07, -2e-17)]
+    [0.123457, 3.05e-07, 0.0]
+    """
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    return float(f"{value:.3g}") if _ZERO < abs(value) < _TINY else round(value, _DIGITS) + 0.0
 
 
 def markdown(rows: Iterable[ClaimRow]) -> str:

@@ -115,6 +115,13 @@ def test_claims_are_grouped_by_verdict_and_by_place():
     assert re.findall(r"`(.)`", text) == ["c", "b", "d", "a"]
 
 
+def test_a_tiny_number_is_not_written_as_zero():
+    """A fairness bound of 3.05e-07 is not 0, but what rounding left of 0 is."""
+    rows = [replace(ROW, ours=value) for value in (3.0512e-07, 0.0000912, 1.2345678, -2e-17)]
+
+    assert claims_columns(rows)["ours"] == [3.05e-07, 9.12e-05, 1.234568, 0.0]
+
+
 def test_files_hold_what_the_tables_hold_and_no_formula(tmp_path):
     """People open these files in spreadsheets."""
     write_table(claims_columns([ROW, BARE]), tmp_path / "claims.csv")

@@ -121,9 +121,10 @@ def _by_most_seeds(check: Callable[..., Checked]) -> Callable[..., Checked]:
         if not more:
             return replace(own, values={**own.values, "beside": ""})
         found = check(replace(evidence, studies={**evidence.studies, **more}), **parameters)
-        seeds = {name: _seeds(evidence.studies[name]) for name in more}
+        seeds = max(_seeds(evidence.studies[name]) for name in more)
         named = ", ".join(f"{DATA[name].title}, {SEEDS} seeds" for name in more)
-        beside = f" By the authors' own runs ({named}); by ours, {max(seeds.values())} seeds, {own.verdict}."
+        ours = f"{seeds} seed{'' if seeds == 1 else 's'}"
+        beside = f" By the authors' own runs ({named}); by ours, {ours}, {own.verdict}."
         return replace(found, values={**found.values, "beside": beside})
 
     return judge
@@ -173,6 +174,8 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
     """Check that GRR and SS dominate the other protocols, at the same split and epsilon."""
     results = evidence.studies[study]
     ahead, behind, number = comparisons.dominate(results, ("grr", "ss"))
+    if not number:
+        return cannot_check(case="none")
     told = comparisons.domination_words(comparisons.dominations(results))
     values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
     return Checked(majority(ahead, behind, number), values=values)

@@ -189,13 +189,17 @@ def dominations(results: Results) -> dict[str, int]:
 
 
 def dominate(results: Results, protocols: Sequence[str]) -> tuple[int, int, int]:
-    """Return how often some protocols dominate the others and are dominated by them, of how many pairs."""
+    """Return how often some protocols dominate the others and are dominated by them, of how many pairs.
+
+    Pairs without a repeat that both have were not compared and do not count.
+    """
+    done = results.arrays.done
     pairs = [
         (own, other)
         for protocol in protocols
         for own in chosen(results, protocol=protocol)
         for other in _rivals(results, own)
-        if other.mechanism not in protocols
+        if other.mechanism not in protocols and (done[results.place(own)] & done[results.place(other)]).any()
     ]
     ahead = sum(_dominates(results, own, other) for own, other in pairs)
     return ahead, sum(_dominates(results, other, own) for own, other in pairs), len(pairs)

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.papers.claims import Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import rank_correlation
 from evenhand.papers.fioretto2021.allotment import inverse_excess
+from evenhand.papers.fioretto2021.allotment_checks import SIGNIFICANT
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, COUNTIES, LANGUAGE_EPSILONS
 from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, TOUCHES, WHOLE
 from evenhand.papers.fioretto2021.records import (
@@ -123,7 +124,7 @@ def ratio_mean(evidence: Evidence) -> Checked:
 
 def variance(evidence: Evidence) -> Checked:
     middle = [np.median(county_draws(evidence, text, "variance"), axis=0) for text in LANGUAGE_EPSILONS]
-    agree = sum(found[0] == found.max() for found in middle)
+    agree = sum(found[0] >= SIGNIFICANT * found[1:].max() for found in middle)
     return agree_if(2 * agree > len(middle), middle=middle, **_AT)
 
 

@@ -255,17 +255,17 @@ def _moves(counts: tuple[int, ...], weights: tuple[int, ...]) -> Fraction:
 
 
 def theorem_11(_: Evidence) -> Checked:
+    """Check that no table moves further than stated, and that some move so far, with its own sum as L."""
     weights = (1, 2, 3)
-    broken, tight, number = 0, 0, 0
+    broken, reached, number = 0, 0, 0
     for counts in product(range(7), repeat=3):
         total = sum(x * a for x, a in zip(counts, weights, strict=True))
         if total > max(weights):
-            moved = _moves(counts, weights)
-            least = total - max(weights)  # the smaller table may have as little
+            moved, stated = _moves(counts, weights), Fraction(2 * max(weights), total)
             number += 1
-            broken += moved > Fraction(2 * max(weights), least)
-            tight += moved > Fraction(2 * max(weights), least + max(weights))
-    return agree_if(not broken, number=number, broken=broken, tight=tight)
+            broken += moved > stated
+            reached += moved == stated
+    return agree_if(not broken and reached, number=number, broken=broken, reached=reached)
 
 
 # --- rules ----------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from evenhand.papers.claims import (
     cannot_check,
 )
 from evenhand.papers.rules import alike, below, mostly, share
+from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import BASELINE
 from evenhand.papers.zhu2023.data import (
@@ -89,7 +90,8 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str) -> Chec
             checked = replace(checked, verdict=OTHER_DATA)
     values = {
         "ours": [part.ours.value for part in parts if part.ours],
-        "offs": [_off(part) for part in parts],
+        "offs": _of_parts(parts, "off"),
+        "allowed": fill("; allowed {most:.1%}", most=most) if (most := _of_parts(parts, "allowed")) else "",
         "more": more,
     }
     digits = ".4g" if case else ",.2f"
@@ -108,7 +110,8 @@ def _follows_from_data(
     """
     coded = [number_of(evidence, name, mechanism, text, measure, ipums=True) for text in EPSILONS]
     as_coded = share(coded, what="numbers")
-    told = f" With race coded as in IPUMS {as_coded.why[:-1]}: {', '.join(map(_off, coded))}."
+    offs = fill("{offs:+.1%}", offs=_of_parts(coded, "off"))
+    told = f" With race coded as in IPUMS {as_coded.why[:-1]}: {offs}."
     if (mechanism, measure) != (SWAPPING, "alpha"):
         return as_coded.verdict == AGREES, told
     times = [part.ours.value / part.paper_value for part in parts if part.ours and part.paper_value]
@@ -117,8 +120,8 @@ def _follows_from_data(
     return as_coded.verdict == AGREES or even, told
 
 
-def _off(part: Checked) -> str:
-    return part.why.removeprefix("Off by ").partition(",")[0]
+def _of_parts(parts: Sequence[Checked], key: str) -> list[float]:
+    return [part.values[key] for part in parts if key in part.values]
 
 
 def areas(evidence: Evidence, printed: str) -> Checked:

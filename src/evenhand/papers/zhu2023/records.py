@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked, cannot_check
+from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023.classification import classification_name
 from evenhand.papers.zhu2023.data import DATA, PRINTED
@@ -108,15 +109,12 @@ def number_of(
         return Checked(verdict, why, Estimated(value), text, paper)
     runs = of_table(evidence, name, mechanism, epsilon, measure, ipums=ipums)
     ours = estimate_mean(runs)
+    off = ours.value / paper - 1
     if len(runs) < 2:
-        return cannot_check("One experiment has no spread.", ours=ours, paper=text)
+        return cannot_check("One experiment has no spread.", ours=ours, paper=text, off=off)
     spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))
-    off, reach = ours.value / paper - 1, ALLOWED + _ERRORS * spread / paper
-    why = f"Off by {_signed(off)}, allowed {reach:.1%}.".replace("%", " %")
+    reach = ALLOWED + _ERRORS * spread / paper
+    why = fill("Off by {off:+.1%}, allowed {reach:.1%}.", off=off, reach=reach)
     same_as_nothing = INDISTINCT if reach >= 1 else AGREES
     verdict = same_as_nothing if abs(off) <= reach else CONTRADICTED
-    return Checked(verdict, why, ours, text, paper)
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.1%}".replace("-", "\N{MINUS SIGN}")
+    return Checked(verdict, why, ours, text, paper, values={"off": off, "allowed": reach})

@@ -433,6 +433,8 @@ def test_the_authors_runs_decide_where_they_have_more_seeds(monkeypatch):
 
     assert (alone.verdict, beside.verdict) == ("not shown", "agrees")
     assert "authors' own runs (Adult, 20 seeds); by ours, 6 seeds, not shown." in beside.why
+    single = made(lambda *_: 0.5, name="adult", about=ADULT, epsilons=("4",), seeds=1)
+    assert "by ours, 1 seed, " in claims["fairer-adult"].judge(Evidence({"adult": single}, published)).why
     assert "authors" not in alone.why + many.why
 
 
@@ -453,6 +455,19 @@ def test_protocols_are_compared_in_pairs():
             slow[2] += 1
 
     assert [ahead, behind, number] == slow
+
+
+def test_pairs_that_were_not_run_are_not_counted():
+    """Half of a design must not be told as if the other half had shown nothing."""
+    whole = made(as_in_the_paper("lsac"), epsilons=("4",))
+    planned = plan_for("lsac", epsilons=("1", "4"), seeds=6)
+    unprotected = [each for each in whole.outcomes if not each.cell.setting.is_protected]
+    half, bare = (Results(planned, whole.facts, outcomes) for outcomes in (whole.outcomes, unprotected))
+    claim = next(claim for claim in CLAIMS if claim.id == "rq3-best-lsac")
+
+    assert comparisons.dominate(half, ("grr", "ss")) == comparisons.dominate(whole, ("grr", "ss"))
+    assert claim.judge(Evidence({"lsac": bare})).verdict == "cannot be checked"
+    assert claim.judge(Evidence({"lsac": bare})).why == "No pair of GRR or SS and another protocol was run."
 
 
 def test_our_olh_tells_the_truth_at_large_epsilons_where_the_paper_s_does_so_half_of_the_time():

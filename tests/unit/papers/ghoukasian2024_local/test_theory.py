@@ -70,6 +70,22 @@ def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_str
         assert CLAIMS["reduction"].judge(Evidence({})).verdict == "contradicted"
 
 
+@pytest.mark.parametrize("error", ["minimum", 0.35])
+def test_a_theorem_that_is_an_optimum_of_the_program_would_be_extended(error, monkeypatch):
+    """With the smallest error, or with its own; with Theorem 14's own error the optimum is fairer."""
+    weights, rates, epsilon = theory._EXAMPLE
+    own = 1 - float(np.diag(printed_mechanism(weights, epsilon)) @ weights)
+    fairest = theory.fairest_channel(weights, rates, epsilon, error=own).matrix
+    row = CLAIMS["extends"].judge(Evidence({}))
+    optimum = theory.fairest_channel(weights, rates, epsilon, error=error).matrix
+    monkeypatch.setattr(theory, "printed_mechanism", lambda *_: optimum)
+
+    assert unfairness(fairest, weights, rates).ratio == pytest.approx(0.0878, abs=5e-5)
+    assert "leaves 0.2048 with an error of 0.4052" in row.why
+    assert "0.0878 with the theorem's error" in row.why
+    assert CLAIMS["extends"].judge(Evidence({})).verdict == "agrees"
+
+
 def _unfair(matrix, weights, rates):
     """Return a data unfairness that grows with every mechanism."""
     found = unfairness(matrix, weights, rates)

@@ -85,6 +85,8 @@ def test_a_number_agrees_within_five_per_cent_and_the_spread_of_an_experiment():
     assert far.why.startswith("Off by +6.0 %, allowed 5.2 %")
     assert far.paper == "409.03"
     assert far.ours.runs == EXPERIMENTS
+    row = next(claim for claim in PAPER.claims if claim.id == "tx-bias-laplace").judge(evidence())
+    assert row.why.count("; allowed 5.2 %, ") == 1
 
 
 def test_one_experiment_has_no_spread():
