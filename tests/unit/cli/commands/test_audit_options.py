@@ -175,7 +175,7 @@ def asked(fake, monkeypatch):
         languages.append(language)
         return ("**Wer zahlt?**", "Zwei.", "Drei.")
 
-    def report(self, path, language):
+    def report(self, path, chosen, language):
         languages.append(language)
         path.write_text("page")
 
