@@ -22,7 +22,7 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.plan import Plan
 from evenhand.table.write import replacing, write_csv, write_parquet
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"), pytest.mark.figures]
 
 SCHEMA = Schema(
     [Column("sex", Domain.categorical(["f", "m"])), Column("job", Domain.categorical(["a", "b"]))],

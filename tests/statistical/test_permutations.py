@@ -11,6 +11,8 @@ from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.sampling import permutation, subsets
 from statistical._exact import ALPHA, exact_events_pvalue
 
+pytestmark = pytest.mark.figures
+
 DRAWS = 20_000
 
 

@@ -16,6 +16,8 @@ from attacks._study_cells import LOG, WORKERS, LightRunner, cheap, small_plan, s
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.store import Store
 
+pytestmark = pytest.mark.figures
+
 PLAN = small_plan([1], repeats=3)  # six cells
 TESTS = Path(cells.__file__).parent.parent
 

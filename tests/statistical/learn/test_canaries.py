@@ -13,6 +13,8 @@ from evenhand.privacy.laws import DiscreteGaussian
 from statistical._canaries import BROKEN_CELLS, CELLS, SETTINGS, Setting, audit_setting, noise_alone, trained
 from statistical._exact import ALPHA, exact_events_pvalue
 
+pytestmark = pytest.mark.figures
+
 SURE = 1 - ALPHA
 
 # --- the statistics, on mechanisms whose epsilon is known ------------------------------------------

@@ -15,6 +15,8 @@ from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
 from statistical._exact import ALPHA, exact_events_pvalue
 
+pytestmark = pytest.mark.figures
+
 RUNS = 120
 CONFIDENCE = 0.9
 

@@ -17,6 +17,8 @@ from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import report_setting
 from unit.cli.conftest import ROLES
 
+pytestmark = pytest.mark.figures
+
 QUICK = ["--repeats", "1", "--model", "logistic", "--workers", "1", "--out", "audited"]
 WAYS = [
     [],

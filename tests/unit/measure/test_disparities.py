@@ -152,6 +152,7 @@ def test_a_group_that_nobody_of_is_selected_has_a_ratio_of_zero_with_an_interval
 
 
 @pytest.mark.statistical
+@pytest.mark.figures
 @pytest.mark.parametrize(
     ("shares", "too_low"), [((0.3, 0.3, 0.3), 0.8), ((0.1, 0.2, 0.4), 0.6), ((0.5, 0.5, 0.9), 0.6)]
 )

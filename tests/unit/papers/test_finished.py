@@ -139,6 +139,7 @@ def test_packing_again_gives_the_same_bytes(folder):
     assert [path.read_bytes() for path in paths] == before
 
 
+@pytest.mark.figures
 def test_a_smaller_design_loses_no_cell(folder):
     """Parts and trials that a design does not have stay in the files."""
     reproduce("made2026", design="reduced", out=folder, workers=1, progress=False)

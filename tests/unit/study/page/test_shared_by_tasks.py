@@ -11,6 +11,8 @@ from evenhand.study.page.page import page_of
 from evenhand.study.tasks.collect.task import CollectTask
 from unit.study import _decide_studies, _learn_studies, _page_studies, _release_studies
 
+pytestmark = pytest.mark.figures
+
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 NUMBER = r"[+−]?[0-9][0-9.,]*"
 IN_BRACKETS = re.compile(rf"\(({NUMBER}) to ({NUMBER})\)")

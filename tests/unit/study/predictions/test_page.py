@@ -94,6 +94,7 @@ def test_people_of_unknown_group_are_told_and_can_be_a_group():
     assert together.meta == "800 people, 3 groups"
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("start", range(0, len(PAYLOADS), 40))
 def test_labels_that_look_like_markup_stay_text(start):
     """A page of three groups is made once with plain labels: hostile ones may add no element to it."""

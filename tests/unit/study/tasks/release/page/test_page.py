@@ -24,6 +24,8 @@ from evenhand.study.tasks.shared.wording import mechanism_name
 from unit.study._page_studies import headline, section
 from unit.study._release_studies import MEN, ONE, PROMISES, WOMEN, by_name, made, study
 
+pytestmark = pytest.mark.figures
+
 NEVER = re.compile(
     r"\b(?:[Ss]afe|(?<!k-)[Aa]nonym\w*|[Ss]ignifican\w*|[Uu]nbiased|nan|inf|None|users?)\b|!|±|(?<![e^\w])-\d"
 )
