@@ -37,7 +37,7 @@ def test_the_page_says_which_errors_are_exact():
     """A mean of ten draws beside an exact number must not pass for one."""
     exact = {"laplace": {"error_exact": True}}
     page = page_of(made(by_name(exact), noise=0.0))
-    words = "Errors are exact for Laplace noise, and means over 5 repeats for the others."
+    words = "Errors are exact for Laplace noise, and means over 10 repeats for the others."
     alone = ReleaseReading.of(made(by_name(exact), grid=["laplace"], noise=0.0))
 
     assert page.numbers[1].detail == "exact"
