@@ -45,7 +45,7 @@ def test_the_page_says_which_errors_are_exact():
     assert words in section(page, "sizes").charts[0].caption
     assert "(Laplace noise at ε = 1, exact)" in page.answers[0]
     assert errors_text(alone) == "Errors are exact."
-    assert errors_text(ReleaseReading.of(made(by_name({})))) == "Errors are means over 5 repeats."
+    assert errors_text(ReleaseReading.of(made(by_name({})))) == "Errors are means over 10 repeats."
     assert "xact" not in answers(made(by_name({})))[0]
 
 
