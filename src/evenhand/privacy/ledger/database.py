@@ -51,10 +51,9 @@ _REASONS = {
 }
 _DAMAGED = "is damaged. Hint: put back the newest copy of the file"
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=ONE_THREAD.acquire, after_in_parent=ONE_THREAD.release, after_in_child=ONE_THREAD.release
-    )
+getattr(os, "register_at_fork", dict)(  # where processes do not fork there is nothing to register
+    before=ONE_THREAD.acquire, after_in_parent=ONE_THREAD.release, after_in_child=ONE_THREAD.release
+)
 
 
 @contextmanager
