@@ -28,6 +28,8 @@ from evenhand.study.run.whole import WorkerDied
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask
 
+pytestmark = pytest.mark.figures
+
 PLAN = small_plan()
 TESTS = Path(cells.__file__).parent.parent
 

@@ -12,6 +12,8 @@ from evenhand.measure import count_table
 from evenhand.measure.counts import Tables
 from evenhand.measure.disparities import OTHER_NAMES, compare_groups, compare_with, rate_values
 
+pytestmark = pytest.mark.figures
+
 NAMED = [name for name in OTHER_NAMES if name.endswith(("_difference", "_ratio"))]
 
 PINNED = {

@@ -73,6 +73,7 @@ def width_ratio(number, rates, *, tables=20, resamples=2_000):
     return float(np.mean(ratios))
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("number", "rates"), DESIGNS)
 def test_intervals_of_all_pairs_hold_together_between_95_and_98_times_in_100(number, rates):
     """The twin has each pair at the level by itself, and misses some pair far too often."""

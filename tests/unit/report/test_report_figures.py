@@ -14,6 +14,8 @@ from evenhand.report import Page, Section, Table
 from evenhand.report.html import file_names, render, write
 from unit.report._parsing import Parsed
 
+pytestmark = pytest.mark.figures
+
 
 def page_of(*tables):
     return Page(question="q", answers=("a",), sections=(Section("s", tables=tables),))

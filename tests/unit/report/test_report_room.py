@@ -32,6 +32,8 @@ from evenhand.report.marks import (
 from evenhand.report.words import width_of, wrap_words
 from unit.report._parsing import WordBox, word_boxes
 
+pytestmark = pytest.mark.figures
+
 WORDS = {"name": "n", "alt": "a", "caption": "c"}
 LONG = "selection gap between people of the first and of the second group"
 PERCENT, AMOUNT = Axis("accuracy", "%", 100.0), Axis(f"{LONG}, in dollars", "dollars")
