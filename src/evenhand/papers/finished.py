@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.store.outcome import Outcome
 
-FOLDER = "cells"
-"""The name of the folder of these files in that of a reproduction."""
+FOLDER = "cells"  # the name of the folder of these files in that of a reproduction
 
 _FORMAT = 1
 _KEY = b"evenhand"
@@ -44,15 +43,9 @@ _BETWEEN = "|"
 
 @dataclass(frozen=True)
 class FinishedPart:
-    """The finished cells of one plan.
+    """The finished cells of one plan by name: outcomes, and the versions of the packages that computed them.
 
-    Parameters
-    ----------
-    spec : Spec
-        What the cells depend on besides themselves.
-    facts : Facts
-    cells : mapping of str to (Outcome, versions)
-        By the name of the cell: its outcome, and the versions of the packages it was computed with.
+    `spec` is what the cells depend on besides themselves.
     """
 
     spec: Spec
@@ -73,10 +66,7 @@ def cells_path(folder: Path, study: str) -> Path:
 def load_cells(path: Path) -> dict[int, FinishedPart]:
     """Return the finished cells in a file by the number of their part; nothing if there is no such file.
 
-    Raises
-    ------
-    StudyStoreError
-        If the file is damaged or of something else.
+    A file that is damaged, or of something else, is a StudyStoreError.
     """
     if not path.is_file():
         return {}
@@ -102,10 +92,7 @@ def load_cells(path: Path) -> dict[int, FinishedPart]:
 def adopt_cells(finished: FinishedPart, plan: Plan, frame: Any, folder: Path) -> None:
     """Write into the store of a folder the finished cells that it does not have.
 
-    Raises
-    ------
-    StudyStoreError
-        If they are of other data, or of another schema, task or seed.
+    Cells of other data, or of another schema, task or seed, are a StudyStoreError.
     """
     stored = _stored_cells(folder)
     missing = [pair for name, pair in finished.cells.items() if name not in stored]
@@ -124,14 +111,7 @@ def adopt_cells(finished: FinishedPart, plan: Plan, frame: Any, folder: Path) ->
 
 
 def pack_cells(path: Path, folders: Mapping[int, Path]) -> None:
-    """Write what the stores have finished to a file, with what that file has already.
-
-    Parameters
-    ----------
-    path : path
-    folders : mapping of int to path
-        Where the store of each part is, or would be.
-    """
+    """Write what the stores of the parts have finished to a file, with what that file has already."""
     parts = load_cells(path)
     for number, folder in folders.items():
         if not (folder / FILE).is_file():
@@ -239,13 +219,7 @@ def records_path(folder: Path, trials: str) -> Path:
 
 
 def load_records(path: Path, name: str) -> dict[int, dict[str, Any]]:
-    """Return the finished records of trials by number; nothing if there is no such file.
-
-    Raises
-    ------
-    StudyStoreError
-        If the file is damaged or of something else.
-    """
+    """Return the finished records of trials by number; nothing if there is no such file."""
     if not path.is_file():
         return {}
     try:

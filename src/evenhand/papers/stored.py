@@ -169,16 +169,10 @@ def _read_verdict(entry: Mapping[str, Any], verdict: Verdict) -> Verdict:
 
 
 def read_paper(package: str, *checks: ModuleType, **parts: Any) -> Paper:
-    """Return a paper, ready to run.
+    """Return the paper whose files are in a package, ready to run.
 
-    Parameters
-    ----------
-    package : str
-        Where its files are; its last part is the paper's name.
-    *checks : module
-        As in :func:`read_claims`.
-    **parts
-        The functions of :class:`Paper`: tables, figures, studies, trials and published.
+    `checks` are as in :func:`read_claims`; `parts` are the functions of :class:`Paper`: tables, figures,
+    studies, trials and published.
     """
     name = package.rpartition(".")[2].replace("_", "-")
     stored = read_toml(package, "paper.toml")

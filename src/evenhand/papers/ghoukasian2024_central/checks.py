@@ -7,16 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.claims import METHOD_UNKNOWN, UNCHECKED, Checked, agree_if, cannot_check
-from evenhand.papers.ghoukasian2024_central import readings
-from evenhand.papers.ghoukasian2024_central.accounting import (
-    ACCOUNTING,
-    AS_PRINTED,
-    CLEAN,
-    LOADER,
-    REAL,
-    THIRDS,
-    TWICE,
-)
+from evenhand.papers.ghoukasian2024_central import accounting, readings
+from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING, AS_PRINTED, CLEAN, TWICE
 from evenhand.papers.ghoukasian2024_central.settings import CLIP, LIPSCHITZ, TABLES
 from evenhand.papers.ghoukasian2024_central.training import training_name
 from evenhand.papers.rules import MARGIN, alike, fact, mostly
@@ -43,11 +35,9 @@ def _named(dataset: str) -> tuple[str, ...]:
 # --- privacy --------------------------------------------------------------------------------------
 
 
-def _accounts(evidence: Evidence, name: str) -> dict[str, Any]:
-    for record in evidence.trials[ACCOUNTING].values():
-        if record["table"] == name:
-            return dict(record)
-    return {}
+def _accounts(evidence: Evidence, name: str) -> dict[str, Any] | None:
+    records = evidence.trials[ACCOUNTING].values()
+    return next((dict(record) for record in records if record["table"] == name), None)
 
 
 def accounted(evidence: Evidence, name: str) -> Checked:
@@ -68,27 +58,25 @@ def private(evidence: Evidence, name: str) -> Checked:
     table, found = TABLES[name], record["readings"]
     whole = 2 * float(table.rate_epsilon)
 
-    def tell(reading: str) -> str:
-        each = found[reading]
-        return (
-            f"q = {each['sampling']:.4f}, {each['steps']:,} steps: {each['epsilon']:.2f}, in all "
-            f"{each['epsilon'] + whole:.2f}"
-        )
-
+    told = {
+        reading: f"q = {each['sampling']:.4f}, {each['steps']:,} steps: {each['epsilon']:.2f}, in all "
+        f"{each['epsilon'] + whole:.2f}"
+        for reading, each in found.items()
+    }
     if table.dataset == "credit":
-        holds = found[REAL]["epsilon"] <= table.training_epsilon
-        return agree_if(holds, paper=table.epsilon, case="credit", real=tell(REAL))
+        holds = found[accounting.REAL]["epsilon"] <= table.training_epsilon
+        return agree_if(holds, paper=table.epsilon, case="credit", real=told[accounting.REAL])
     person = found[TWICE]["person"]
     values = {
         "undecided": readings.UNDECIDED,
-        "clean": tell(CLEAN),
-        "loader": found[f"{CLEAN}, {LOADER}"]["epsilon"],
+        "clean": told[CLEAN],
+        "loader": found[f"{CLEAN}, {accounting.LOADER}"]["epsilon"],
         "noise": record["needed"][CLEAN] * CLIP,
-        "twice": tell(TWICE),
+        "twice": told[TWICE],
         "copies": "more than double precision can tell" if person is None else f"at most {person:.2f}",
-        "thirds": tell(THIRDS),
+        "thirds": told[accounting.THIRDS],
     }
-    within = [found[each]["epsilon"] <= table.training_epsilon for each in (CLEAN, TWICE, THIRDS)]
+    within = [found[each]["epsilon"] <= table.training_epsilon for each in (CLEAN, TWICE, accounting.THIRDS)]
     checked = agree_if(all(within), paper=table.epsilon, **values)
     return checked if len(set(within)) == 1 else replace(checked, verdict=METHOD_UNKNOWN)
 
@@ -120,15 +108,18 @@ def fermi_private(evidence: Evidence) -> Checked:
     return replace(found, verdict=UNCHECKED) if beyond else found
 
 
-def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
+def _inputs(evidence: Evidence, dataset: str) -> int:
     record = next(iter(evidence.trials[training_name(dataset)].values()))
-    return fact(record["inputs"], paper)
+    return int(record["inputs"])
+
+
+def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
+    return fact(_inputs(evidence, dataset), paper)
 
 
 def two_models(evidence: Evidence) -> dict[str, Any]:
     """Return how many inputs the one classifier of the published code has."""
-    record = next(iter(evidence.trials[training_name("adult")].values()))
-    return {"inputs": record["inputs"]}
+    return {"inputs": _inputs(evidence, "adult")}
 
 
 # --- findings -------------------------------------------------------------------------------------

@@ -10,14 +10,7 @@ from evenhand.papers.claims import number_text
 from evenhand.papers.comparisons import mean_of
 from evenhand.papers.figures import draw_measures
 from evenhand.papers.ghoukasian2024_local import comparisons
-from evenhand.papers.ghoukasian2024_local.comparisons import (
-    NONE,
-    PREDICTED,
-    SHARE,
-    correlation,
-    predictions,
-    record_of,
-)
+from evenhand.papers.ghoukasian2024_local.comparisons import NONE, PREDICTED, predictions
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, LABELS, SS
 from evenhand.papers.panels import Figure
 from evenhand.papers.stored import read_toml
@@ -42,17 +35,11 @@ _PLOT = 190.0
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
-    drawn = [
-        measures_figure(name, results, place)
-        for name, results in evidence.studies.items()
-        for place in (0, 1)
-    ]
+    studies = evidence.studies.items()
+    drawn = [measures_figure(name, results, place) for name, results in studies for place in (0, 1)]
     drawn.sort(key=lambda chart: int(chart.name.rpartition(".")[2]))
-    known = {
-        name: (results, record)
-        for name, results in evidence.studies.items()
-        if (record := record_of(evidence, name)) is not None
-    }
+    records = {name: (results, comparisons.record_of(evidence, name)) for name, results in studies}
+    known = {name: (results, record) for name, (results, record) in records.items() if record is not None}
     return [*drawn, *(unfairness_figure(known, measure) for measure in PREDICTED if known)]
 
 
@@ -92,7 +79,7 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
 
 def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
     setting = comparisons.at(results, way, epsilon)
-    return mean_of(results, comparisons.values(results, setting, measure), within=SHARE)
+    return mean_of(results, comparisons.values(results, setting, measure), within=comparisons.SHARE)
 
 
 # --- data unfairness against gaps -----------------------------------------------------------------
@@ -105,7 +92,10 @@ def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], me
     listed = {name: predictions(*both, measure) for name, both in known.items()}
     pictures = []
     for width in (min(panel_width(columns), 520.0), PHONE):
-        drawn = [_scatter(name, listed[name], correlation(*known[name], measure), width) for name in known]
+        drawn = [
+            _scatter(name, listed[name], comparisons.correlation(*known[name], measure), width)
+            for name in known
+        ]
         pictures.append("".join(drawn))
     stem = f"unfairness-{measure.replace('_', '-')}"
     figure = Figure(__package__, "unfairness")

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-MECHANISMS = "mechanisms"
-"""The name of the trials, and of their table."""
+MECHANISMS = "mechanisms"  # the name of the trials, and of their table
 
 
 class Unfairness(NamedTuple):
@@ -37,15 +36,7 @@ class Unfairness(NamedTuple):
 def unfairness(matrix: ArrayLike, weights: ArrayLike, rates: ArrayLike) -> Unfairness:
     """Return the data unfairness of reports.
 
-    Parameters
-    ----------
-    matrix : array
-        The probability that a report of the group of the row supports the value of the column.
-    weights, rates : array
-        The share of each group, and its rate of positive labels.
-
-    Examples
-    --------
+    `matrix` has the probability that a report of the group of the row supports the value of the column.
     Randomized response at epsilon 1:
 
     >>> keep = np.e / (1 + np.e)
@@ -78,8 +69,7 @@ def experiment_record(name: str) -> dict[str, Any]:
     """Return the record of one experiment: its people, and every mechanism at every epsilon."""
     people = population(name)
     weights, rates = people.weights, people.rates
-    true = unfairness(np.eye(len(weights)), weights, rates)
-    _warm()
+    fairest_channel([0.6, 0.4], [0.25, 0.75], 1.5, error="grr")  # load the solver in nobody's time
     ways = {
         way: {epsilon: _of_mechanism(name, way, epsilon, weights, rates) for epsilon in EPSILONS}
         for way in (GRR, SS, OPT, BUDGETED)
@@ -90,24 +80,20 @@ def experiment_record(name: str) -> dict[str, Any]:
         "people": list(people.people),
         "weights": list(weights),
         "rates": list(rates),
-        "true": true._asdict(),
+        "true": unfairness(np.eye(len(weights)), weights, rates)._asdict(),
         "ways": ways,
     }
-
-
-def _warm() -> None:
-    """Load the solver, so that its loading is in nobody's time."""
-    fairest_channel([0.6, 0.4], [0.25, 0.75], 1.5, error="grr")
 
 
 def _of_mechanism(
     name: str, way: str, epsilon: str, weights: Sequence[float], rates: Sequence[float]
 ) -> Mapping[str, Any]:
     start = time.process_time()
-    if way in (GRR, SS):
-        matrix, error = support(way, len(weights), epsilon)
-    else:
-        matrix, error = _optimal(name, way, epsilon, weights, rates)
+    matrix, error = (
+        support(way, len(weights), epsilon)
+        if way in (GRR, SS)
+        else _optimal(name, way, float(epsilon), weights, rates)
+    )
     seconds = time.process_time() - start
     marginal = np.asarray(weights) @ matrix
     return {
@@ -120,12 +106,11 @@ def _of_mechanism(
 
 
 def _optimal(
-    name: str, way: str, epsilon: str, weights: Sequence[float], rates: Sequence[float]
+    name: str, way: str, epsilon: float, weights: Sequence[float], rates: Sequence[float]
 ) -> tuple[NDArray[np.float64], float]:
-    amount = float(epsilon)
     if way == OPT and DATA[name].is_binary:
-        matrix = np.asarray(printed_channel(weights, amount), dtype=float)
+        found: Any = printed_channel(weights, epsilon)
     else:
-        found = fairest_channel(weights, rates, amount, error="minimum" if way == OPT else "grr")
-        matrix = np.asarray(found.matrix, dtype=float)
+        found = fairest_channel(weights, rates, epsilon, error="minimum" if way == OPT else "grr").matrix
+    matrix = np.asarray(found, dtype=float)
     return matrix, float(1 - np.asarray(weights) @ np.diag(matrix))

@@ -4,49 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.papers.figures import draw_measures, epsilon_line, published_value
+from evenhand.papers.figures import draw_measures, mark_unprotected, measure_line
 from evenhand.papers.makhlouf2024.comparisons import chosen
 from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.stored import read_toml
 from evenhand.report.marks import Axis, Estimate, Panel
-from evenhand.study.page.wording import mark
-from evenhand.study.plan.cells import Setting
-from evenhand.study.results.estimates import estimate, group_estimate
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
     from evenhand.papers.published import Published
-    from evenhand.report.marks import Line
     from evenhand.report.page import Chart
     from evenhand.study.results.results import Results
 
 
+_STORED = read_toml(__package__, "figures.toml")
+
+
 def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
-    known = evidence.published
-    drawn = [groups_figure(name, results, known) for name, results in evidence.studies.items()]
-    drawn += [
-        disparities_figure(name, evidence.studies[name], known)
-        for name in FIGURE_4
-        if name in evidence.studies
-    ]
-    return drawn
+    known = evidence.studies.items()
+    drawn = [groups_figure(name, results, evidence.published) for name, results in known]
+    order = sorted((pair for pair in known if pair[0] in FIGURE_4), key=lambda pair: FIGURE_4.index(pair[0]))
+    return [*drawn, *(disparities_figure(*pair, evidence.published) for pair in order)]
 
 
 def groups_figure(name: str, results: Results, known: Published | None = None) -> Chart:
     """Return five rates of both groups against epsilon, a row for each way to protect."""
-    stored = read_toml(__package__, "figures.toml")
-    words, measures = stored["groups"], stored["groups"]["measures"]
-    panels = [
-        Panel(
-            stored["strategies"][strategy],
-            Axis(title),
-            [_group_line(name, results, strategy, rate, group=group, known=known) for group in (0, 1)],
-            _between(results, rate),
-        )
-        for strategy in STRATEGIES
-        for rate, title in measures.items()
-    ]
+    words, measures = _STORED["groups"], _STORED["groups"]["measures"]
+    panels = []
+    for strategy in STRATEGIES:
+        settings = chosen(results, [strategy], "all")
+        for rate, title in measures.items():
+            lines = [
+                measure_line(label, results, settings, f"{rate}_{group}", study=name, published=known)
+                for group, label in enumerate(results.facts.groups)
+            ]
+            panels.append(Panel(_STORED["strategies"][strategy], Axis(title), lines, _between(results, rate)))
     first, second = results.facts.groups
     number = words["numbers"][name.partition("-")[0]]
     also = f" and 3{'abc'[FIGURE_3.index(name)]}" if name in FIGURE_3 else ""
@@ -57,38 +50,21 @@ def groups_figure(name: str, results: Results, known: Published | None = None) -
 
 def disparities_figure(name: str, results: Results, known: Published | None = None) -> Chart:
     """Return five disparities against epsilon under combLDP and indLDP."""
-    stored = read_toml(__package__, "figures.toml")
-    words, measures = stored["disparities"], stored["disparities"]["measures"]
+    words, measures = _STORED["disparities"], _STORED["disparities"]["measures"]
+    settings = {each: chosen(results, [each], "all") for each in ("combined", "independent")}
     panels = []
     for measure, title in measures.items():
-        lines = []
-        for strategy in ("combined", "independent"):
-            settings = chosen(results, [strategy], "all")
-            found = [estimate(results, each, measure, kind="student") for each in settings]
-            label = stored["strategies"][strategy]
-            means = [published_value(known, name, each, measure) for each in settings]
-            lines.append(epsilon_line(label, settings, found, published=means))
-        base = mark(estimate(results, Setting(), measure, kind="student"))
-        panels.append(Panel("", Axis(title), lines, base))
+        lines = [
+            measure_line(_STORED["strategies"][each], results, own, measure, study=name, published=known)
+            for each, own in settings.items()
+        ]
+        panels.append(Panel("", Axis(title), lines, mark_unprotected(results, measure)))
     letter = "abc"[FIGURE_4.index(name)]
     values = {"letter": letter, "title": DATA[name].title, "repeats": results.plan.repeats}
     return draw_measures(words, panels, f"fig4-{name}", columns=len(measures), **values)
 
 
-def _group_line(
-    name: str, results: Results, strategy: str, rate: str, *, group: int, known: Published | None
-) -> Line:
-    settings = chosen(results, [strategy], "all")
-    label = results.facts.groups[group]
-    found = [group_estimate(results, each, label, rate, kind="student") for each in settings]
-    means = [published_value(known, name, each, f"{rate}_{group}") for each in settings]
-    return epsilon_line(label, settings, found, published=means)
-
-
 def _between(results: Results, rate: str) -> Estimate:
     """Return the unprotected rates of the two groups as the ends of a band."""
-    ends = sorted(
-        group_estimate(results, Setting(), label, rate, kind="student").value
-        for label in results.facts.groups
-    )
-    return Estimate(sum(ends) / 2, ends[0], ends[1])
+    low, high = sorted(mark_unprotected(results, f"{rate}_{group}").value for group in (0, 1))
+    return Estimate((low + high) / 2, low, high)
