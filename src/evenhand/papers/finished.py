@@ -94,7 +94,10 @@ def adopt_cells(finished: FinishedPart, plan: Plan, frame: Any, folder: Path) ->
 
     Cells of other data, or of another schema, task or seed, are a StudyStoreError.
     """
-    stored = _stored_cells(folder)
+    stored = set()
+    if Store.count_results(folder):
+        with Store.open(folder) as store:
+            stored = {each.outcome.cell.id for each in store.records() if each.outcome.failure is None}
     missing = [pair for name, pair in finished.cells.items() if name not in stored]
     if not missing:
         return
@@ -131,13 +134,6 @@ def pack_cells(path: Path, folders: Mapping[int, Path]) -> None:
             pq.write_table(_table_of(parts), file, compression="zstd", compression_level=19)
 
 
-def _stored_cells(folder: Path) -> set[str]:
-    if not Store.count_results(folder):
-        return set()
-    with Store.open(folder) as store:
-        return {record.outcome.cell.id for record in store.records() if record.outcome.failure is None}
-
-
 # --- rows -----------------------------------------------------------------------------------------
 
 
@@ -147,7 +143,10 @@ def _table_of(parts: Mapping[int, FinishedPart]) -> pa.Table:
     rows = []
     for number in sorted(parts):
         cells = parts[number].cells
-        for name in sorted(cells, key=lambda name: _order(cells[name][0].cell)):
+        settings = {
+            name: canonical({**json.loads(pair[0].cell.id), "repeat": 0}) for name, pair in cells.items()
+        }
+        for name in sorted(cells, key=lambda name: (settings[name], cells[name][0].cell.repeat)):
             outcome, versions = cells[name]
             if versions not in tables:
                 tables.append(versions)
@@ -172,23 +171,14 @@ def _table_of(parts: Mapping[int, FinishedPart]) -> pa.Table:
     return pa.table(columns).replace_schema_metadata({_KEY: canonical(known).encode("ascii")})
 
 
-def _order(cell: Cell) -> tuple[str, int]:
-    return canonical({**json.loads(cell.id), "repeat": 0}), cell.repeat
-
-
 def _flatten(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the numbers of a result by the path to them, and its notes as text."""
-    for part in ("measures", "data"):
-        for name, value in result[part].items():
-            yield f"{part}{_BETWEEN}{name}", _stored_number(value)
+    numbers = {(part, name): value for part in ("measures", "data") for name, value in result[part].items()}
     for label, rates in result["groups"]:
-        for name, value in rates.items():
-            yield f"groups{_BETWEEN}{name}{_BETWEEN}{label}", _stored_number(value)
+        numbers |= {("groups", name, label): value for name, value in rates.items()}
+    for path, value in numbers.items():
+        yield _BETWEEN.join(path), math.nan if value is None else float(value)
     yield "notes", json.dumps(result.get("notes", []))
-
-
-def _stored_number(value: float | str | None) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _outcome_of(row: Mapping[str, Any], groups: Sequence[str]) -> Outcome:

@@ -90,9 +90,10 @@ def quoted(
     where many numbers are judged together.
     """
     text = f"{'~' if about else ''}{paper:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-    error = _error(ours, spread)
-    if error is None:
-        return cannot_check(_ALONE, ours=ours, paper=text)
+    error = ours.standard_error if spread is None else spread / math.sqrt(max(ours.runs, 1))
+    if error is None or not ours.runs or not math.isfinite(ours.value):
+        why = "A single repeat has no standard error, and there are no published runs."
+        return cannot_check(why, ours=ours, paper=text)
     error *= 1.0 if trials is None else math.sqrt(1 + ours.runs / trials)
     reach = errors * error + 0.5 * 10.0**-decimals
     return _within(ours, paper, reach, text, control=control)
@@ -323,17 +324,6 @@ def fact(
     """
     verdict = AGREES if ours == paper else otherwise
     return Checked(verdict, why or f"Ours: {ours}.", paper=str(paper) if printed is None else printed)
-
-
-# --- parts ----------------------------------------------------------------------------------------
-
-_ALONE = "A single repeat has no standard error, and there are no published runs."
-
-
-def _error(ours: Estimated, spread: float | None) -> float | None:
-    if not ours.runs or not math.isfinite(ours.value):
-        return None
-    return ours.standard_error if spread is None else spread / math.sqrt(ours.runs)
 
 
 def _within(

@@ -57,7 +57,13 @@ def checked_mean(
     if published.same_seeds and not setting.is_protected:
         like = theirs[: ours.runs + ours.left_out]
         return same(ours, float(like[: ours.runs].mean())) if ours.runs else Checked(UNCHECKED, "", ours)
-    control = _control(results, measure, study, published) if setting.is_protected else None
+    control = None
+    if setting.is_protected:  # what no protection gives, ours and that of the published runs
+        none, nothing = (
+            estimate_measure(results, Setting(), measure),
+            published.mean(study, Setting(), measure),
+        )
+        control = Control(none.value, nothing) if none.runs and nothing is not None else None
     return published_mean(ours, theirs, same_seeds=published.same_seeds, control=control)
 
 
@@ -80,13 +86,6 @@ def check_published(
         for measure in measures
     ]
     return share(parts, least=least, what="means")
-
-
-def _control(results: Results, measure: str, study: str, published: Published) -> Control | None:
-    """Return what no protection gives, ours and that of the published runs."""
-    ours = estimate_measure(results, Setting(), measure)
-    theirs = published.mean(study, Setting(), measure)
-    return Control(ours.value, theirs) if ours.runs and theirs is not None else None
 
 
 def estimate_measure(results: Results, setting: Setting, measure: str) -> Estimated:
@@ -159,9 +158,6 @@ def columns_of(rows: Sequence[TableRow]) -> Columns:
     }
 
 
-# --- claims ---------------------------------------------------------------------------------------
-
-
 def claims_columns(rows: Iterable[ClaimRow]) -> Columns:
     """Return the rows of claims as columns."""
     listed = list(rows)
@@ -205,14 +201,8 @@ def _claim_line(row: ClaimRow) -> str:
     quote = f" \u201c{row.words}\u201d" if row.words else ""
     statement = f"{row.claim}{quote} `{row.id}`"
     cells = (row.where, statement, row.paper, row.value_text, f"**{row.verdict}**", row.why)
-    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
-
-
-def _plain(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-# --- files ----------------------------------------------------------------------------------------
+    plain = [cell.replace("|", "\\|").replace("\n", " ") for cell in cells]
+    return f"| {' | '.join(plain)} |"
 
 
 def write_table(columns: Columns, file: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.papers import comparisons
 from evenhand.papers.comparisons import group_rates, mean_of, rank_correlation
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, OPT, SS, way_of
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS, way_of
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
@@ -135,6 +135,13 @@ class Predicted(NamedTuple):
     epsilon: float | None
     unfairness: float
     runs: NDArray[np.float64]
+
+    @property
+    def words(self) -> str:
+        """What the setting is, for the tip of a mark."""
+        if self.epsilon is None:
+            return "unprotected"
+        return f"{LABELS[self.way]}, \N{GREEK SMALL LETTER EPSILON} = {self.epsilon:g}"
 
 
 def record_of(evidence: Evidence, name: str) -> Mapping[str, Any] | None:

@@ -55,13 +55,9 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
         for way, row in rows.items()
         for measure, title in words["measures"].items()
     ]
-    values = {"number": number, "title": DATA[name].title, "repeats": _repeats(results)}
+    repeats = "1 repeat" if results.plan.repeats == 1 else f"{results.plan.repeats} repeats"
+    values = {"number": number, "title": DATA[name].title, "repeats": repeats}
     return draw_measures(words, panels, f"fig{number}", **values)
-
-
-def _repeats(results: Results) -> str:
-    number = results.plan.repeats
-    return "1 repeat" if number == 1 else f"{number} repeats"
 
 
 def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
@@ -97,9 +93,16 @@ def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], me
             for name in known
         ]
         pictures.append("".join(drawn))
+    rows = [(name, each) for name, points in listed.items() for each in points]
+    data = {
+        "experiment": [name for name, _ in rows],
+        "mechanism": [each.way for _, each in rows],
+        "epsilon": [each.epsilon for _, each in rows],
+        "data_unfairness": [each.unfairness for _, each in rows],
+        "gap": [float(np.mean(each.runs)) for _, each in rows],
+    }
     stem = f"unfairness-{measure.replace('_', '-')}"
-    figure = Figure(__package__, "unfairness")
-    return figure.chart_of(pictures, _data(listed), name=stem, columns=columns, title=title)
+    return Figure(__package__, "unfairness").chart_of(pictures, data, name=stem, columns=columns, title=title)
 
 
 def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: float) -> str:
@@ -107,8 +110,8 @@ def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: fl
     across = Linear.over(
         [each.unfairness for each in listed], pixels=width - 66, most_ticks=5, from_zero=True, within=(0, 1e9)
     )
-    means = {id(each): float(np.nanmean(each.runs)) for each in listed if np.isfinite(each.runs).any()}
-    up = Linear.over(means.values(), pixels=_PLOT, most_ticks=6, within=(0, 1))
+    means = [(each, float(np.nanmean(each.runs))) for each in listed if np.isfinite(each.runs).any()]
+    up = Linear.over([mean for _, mean in means], pixels=_PLOT, most_ticks=6, within=(0, 1))
     drawing = Drawing(width, _PLOT + margins.top + margins.bottom, margins, x=across, y=up)
     said = f"\N{GREEK SMALL LETTER RHO} = {number_text(found.value)}"
     if found.low is not None and found.high is not None:
@@ -121,32 +124,12 @@ def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: fl
     drawing.rules([Segment(across.low, up.low, across.high, up.low)], stroke="ghost", width=1)
     for way, look in Figure(__package__, "unfairness").looks.items():
         dots = [
-            Dot(each.unfairness, means[id(each)], _tip(each, means[id(each)]))
-            for each in listed
-            if each.way == way and id(each) in means
+            Dot(each.unfairness, gap, f"{each.words}: data unfairness {each.unfairness:.3f}, gap {gap:.3f}")
+            for each, gap in means
+            if each.way == way
         ]
         stroke = look.edge or None
         drawing.dots(
             dots, shape=look.shape, size=look.size, fill=look.colour, stroke=stroke, stroke_width=1.5
         )
     return drawing.svg()
-
-
-def _tip(each: Predicted, gap: float) -> str:
-    if each.epsilon is None:
-        return f"unprotected: data unfairness {each.unfairness:.3f}, gap {gap:.3f}"
-    return (
-        f"{LABELS[each.way]}, \N{GREEK SMALL LETTER EPSILON} = {each.epsilon:g}: data unfairness "
-        f"{each.unfairness:.3f}, gap {gap:.3f}"
-    )
-
-
-def _data(listed: Mapping[str, Sequence[Predicted]]) -> dict[str, list[Any]]:
-    rows = [(name, each) for name, points in listed.items() for each in points]
-    return {
-        "experiment": [name for name, _ in rows],
-        "mechanism": [each.way for _, each in rows],
-        "epsilon": [each.epsilon for _, each in rows],
-        "data_unfairness": [each.unfairness for _, each in rows],
-        "gap": [float(np.mean(each.runs)) for _, each in rows],
-    }

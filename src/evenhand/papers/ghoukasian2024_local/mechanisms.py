@@ -89,11 +89,15 @@ def _of_mechanism(
     name: str, way: str, epsilon: str, weights: Sequence[float], rates: Sequence[float]
 ) -> Mapping[str, Any]:
     start = time.process_time()
-    matrix, error = (
-        support(way, len(weights), epsilon)
-        if way in (GRR, SS)
-        else _optimal(name, way, float(epsilon), weights, rates)
-    )
+    if way in (GRR, SS):
+        matrix, error = support(way, len(weights), epsilon)
+    else:
+        made: Any = printed_channel(weights, float(epsilon)) if way == OPT and DATA[name].is_binary else None
+        if made is None:
+            budget = "minimum" if way == OPT else "grr"
+            made = fairest_channel(weights, rates, float(epsilon), error=budget).matrix
+        matrix = np.asarray(made, dtype=float)
+        error = float(1 - np.asarray(weights) @ np.diag(matrix))
     seconds = time.process_time() - start
     marginal = np.asarray(weights) @ matrix
     return {
@@ -103,14 +107,3 @@ def _of_mechanism(
         "matrix": matrix.tolist(),
         "seconds": seconds,
     }
-
-
-def _optimal(
-    name: str, way: str, epsilon: float, weights: Sequence[float], rates: Sequence[float]
-) -> tuple[NDArray[np.float64], float]:
-    if way == OPT and DATA[name].is_binary:
-        found: Any = printed_channel(weights, epsilon)
-    else:
-        found = fairest_channel(weights, rates, epsilon, error="minimum" if way == OPT else "grr").matrix
-    matrix = np.asarray(found, dtype=float)
-    return matrix, float(1 - np.asarray(weights) @ np.diag(matrix))
