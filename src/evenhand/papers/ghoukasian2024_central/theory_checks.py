@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.papers.claims import Checked, agree_if, cannot_check
 from evenhand.papers.ghoukasian2024_central import bounds
 from evenhand.papers.ghoukasian2024_central.bounds import BOUNDS, ETA, OWN, Case, bound
+from evenhand.papers.ghoukasian2024_central.settings import TABLES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,13 +204,9 @@ def small_gap(_: Evidence) -> Checked:
 
 
 def guaranteed(_: Evidence, paper: float) -> Checked:
-    found = bound(*OWN["Adult"])
-    men, women, epsilon = OWN["Adult"]
-    values = {
-        "sure": 1 - ETA,
-        "men": men,
-        "women": women,
-        "found": found,
-        "printed": bounds.printed_bound(men, epsilon),
-    }
-    return replace(agree_if(2 * found < 0.0182, paper=f"{paper:g}", **values), paper_value=paper)
+    found, (men, women, epsilon) = bound(*OWN["Adult"]), OWN["Adult"]
+    table = TABLES["table-3.1"]
+    values = {"sure": 1 - ETA, "men": men, "women": women, "found": found}
+    values["printed"] = bounds.printed_bound(men, epsilon)
+    holds = 2 * found < table.line(table.matched).gap
+    return replace(agree_if(holds, paper=f"{paper:g}", **values), paper_value=paper)
