@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.papers.claims import number_text
 from evenhand.papers.comparisons import mean_of
-from evenhand.papers.figures import draw_measures
+from evenhand.papers.figures import count_repeats, draw_measures
 from evenhand.papers.ghoukasian2024_local import comparisons
 from evenhand.papers.ghoukasian2024_local.comparisons import NONE, PREDICTED, predictions
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, LABELS, SS
@@ -55,8 +55,7 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
         for way, row in rows.items()
         for measure, title in words["measures"].items()
     ]
-    repeats = "1 repeat" if results.plan.repeats == 1 else f"{results.plan.repeats} repeats"
-    values = {"number": number, "title": DATA[name].title, "repeats": repeats}
+    values = {"number": number, "title": DATA[name].title, "repeats": count_repeats(results)}
     return draw_measures(words, panels, f"fig{number}", **values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.papers.figures import draw_measures, mark_unprotected, measure_line
+from evenhand.papers.figures import count_repeats, draw_measures, mark_unprotected, measure_line
 from evenhand.papers.makhlouf2024.comparisons import chosen
 from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.stored import read_toml
@@ -44,7 +44,7 @@ def groups_figure(name: str, results: Results, known: Published | None = None) -
     number = words["numbers"][name.partition("-")[0]]
     also = f" and 3{'abc'[FIGURE_3.index(name)]}" if name in FIGURE_3 else ""
     values = {"first": first, "second": second, "plural": "s" if also else "", "number": number, "also": also}
-    values |= {"title": DATA[name].title, "repeats": results.plan.repeats}
+    values |= {"title": DATA[name].title, "repeats": count_repeats(results)}
     return draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
 
 
@@ -60,7 +60,7 @@ def disparities_figure(name: str, results: Results, known: Published | None = No
         ]
         panels.append(Panel("", Axis(title), lines, mark_unprotected(results, measure)))
     letter = "abc"[FIGURE_4.index(name)]
-    values = {"letter": letter, "title": DATA[name].title, "repeats": results.plan.repeats}
+    values = {"letter": letter, "title": DATA[name].title, "repeats": count_repeats(results)}
     return draw_measures(words, panels, f"fig4-{name}", columns=len(measures), **values)
 
 
