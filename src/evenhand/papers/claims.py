@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -18,15 +18,9 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 Verdict = Literal[
-    "agrees",
-    "contradicted",
-    "not shown",
-    "other data",
-    "method unknown",
-    "slip",
-    "cannot tell apart",
+    "agrees", "contradicted", "not shown", "other data", "method unknown", "slip", "cannot tell apart",
     "cannot be checked",
-]
+]  # fmt: skip
 
 _DECIMALS = 3
 
@@ -202,34 +196,25 @@ class Claim:
         )  # fmt: skip
 
 
-def agree_if(
-    holds: Any,
-    *,
-    otherwise: Any = CONTRADICTED,
-    ours: Any = None,
-    paper: Any = "",
-    case: Any = "",
-    shown: Any = "",
-    **values: Any,
-) -> Checked:
-    """Return that the paper agrees if something holds, else another verdict, with the numbers that prove it.
+def agree_if(holds: Any, *, otherwise: Any = CONTRADICTED, **told: Any) -> Checked:
+    """Return that the paper agrees if something holds, else another verdict.
+
+    `told` has `ours`, `paper`, `case` and `shown` of :class:`Checked`, and the numbers that prove it.
 
     >>> agree_if(2 > 1, largest=2).verdict, agree_if(2 < 1, largest=2).verdict
     ('agrees', 'contradicted')
     """
-    verdict = AGREES if holds else otherwise
-    return Checked(verdict, "", ours, paper, values=values, case=case, shown=shown)
+    fields = {name: told.pop(name) for name in ("ours", "paper", "case", "shown") if name in told}
+    return Checked(AGREES if holds else otherwise, **fields, values=told)
 
 
-def cannot_check(
-    why: Any = "", *, ours: Any = None, paper: Any = "", case: Any = "", **values: Any
-) -> Checked:
+def cannot_check(why: Any = "", **told: Any) -> Checked:
     """Return that there is no verdict, and why.
 
     >>> cannot_check("The authors' code is not there.").verdict
     'cannot be checked'
     """
-    return Checked(UNCHECKED, why, ours, paper, values=values, case=case)
+    return replace(agree_if(holds=False, otherwise=UNCHECKED, **told), why=why)
 
 
 def judge_claims(claims: Sequence[Claim], evidence: Evidence) -> tuple[ClaimRow, ...]:

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 PRINTED = ("acc", "f1", "balanced_accuracy", "recall", "spd", "di", "eod", "oad")
 
 
-# --- data and mechanisms --------------------------------------------------------------------------
-
-
 def table_2(evidence: Evidence, study: str, people: int, sizes: Mapping[str, int]) -> Checked:
     facts = evidence.studies[study].facts
     ours = {column: facts.schema[column].size for column in facts.schema.sensitive}
@@ -65,9 +62,6 @@ def one_value(_: Evidence) -> Checked:
     return agree_if(ours == (1, f"{grr.p:.12f}", f"{grr.q:.12f}"), ss=ss, grr=grr)
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
 def number(
     evidence: Evidence,
     study: str,
@@ -96,9 +90,6 @@ def number(
 
 def published(evidence: Evidence, study: str, least: float, *, protected: bool) -> Checked:
     return check_published(evidence, study, PRINTED, least=least, protected=protected)
-
-
-# --- findings -------------------------------------------------------------------------------------
 
 
 def _by_most_seeds(check: Callable[..., Checked]) -> Callable[..., Checked]:
@@ -175,9 +166,6 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
     told = [f"{name.upper()} {times}" for name, times in fewest_first]
     values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
     return Checked(majority(ahead, behind, number), values=values)
-
-
-# --- what is not run ------------------------------------------------------------------------------
 
 
 def searched(_: Evidence) -> dict[str, object]:

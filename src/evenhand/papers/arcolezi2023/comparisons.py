@@ -16,13 +16,10 @@ from evenhand.study.tasks.shared.report_settings import protocol_parameters, rep
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.comparisons import Runs
     from evenhand.papers.published import Published
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-
-    Runs = NDArray[np.float64]
 
 FAIRNESS = ("di", "spd", "eod", "oad")
 
@@ -103,9 +100,6 @@ COMPARISONS: dict[str, Callable[..., list[Runs]]] = {
 """The comparisons by the name that claims have for them: results, settings and measures."""
 
 
-# --- means over settings --------------------------------------------------------------------------
-
-
 def average(results: Results, settings: Sequence[Setting], measure: str, *, loss: bool = False) -> Estimated:
     """Return the mean of a measure over settings, repeat by repeat, or how far it is below unprotected."""
     mean = np.mean([values(results, each, measure) for each in settings], axis=0)
@@ -125,9 +119,6 @@ def average_spread(
         return None
     mean = np.mean(known, axis=0)
     return float(np.std(base - mean if loss else mean, ddof=1))
-
-
-# --- domination -----------------------------------------------------------------------------------
 
 
 def dominations(results: Results) -> dict[str, int]:

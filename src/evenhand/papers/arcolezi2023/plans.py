@@ -125,9 +125,6 @@ def subset_plans(name: str, plan: Plan) -> tuple[Plan, ...]:
     )
 
 
-# --- search of hyper-parameters -------------------------------------------------------------------
-
-
 # Least, most and step of each hyper-parameter, as the paper prints them; a step of 0 is none
 SPACE = {"max_depth": (3, 50, 1), "n_estimators": (50, 2000, 50), "learning_rate": (0.01, 0.25, 0.0)}
 

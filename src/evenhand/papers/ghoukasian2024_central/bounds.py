@@ -46,9 +46,6 @@ class Case(NamedTuple):
     beta: float
 
 
-# --- bounds ---------------------------------------------------------------------------------------
-
-
 def bound(first: int, second: int, epsilon: float, *, eta: float = ETA) -> float:
     """Return Theorem 8's bound on the gap with every group divided by its own size.
 
@@ -76,9 +73,6 @@ def expected_bound(first: int, second: int, epsilon: float) -> float:
     """
     noise = 1 / (first * epsilon) + 1 / (second * epsilon)
     return noise + sum(math.sqrt(1 / (4 * each)) for each in (first, second))
-
-
-# --- Algorithm 2 ----------------------------------------------------------------------------------
 
 
 def noisy_rates(
@@ -123,9 +117,6 @@ def _flip_group(
         promote = np.where(own < 1, (other - own) / (2 * (1 - own)), 0.0)
     change = np.where(down, rate * (1 - keep), (1 - rate) * promote)
     return np.where(down, rate - change, rate + change), change
-
-
-# --- simulations ----------------------------------------------------------------------------------
 
 
 def cases(number: int) -> list[Case]:

@@ -32,9 +32,6 @@ def _named(dataset: str) -> tuple[str, ...]:
     return tuple(name for name, table in TABLES.items() if table.dataset == dataset)
 
 
-# --- privacy --------------------------------------------------------------------------------------
-
-
 def _accounts(evidence: Evidence, name: str) -> dict[str, Any] | None:
     records = evidence.trials[ACCOUNTING].values()
     return next((dict(record) for record in records if record["table"] == name), None)
@@ -122,30 +119,28 @@ def two_models(evidence: Evidence) -> dict[str, Any]:
     return {"inputs": _inputs(evidence, "adult")}
 
 
-# --- findings -------------------------------------------------------------------------------------
-
-
 def _in_readings(evidence: Evidence, name: str, check: Callable[[Reading], Checked]) -> Checked:
     every = readings.list_readings(evidence, TABLES[name])
     return readings.combine_readings({reading: check(reading) for reading in every})
 
 
 def comparable(evidence: Evidence, name: str) -> Checked:
-    strength = TABLES[name].matched
-
     def check(reading: Reading) -> Checked:
-        own, other = (readings.runs_of(evidence, name, reading, each, "acc") for each in ("", strength))
+        own, other = _runs(evidence, name, reading, "acc", "", TABLES[name].matched)
         return alike([estimate_mean(own - other)])
 
     return _in_readings(evidence, name, check)
 
 
+def _runs(evidence: Evidence, name: str, reading: Reading, measure: str, *strengths: str) -> list[Any]:
+    return [readings.runs_of(evidence, name, reading, strength, measure) for strength in strengths]
+
+
 def smaller(evidence: Evidence, name: str, own_times: float = 1.0, other_times: float = 1.0) -> Checked:
     """Check that the gap of Algorithm 2, so many times, is below DP-FERMI's, so many times."""
-    strength = TABLES[name].matched
 
     def check(reading: Reading) -> Checked:
-        own, other = (readings.runs_of(evidence, name, reading, each, "gap") for each in ("", strength))
+        own, other = _runs(evidence, name, reading, "gap", "", TABLES[name].matched)
         found = mostly([estimate_mean(other_times * other - own_times * own)])
         chance = readings.by_chance(evidence, name, reading)
         gaps = f"Gaps {own.mean():.4f} and {other.mean():.4f}; with none at all, {chance:.4f} by chance."
@@ -156,16 +151,13 @@ def smaller(evidence: Evidence, name: str, own_times: float = 1.0, other_times: 
 
 def _nearest(evidence: Evidence, name: str, reading: Reading) -> tuple[str, Estimated] | None:
     """Return the lambda of the accuracy nearest to Algorithm 2's, and how much larger its gap is."""
-    own = readings.runs_of(evidence, name, reading, "", "acc").mean()
-    apart = {
-        each: abs(float(readings.runs_of(evidence, name, reading, each, "acc").mean() - own))
-        for each in TABLES[name].strengths
-    }
-    strength = min(apart, key=apart.__getitem__)
-    if apart[strength] > MARGIN:
+    strengths = TABLES[name].strengths
+    own, *others = (runs.mean() for runs in _runs(evidence, name, reading, "acc", "", *strengths))
+    apart, place = min((abs(float(each - own)), place) for place, each in enumerate(others))
+    if apart > MARGIN:
         return None
-    gaps = [readings.runs_of(evidence, name, reading, each, "gap") for each in (strength, "")]
-    return strength, estimate_mean(gaps[0] - gaps[1])
+    other, gap = _runs(evidence, name, reading, "gap", strengths[place], "")
+    return strengths[place], estimate_mean(other - gap)
 
 
 def fairer(evidence: Evidence, dataset: str) -> Checked:
@@ -186,12 +178,9 @@ def trend(evidence: Evidence, dataset: str, measure: str) -> Checked:
 
     def check(reading: Reading) -> Checked:
         falls = [
-            estimate_mean(
-                readings.runs_of(evidence, name, reading, one, measure)
-                - readings.runs_of(evidence, name, reading, two, measure)
-            )
+            estimate_mean(one - two)
             for name in names
-            for one, two in pairwise(TABLES[name].strengths)
+            for one, two in pairwise(_runs(evidence, name, reading, measure, *TABLES[name].strengths))
         ]
         return mostly(falls, what="steps to a larger lambda")
 

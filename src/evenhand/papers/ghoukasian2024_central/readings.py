@@ -26,12 +26,9 @@ from evenhand.papers.trials import estimate_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.comparisons import Runs
     from evenhand.papers.ghoukasian2024_central.settings import Printed, Table
-
-    Runs = NDArray[np.float64]
 
 MEASURES = ("acc", "gap")
 TRIALS = 10  # the trials that the printed numbers are means of

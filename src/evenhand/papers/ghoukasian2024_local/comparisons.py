@@ -20,13 +20,10 @@ from evenhand.study.plan.cells import Setting
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.comparisons import Runs
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-
-    Runs = NDArray[np.float64]
 
 EO = "eo"  # the equal-opportunity gap: the largest difference of true positive rates between two groups
 
@@ -119,9 +116,6 @@ def widening(results: Results, way: str, others: Sequence[str], measures: Sequen
     ]
 
 
-# --- prediction -----------------------------------------------------------------------------------
-
-
 # The gaps: of predicted positives, and of true or false positive rates, whichever is larger
 PREDICTED = {"sp_gap": "Statistical-parity gap", "eo_gap": "Equalised-odds gap"}
 
@@ -134,7 +128,7 @@ class Predicted(NamedTuple):
     way: str
     epsilon: float | None
     unfairness: float
-    runs: NDArray[np.float64]
+    runs: Runs
 
     @property
     def words(self) -> str:

@@ -43,9 +43,6 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
     return [*drawn, *(unfairness_figure(known, measure) for measure in PREDICTED if known)]
 
 
-# --- measures against epsilon ---------------------------------------------------------------------
-
-
 def measures_figure(name: str, results: Results, place: int) -> Chart:
     """Return two measures against epsilon, the thesis's mechanism above and our default below."""
     stored = read_toml(__package__, "figures.toml")
@@ -75,9 +72,6 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
 def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
     setting = comparisons.at(results, way, epsilon)
     return mean_of(results, comparisons.values(results, setting, measure), within=comparisons.SHARE)
-
-
-# --- data unfairness against gaps -----------------------------------------------------------------
 
 
 def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], measure: str) -> Chart:

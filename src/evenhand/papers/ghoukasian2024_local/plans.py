@@ -116,9 +116,6 @@ def complete_plan(name: str, plan: Plan) -> tuple[Plan, Any]:
     return plan.with_(schema=schema), frame
 
 
-# --- people ---------------------------------------------------------------------------------------
-
-
 class Population(NamedTuple):
     """How many people have each value of the private attribute, and how many of them a positive label."""
 

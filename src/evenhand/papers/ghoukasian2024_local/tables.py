@@ -109,9 +109,6 @@ def _ours(records: Records, kind: str, line: Printed, measure: str) -> Estimated
     return estimate_mean(point.acc) if abs(point.gap.mean() - line.gap) < _SAME else None
 
 
-# --- tables of the reproduction ------------------------------------------------------------------
-
-
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return the means of every study, the data unfairness of reports, and tables 5.1 to 5.4 beside ours."""
     found = {name: list(_means(name, results)) for name, results in evidence.studies.items()}

@@ -36,9 +36,6 @@ _CLOSE = 1e-6
 _READ = {("independent", "4"): -0.09, ("combined", "4"): -0.27}
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
 def number(
     evidence: Evidence, study: str, measure: str, paper: float, *, at: Sequence[str] = (), signed: bool = True
 ) -> Checked:
@@ -80,9 +77,6 @@ def published(evidence: Evidence, study: str, *, precision: bool) -> Checked:
     return check_published(evidence, study, measures)
 
 
-# --- findings -------------------------------------------------------------------------------------
-
-
 finding = partial(check_finding, COMPARISONS, chosen)
 
 
@@ -95,9 +89,6 @@ def dependence(evidence: Evidence) -> Checked:
             return cannot_check(case="lost")
         means.append(sum(pair.v.value for pair in pairs) / len(pairs))
     return agree_if(means[1] > means[0], compas=means[0], adult=means[1])
-
-
-# --- data -----------------------------------------------------------------------------------------
 
 
 def table_1(
@@ -176,9 +167,6 @@ def mediator(evidence: Evidence) -> Checked:
     shares = [np.bincount(between[group == each], minlength=3) / (group == each).sum() for each in (0, 1)]
     printed = np.abs(shares[0] - (0.35, 0.4, 0.25)).max() < 0.02
     return agree_if(printed, case="" if printed else "swapped", shares=shares)
-
-
-# --- mechanisms -----------------------------------------------------------------------------------
 
 
 def ratio(_: Evidence) -> Checked:

@@ -16,12 +16,9 @@ from evenhand.study.tasks.shared.report_settings import report_setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.comparisons import Runs
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-
-    Runs = NDArray[np.float64]
 
 LIMITS = {
     "all": (0.0, np.inf),
@@ -60,9 +57,6 @@ def chosen(
         and each.option("strategy") in strategies
         and least <= each.epsilon <= most
     ]
-
-
-# --- disparities ----------------------------------------------------------------------------------
 
 
 def _amount(results: Results, setting: Setting, measure: str) -> Runs:
@@ -108,9 +102,6 @@ def _apart_either_way(results: Results, setting: Setting, measure: str) -> Runs:
     """Return the same difference in the direction in which its mean is positive."""
     runs = _apart(results, setting, measure)
     return runs if mean_of(results, runs).value >= 0 else -runs
-
-
-# --- groups ---------------------------------------------------------------------------------------
 
 
 def rate(results: Results, setting: Setting, group: int, name: str) -> Runs:
