@@ -11,6 +11,7 @@ differences stay as they are.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -199,17 +200,11 @@ def _repeats_until_clear(each: Estimated) -> int:
     """Return the repeats from which on a t interval around the same mean excludes zero."""
     spread = (each.standard_error or 0.0) * math.sqrt(each.runs)
 
-    def half_width(repeats: int) -> float:
+    def is_clear(repeats: int) -> bool:
         quantile = float(student.ppf((1 + each.level) / 2, repeats - 1))
-        return quantile * spread / math.sqrt(repeats)
+        return quantile * spread / math.sqrt(repeats) < abs(each.value)
 
-    if half_width(MOST_REPEATS) >= abs(each.value):
-        return MOST_REPEATS + 1
-    few, many = 2, MOST_REPEATS
-    while few < many:
-        middle = (few + many) // 2
-        few, many = (few, middle) if half_width(middle) < abs(each.value) else (middle + 1, many)
-    return few
+    return 2 + bisect_left(range(2, MOST_REPEATS + 1), x=True, key=is_clear)
 
 
 def _repeats_sentence(repeats: int | None) -> str:
