@@ -189,9 +189,11 @@ class Claim:
         known = (*evidence.studies, *evidence.trials)
         missing = [name for name in self.needs if name not in known]
         found = cannot_check(f"Not run: {', '.join(missing)}.") if missing else self.check(evidence)
-        numbers = [getattr(found.ours, name, None) for name in ("value", "low", "high", "runs")]
+        value, low, high, runs = (
+            getattr(found.ours, name, None) for name in ("value", "low", "high", "runs")
+        )
         return ClaimRow(
-            self.id, self.text, self.where, found.paper, *numbers, found.verdict, found.why,
+            self.id, self.text, self.where, found.paper, value, low, high, runs, found.verdict, found.why,
             rule=self.rule, words=self.words, shown=found.shown,
         )  # fmt: skip
 

@@ -139,8 +139,9 @@ def draw_measures(
     if any(math.isfinite(each) for panel in panels for line in panel.lines for each in _published(line)):
         keys.append(LegendKey("hollow: published mean", "circle", "ink2", hollow=True))
     named = tuple(rows) if any(rows) else ()
-    told = {"legend": tuple(keys), "rows": named, "columns": across}
-    return Chart(name, *pictures, alt, caption, _tabulate_measures(panels), **told)
+    wide, narrow = pictures
+    data = _tabulate_measures(panels)
+    return Chart(name, wide, narrow, alt, caption, data, tuple(keys), rows=named, columns=across)
 
 
 _COLOURS = ("ink", "g1", "g2", "g3", "g4", "p2", "g5")

@@ -173,7 +173,9 @@ def _table_of(parts: Mapping[int, FinishedPart]) -> pa.Table:
 
 def _flatten(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the numbers of a result by the path to them, and its notes as text."""
-    numbers = {(part, name): value for part in ("measures", "data") for name, value in result[part].items()}
+    numbers: dict[tuple[str, ...], Any] = {
+        (part, name): value for part in ("measures", "data") for name, value in result[part].items()
+    }
     for label, rates in result["groups"]:
         numbers |= {("groups", name, label): value for name, value in rates.items()}
     for path, value in numbers.items():

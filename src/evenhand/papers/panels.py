@@ -129,7 +129,8 @@ class Figure:
     ) -> Chart:
         """Return pictures for the desk and for the phone as a chart, with the words and the legend."""
         alt, caption = fill_caption(self.stored, **values)
-        return Chart(name or self.name, *pictures, alt, caption, data, legend=self.legend, columns=columns)
+        wide, narrow = pictures
+        return Chart(name or self.name, wide, narrow, alt, caption, data, self.legend, columns=columns)
 
 
 def _values(plots: Sequence[Plot]) -> dict[str, list[Any]]:

@@ -332,7 +332,7 @@ BY_HAND = {
         "compas-days", "adult-features", "adult-middle", "mediator", "epsilons", "obs4-dependence",
     },
     "ghoukasian2024-central": {"algorithm-2-noise", "decoupled"},
-    "ghoukasian2024-local": {"extends"},
+    "ghoukasian2024-local": {"extends", "omega"},
     "zhu2023": {"laplace-private", "definition-3", "algorithm-2", "repetitions"},
     "fioretto2021": {
         "county-ratios", "example-1-consistent", "figure-7-private", "equation-5b", "corollary-4",

@@ -152,7 +152,7 @@ def load_experiment(name: str) -> tuple[Any, Schema]:
 
 def _join_race_and_gender(frame: Any, schema: Schema) -> tuple[Any, Schema]:
     parts, target = ("race", "gender"), str(schema.target)
-    labels = [", ".join(pair) for pair in product(*(schema[name].domain.values for name in parts))]
+    labels = [", ".join(map(str, pair)) for pair in product(*(schema[name].domain.values for name in parts))]
     values = [", ".join(pair) for pair in zip(*(frame[name].to_pylist() for name in parts), strict=True)]
     kept = [schema[name] for name in schema.names if name not in {*parts, target}]
     columns = (*kept, Column(BOTH, Domain.categorical(labels)), schema[target])

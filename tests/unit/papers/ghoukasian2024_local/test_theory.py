@@ -1,5 +1,7 @@
 """ghoukasian2024, chapter 5: theorems, counter-examples, and the data unfairness of reports."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,17 @@ def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_str
         monkeypatch.setattr(theory, "keeps_condition", wrong)
 
         assert CLAIMS["reduction"].judge(Evidence({})).verdict == "contradicted"
+
+
+def test_the_subset_size_agrees_if_the_best_one_is_rounded_down(monkeypatch):
+    """The thesis rounds down; the size of least variance is larger in three places."""
+    row = CLAIMS["omega"].judge(Evidence({}))
+    rounded = lambda k, epsilon: SimpleNamespace(size=max(1, int(k // (np.exp(float(epsilon)) + 1))))  # noqa: E731
+    monkeypatch.setattr(theory, "protocol_named", lambda _: rounded)
+
+    assert row.why.count("instead of") == 3
+    assert "k = 10, epsilon 0.5: 3 instead of 4" in row.why
+    assert CLAIMS["omega"].judge(Evidence({})).verdict == "agrees"
 
 
 @pytest.mark.parametrize("error", ["minimum", 0.35])
