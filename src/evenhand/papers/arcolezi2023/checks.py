@@ -139,7 +139,7 @@ finding = _by_most_seeds(partial(check_finding, COMPARISONS, chosen))
 
 def not_back(evidence: Evidence, study: str) -> Checked:
     """Check that at least one fairness measure is not back at its unprotected value."""
-    where = {"studies": [study], "settings": {"split": "k-based", "epsilons": "low"}}
+    where: dict[str, Any] = {"studies": [study], "settings": {"split": "k-based", "epsilons": "low"}}
     found = {
         each: check_finding(
             COMPARISONS, chosen, evidence, compare="against", of=[each], rule="alike", **where

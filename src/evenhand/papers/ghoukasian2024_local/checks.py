@@ -254,17 +254,14 @@ def runtime(evidence: Evidence) -> Checked:
         [shift_estimate(each, by=-float(np.log(FASTER))) for each in every],
         what=f"comparisons with {FASTER:g} times OPT's CPU time",
     )
-    paths = {
+    paths: dict[str, list[tuple[str, ...]]] = {
         "own": [("opt", epsilon, "seconds", "protect") for epsilon in EPSILONS],
         "theirs": [("projection", kind, each, "seconds") for kind in KINDS for each in DIVERGENCES],
         "training": [("none", "seconds", "train")],
     }
-    values = {
-        key: 1000
-        * np.mean(
-            [projection.column(evidence.trials[name], *path).mean() for name in SETS for path in listed]
-        )
-        for key, listed in paths.items()
-    }
+    values = {}
+    for key, listed in paths.items():
+        every_split = [projection.column(evidence.trials[name], *path) for name in SETS for path in listed]
+        values[key] = 1000 * np.concatenate([seconds.ravel() for seconds in every_split]).mean()
     middle = sorted(np.exp(each.value) for each in every)[len(every) // 2]
     return replace(found, ours=None, values={**values, "middle": middle})

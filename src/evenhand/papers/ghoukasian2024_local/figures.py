@@ -87,7 +87,7 @@ def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], me
         ]
         pictures.append("".join(drawn))
     rows = [(name, each) for name, points in listed.items() for each in points]
-    data = {
+    data: dict[str, list[Any]] = {
         "experiment": [name for name, _ in rows],
         "mechanism": [each.way for _, each in rows],
         "epsilon": [each.epsilon for _, each in rows],

@@ -94,7 +94,7 @@ def _of_mechanism(
     else:
         made: Any = printed_channel(weights, float(epsilon)) if way == OPT and DATA[name].is_binary else None
         if made is None:
-            budget = "minimum" if way == OPT else "grr"
+            budget: Any = "minimum" if way == OPT else "grr"
             made = fairest_channel(weights, rates, float(epsilon), error=budget).matrix
         matrix = np.asarray(made, dtype=float)
         error = float(1 - np.asarray(weights) @ np.diag(matrix))

@@ -85,16 +85,17 @@ def compare_table(table: str, records: Records) -> list[Row]:
     none = next(line for line in lines if line.method == "none")
     found = []
     for line in lines:
-        for place, measure in enumerate(("acc", kind) if line.method in {"none", "opt"} else ("acc",)):
-            ours, printed, nothing = _ours(records, kind, line, measure), line[2 + place], none[2 + place]
-            control = Control(float(projection.of_none(records, measure).mean()), nothing)
-            checked = Checked(
-                UNCHECKED if len(records) < FEWEST else CONTRADICTED,
-                "Our curve does not reach the printed gap.",
-            )
+        for measure in ("acc", kind) if line.method in {"none", "opt"} else ("acc",):
+            ours = _ours(records, kind, line, measure)
+            printed, nothing = ((each.acc if measure == "acc" else each.gap) for each in (line, none))
+            why = "Our curve does not reach the printed gap."
+            checked = Checked(UNCHECKED if len(records) < FEWEST else CONTRADICTED, why)
             if ours is not None:
-                way = {"control": control if line is not none else None, "errors": ERRORS_IN_TABLE}
-                checked = quoted(ours, printed, decimals=4, trials=TRIALS, **way)
+                before = float(projection.of_none(records, measure).mean())
+                control = None if line is none else Control(before, nothing)
+                checked = quoted(
+                    ours, printed, decimals=4, control=control, trials=TRIALS, errors=ERRORS_IN_TABLE
+                )
             found.append(Row(table, trials, line, measure, replace(checked, paper_value=printed)))
     return found
 
@@ -155,7 +156,7 @@ def _prediction(evidence: Evidence) -> Iterator[TableRow]:
         record = comparisons.record_of(evidence, name)
         for measure in comparisons.PREDICTED if record is not None else ():
             found = comparisons.correlation(results, record or {}, measure)
-            cells = {"mechanism": "all"}
+            cells: TableRow = {"mechanism": "all"}
             cells["note"] = f"rank correlation of data unfairness and {measure}, mean over repeats"
             if found.runs:
                 yield table_row("prediction", name, f"correlation with {measure}", found, **cells)

@@ -61,7 +61,7 @@ def number(
 def _reading(evidence: Evidence) -> float:
     """Return how far the quotes of Figure 4b are off the means that the authors published, at most."""
     known = evidence.published
-    means = {at: known and known.mean(COMPAS[1], setting_of(*at), "eod") for at in _READ}
+    means = {at: known.mean(COMPAS[1], setting_of(*at), "eod") if known else None for at in _READ}
     return max((abs(mean - _READ[at]) for at, mean in means.items() if mean is not None), default=math.nan)
 
 
