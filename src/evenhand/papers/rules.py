@@ -101,11 +101,7 @@ def quoted(
 
 
 def published_mean(
-    ours: Estimated,
-    theirs: NDArray[np.float64],
-    *,
-    same_seeds: bool,
-    control: Control | None = None,
+    ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: bool, control: Control | None = None
 ) -> Checked:
     """Check a mean against the published runs, one value per seed.
 
