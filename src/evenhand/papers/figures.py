@@ -98,9 +98,9 @@ def mark_unprotected(results: Results, measure: str) -> Estimate:
 
 
 def count_repeats(results: Results) -> str:
-    """Return how many repeats are finished, of the settings with the fewest and with the most."""
+    """Return how many repeats are finished, of the drawn settings with the fewest and with the most."""
     done = results.arrays.done.sum(axis=1)
-    fewest, most = int(done.min()), int(done.max())
+    fewest, most = int(done[done > 0].min()), int(done.max())
     if fewest != most:
         return f"{fewest} to {most} repeats"
     return "1 repeat" if most == 1 else f"{most} repeats"

@@ -184,8 +184,9 @@ def test_every_study_has_a_table_and_its_figures(monkeypatch):
 def test_a_caption_tells_the_repeats_that_are_finished(monkeypatch):
     """A plan of 20 repeats of which 5 were run is no figure of 20."""
     monkeypatch.setattr("evenhand.papers.figures._measure_picture", lambda *_: "")
-    whole = made(COMPAS[1], rates, repeats=3, epsilons=("4",))
-    part = Results(whole.plan, whole.facts, [each for each in whole.outcomes if each.cell.repeat < 2])
+    whole = made(COMPAS[1], rates, repeats=3, epsilons=("4", "1"))
+    kept = [each for each in whole.outcomes if each.cell.repeat < 2 and each.cell.setting.epsilon != 1]
+    part = Results(whole.plan, whole.facts, kept)
 
     captions = [each.caption for each in PAPER.figures(Evidence({COMPAS[1]: part}))]
 
