@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,15 +18,9 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 Verdict = Literal[
-    "agrees",
-    "contradicted",
-    "not shown",
-    "other data",
-    "method unknown",
-    "slip",
-    "cannot tell apart",
+    "agrees", "contradicted", "not shown", "other data", "method unknown", "slip", "cannot tell apart",
     "cannot be checked",
-]
+]  # fmt: skip
 
 _DECIMALS = 3
 
@@ -46,39 +42,10 @@ class VerdictWords(NamedTuple):
     meaning: str
 
 
+_WORDS = tomllib.loads(files(__package__).joinpath("verdicts.toml").read_text(encoding="utf-8"))
+
 VERDICTS: Mapping[Verdict, VerdictWords] = MappingProxyType(
-    {
-        AGREES: VerdictWords("agrees", "agree", "our runs or our computation show what the paper states"),
-        CONTRADICTED: VerdictWords(
-            "is contradicted and proved so",
-            "are contradicted and proved so",
-            "our runs show the opposite, or a computed example breaks the statement",
-        ),
-        NOT_SHOWN: VerdictWords(
-            "is not shown by our runs",
-            "are not shown by our runs",
-            "our intervals are too wide to decide; the reason says how many repeats could",
-        ),
-        OTHER_DATA: VerdictWords(
-            "differs because the data do",
-            "differ because the data do",
-            "the difference follows from the data, and the reason shows it",
-        ),
-        METHOD_UNKNOWN: VerdictWords(
-            "rests on a method that is not given",
-            "rest on a method that is not given",
-            "the paper does not say enough to repeat it; our number is one reading of several",
-        ),
-        SLIP: VerdictWords("is a slip", "are slips", "the paper contradicts itself, or misprints"),
-        INDISTINCT: VerdictWords(
-            "cannot be told from doing nothing",
-            "cannot be told from doing nothing",
-            "ours is as close as it should be, and so is a result without any protection",
-        ),
-        UNCHECKED: VerdictWords(
-            "cannot be checked", "cannot be checked", "what it takes is not there, or was not run"
-        ),
-    }
+    {verdict: VerdictWords(**_WORDS[verdict]) for verdict in get_args(Verdict)}
 )
 """The words of every verdict, in the order of reports."""
 
@@ -126,24 +93,10 @@ class Evidence:
 class Checked:
     """What came of a check.
 
-    Parameters
-    ----------
-    verdict : str
-        One of :data:`VERDICTS`.
-    why : str
-        The numbers behind the verdict, or why there is none, in one sentence.
-    ours : Estimated, optional
-        Our value with its interval.
-    paper : str
-        The paper's value as printed; nothing for a finding in words.
-    paper_value : float, optional
-        The same as a number, in full.
-    values : mapping of str to object
-        What the sentence of the claim is filled with; that sentence then takes the place of `why`.
-    case : str
-        Which of several sentences it is.
-    shown : str
-        Our values where they are several, as printed beside the paper's.
+    `why` has the numbers behind the verdict, or why there is none, in one sentence; if the claim has a
+    sentence of its own, or one for this `case`, that is filled with `values` and takes the place of `why`.
+    `ours` is our value with its interval; `paper` is the paper's as printed, nothing for a finding in words,
+    and `paper_value` the same as a number, in full. `shown` has our values where they are several.
     """
 
     verdict: Verdict
@@ -162,27 +115,20 @@ class ClaimRow:
 
     Parameters
     ----------
-    id : str
-        Short and stable, such as ``"rq2-adult"``.
-    claim : str
-        What the paper states, in our words.
-    where : str
-        Where it stands in the paper.
+    id, claim, where : str
+        Short and stable, such as ``"rq2-adult"``; what the paper states, in our words; where it stands there.
     paper : str
         The value as printed; nothing for a finding in words.
     ours, low, high : float or None
         Our value with its interval, where it is one number.
     runs : int or None
         How many repeats are in it.
-    verdict : str
-        One of :data:`VERDICTS`.
-    why : str
+    verdict, why : str
+        One of :data:`VERDICTS`, and the reason.
     rule : str
         The rule behind the verdict, by its name in :mod:`evenhand.papers.rules`.
-    words : str
-        The few words of the paper that the statement rests on.
-    shown : str
-        Our values where they are several.
+    words, shown : str
+        The few words of the paper that the statement rests on, and our values where they are several.
     """
 
     id: str
@@ -219,13 +165,9 @@ class Claim:
         As in :class:`ClaimRow`.
     check : callable
         Takes an :class:`Evidence` and returns a :class:`Checked`. It is called only if every study in
-        `needs` was run.
-    rule : str
-        The rule that `check` applies.
-    needs : tuple of str
-        Names of the studies and trials that `check` reads.
-    words : str
-        The few words of the paper that it rests on.
+        `needs` was run: the names of the studies and trials that it reads.
+    rule, words : str
+        The rule that `check` applies, and the few words of the paper that the statement rests on.
 
     Examples
     --------
@@ -247,64 +189,34 @@ class Claim:
         known = (*evidence.studies, *evidence.trials)
         missing = [name for name in self.needs if name not in known]
         found = cannot_check(f"Not run: {', '.join(missing)}.") if missing else self.check(evidence)
-        ours = found.ours
-        return ClaimRow(
-            id=self.id,
-            claim=self.text,
-            where=self.where,
-            paper=found.paper,
-            ours=None if ours is None else ours.value,
-            low=None if ours is None else ours.low,
-            high=None if ours is None else ours.high,
-            runs=None if ours is None else ours.runs,
-            verdict=found.verdict,
-            why=found.why,
-            rule=self.rule,
-            words=self.words,
-            shown=found.shown,
+        value, low, high, runs = (
+            getattr(found.ours, name, None) for name in ("value", "low", "high", "runs")
         )
+        return ClaimRow(
+            self.id, self.text, self.where, found.paper, value, low, high, runs, found.verdict, found.why,
+            rule=self.rule, words=self.words, shown=found.shown,
+        )  # fmt: skip
 
 
-def agree_if(
-    holds: Any,
-    *,
-    otherwise: Any = CONTRADICTED,
-    ours: Any = None,
-    paper: Any = "",
-    case: Any = "",
-    shown: Any = "",
-    **values: Any,
-) -> Checked:
-    """Return that the paper agrees if something holds, else another verdict, with what its sentence tells.
+def agree_if(holds: Any, *, otherwise: Any = CONTRADICTED, **told: Any) -> Checked:
+    """Return that the paper agrees if something holds, else another verdict.
 
-    Parameters
-    ----------
-    holds : bool
-    otherwise : str
-        The verdict if it does not hold: it is contradicted, unless there is another reason.
-    ours, paper, case, shown
-        As in :class:`Checked`.
-    **values
-        The numbers that prove it.
+    `told` has `ours`, `paper`, `case` and `shown` of :class:`Checked`, and the numbers that prove it.
 
-    Examples
-    --------
     >>> agree_if(2 > 1, largest=2).verdict, agree_if(2 < 1, largest=2).verdict
     ('agrees', 'contradicted')
     """
-    verdict = AGREES if holds else otherwise
-    return Checked(verdict, "", ours, paper, values=values, case=case, shown=shown)
+    fields = {name: told.pop(name) for name in ("ours", "paper", "case", "shown") if name in told}
+    return Checked(AGREES if holds else otherwise, **fields, values=told)
 
 
-def cannot_check(
-    why: Any = "", *, ours: Any = None, paper: Any = "", case: Any = "", **values: Any
-) -> Checked:
+def cannot_check(why: Any = "", **told: Any) -> Checked:
     """Return that there is no verdict, and why.
 
     >>> cannot_check("The authors' code is not there.").verdict
     'cannot be checked'
     """
-    return Checked(UNCHECKED, why, ours, paper, values=values, case=case)
+    return replace(agree_if(holds=False, otherwise=UNCHECKED, **told), why=why)
 
 
 def judge_claims(claims: Sequence[Claim], evidence: Evidence) -> tuple[ClaimRow, ...]:

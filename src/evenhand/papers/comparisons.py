@@ -12,7 +12,7 @@ from evenhand.papers.rules import RULES
 from evenhand.study.results.estimates import estimated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,14 +45,13 @@ def mean_of(
     return estimated(results, runs, level=0.95, kind="student", owner="claim", within=within)
 
 
-def means_over(
-    results: Results,
-    settings: Iterable[Setting],
-    measures: Sequence[str],
-    runs: Callable[[Setting, str], Runs],
-) -> list[Estimated]:
-    """Return the mean of what `runs` has of each setting and measure, one value per repeat."""
-    return [mean_of(results, runs(setting, measure)) for setting in settings for measure in measures]
+def of_each(compare: Callable[[Results, Setting, str], Runs]) -> Callable[..., list[Runs]]:
+    """Return a comparison of many settings and measures, made of one that compares a single setting."""
+
+    def comparison(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Runs]:
+        return [compare(results, setting, measure) for setting in settings for measure in measures]
+
+    return comparison
 
 
 def rank_correlation(first: Any, second: Any) -> float:
@@ -65,7 +64,7 @@ def rank_correlation(first: Any, second: Any) -> float:
 
 
 def check_finding(
-    comparisons: Mapping[str, Callable[..., list[Estimated]]],
+    comparisons: Mapping[str, Callable[..., list[Runs]]],
     choose: Callable[..., list[Setting]],
     evidence: Evidence,
     *,
@@ -79,26 +78,14 @@ def check_finding(
 ) -> Checked:
     """Check by a rule comparisons that are made in each study and judged together.
 
-    Parameters
-    ----------
-    comparisons : mapping of str to callable
-        From results, settings and measures to estimates, by name.
-    choose : callable
-        From results and what `settings` has to settings.
-    evidence : Evidence
-    studies : sequence of str
-    compare : str
-        Which of the comparisons.
-    of : sequence of str
-        The measures or rates that are compared.
-    rule : {"mostly", "alike", "below"}
-    settings, options : mapping, optional
-        Which settings are compared, and options of the comparison.
-    **of_rule
-        Options of the rule.
+    A comparison takes results, settings and what `of` names, the measures or rates, and returns differences,
+    one value per repeat. `choose` takes results and what `settings` has; `options` are of the comparison.
     """
     found = []
     for name in studies:
         results = evidence.studies[name]
-        found += comparisons[compare](results, choose(results, **(settings or {})), of, **(options or {}))
+        chosen = choose(results, **(settings or {}))
+        found += [
+            mean_of(results, runs) for runs in comparisons[compare](results, chosen, of, **(options or {}))
+        ]
     return RULES[rule](found, **of_rule)

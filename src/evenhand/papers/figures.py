@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.stored import fill_caption
+from evenhand.papers.tables import estimate_measure
 from evenhand.report.charts._panels import (
     PHONE,
     draw_no_values,
@@ -26,14 +27,12 @@ from evenhand.report.svg import rebuilt_each
 from evenhand.report.theme import LIGHT, SANS, css_tokens
 from evenhand.study.page.wording import mark
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.estimates import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.papers.published import Published
     from evenhand.report.marks import Estimate
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 _GAP, _EDGE, _HEADING, _ROW = 24.0, 16.0, 22.0, 26.0
@@ -58,51 +57,53 @@ def measures_figure(
 ) -> Chart:
     """Return measures against epsilon, a row for each split and a curve for each protocol.
 
-    Parameters
-    ----------
-    results : Results
-    stored : mapping
-        Measures with their titles, alt and caption, as in ``figures.toml``.
-    name : str
-        As in :class:`evenhand.report.Chart`.
-    study : str
-        The name under which runs were published.
-    published : Published, optional
-    **values
-        What alt and caption are filled with.
+    `stored` is an entry of ``figures.toml`` with measures and their titles, alt and caption, which `values`
+    fill; `study` is the name under which runs were published.
     """
     panels = []
     for split in ("uniform", "k-based"):
-        settings = [each for each in results.settings if each.option("split") == split]
-        protocols = list(dict.fromkeys(each.mechanism for each in settings))
+        own: dict[str, list[Setting]] = {}
+        for setting in results.settings:
+            if setting.option("split") == split:
+                own.setdefault(setting.mechanism, []).append(setting)
         for measure, title in stored["measures"].items():
-            lines = []
-            for protocol in protocols:
-                own = [each for each in settings if each.mechanism == protocol]
-                found = [estimate(results, setting, measure, kind="student") for setting in own]
-                theirs = [published_value(published, study, setting, measure) for setting in own]
-                lines.append(epsilon_line(protocol.upper(), own, found, published=theirs))
-            base = mark(estimate(results, Setting(), measure, kind="student"))
-            panels.append(Panel(f"{split} split", Axis(title), lines, base))
+            lines = [
+                measure_line(protocol.upper(), results, settings, measure, study=study, published=published)
+                for protocol, settings in own.items()
+            ]
+            panels.append(Panel(f"{split} split", Axis(title), lines, mark_unprotected(results, measure)))
     return draw_measures(stored, panels, name, **values)
 
 
-def published_value(published: Published | None, study: str, setting: Setting, measure: str) -> float:
-    """Return the mean of the published runs of a setting; not a number if there are none."""
-    mean = None if published is None else published.mean(study, setting, measure)
-    return math.nan if mean is None else mean
-
-
-def epsilon_line(
+def measure_line(
     label: str,
+    results: Results,
     settings: Sequence[Setting],
-    found: Sequence[Estimated],
+    measure: str,
     *,
-    published: Sequence[float] = (),
+    study: str,
+    published: Published | None,
 ) -> Curve:
-    """Return estimates of settings against their epsilons as a curve."""
+    """Return a measure of settings against their epsilons, beside the published means."""
     epsilons = [float(setting.epsilon or 0) for setting in settings]
-    return Curve(label, epsilons, [mark(each) for each in found], published=published)
+    found = [mark(estimate_measure(results, setting, measure)) for setting in settings]
+    means = [None if published is None else published.mean(study, each, measure) for each in settings]
+    theirs = [math.nan if mean is None else mean for mean in means]
+    return Curve(label, epsilons, found, published=theirs)
+
+
+def mark_unprotected(results: Results, measure: str) -> Estimate:
+    """Return the unprotected mean of a measure, to be drawn."""
+    return mark(estimate_measure(results, Setting(), measure))
+
+
+def count_repeats(results: Results) -> str:
+    """Return how many repeats are finished, of the drawn settings with the fewest and with the most."""
+    done = results.arrays.done.sum(axis=1)
+    fewest, most = int(done[done > 0].min()), int(done.max())
+    if fewest != most:
+        return f"{fewest} to {most} repeats"
+    return "1 repeat" if most == 1 else f"{most} repeats"
 
 
 def draw_measures(
@@ -138,9 +139,9 @@ def draw_measures(
     if any(math.isfinite(each) for panel in panels for line in panel.lines for each in _published(line)):
         keys.append(LegendKey("hollow: published mean", "circle", "ink2", hollow=True))
     named = tuple(rows) if any(rows) else ()
-    data = _tabulate_measures(panels)
     wide, narrow = pictures
-    return Chart(name, wide, narrow, alt, caption, data, legend=tuple(keys), rows=named, columns=across)
+    data = _tabulate_measures(panels)
+    return Chart(name, wide, narrow, alt, caption, data, tuple(keys), rows=named, columns=across)
 
 
 _COLOURS = ("ink", "g1", "g2", "g3", "g4", "p2", "g5")
@@ -223,24 +224,22 @@ def _tabulate_measures(panels: Sequence[Panel]) -> dict[str, list[Any]]:
             theirs = [*_published(line), *[math.nan] * len(line.epsilons)]
             for epsilon, each, mean in zip(line.epsilons, line.estimates, theirs, strict=False):
                 paper = mean if math.isfinite(mean) else None
-                rows.append((panel.row, panel.axis.title, line.label, epsilon, *_limits(each), paper))
+                rows.append(
+                    (panel.row, panel.axis.title, line.label, epsilon, each.value, each.low, each.high, paper)
+                )
         if panel.baseline:
-            rows.append((panel.row, panel.axis.title, "unprotected", None, *_limits(panel.baseline), None))
+            base = panel.baseline
+            rows.append(
+                (panel.row, panel.axis.title, "unprotected", None, base.value, base.low, base.high, None)
+            )
     names = ("row", "measure", "line", "epsilon", "value", "low", "high", "published")
     return {column: [row[place] for row in rows] for place, column in enumerate(names)}
-
-
-def _limits(each: Estimate) -> tuple[float, float | None, float | None]:
-    return each.value, each.low, each.high
 
 
 def svg_file(chart: Chart) -> str:
     """Return all panels of a chart as one SVG with its legend, its own colours and its words.
 
-    Parameters
-    ----------
-    chart : Chart
-        Panels stand side by side, ``chart.columns`` in a row; ``chart.rows`` name the rows.
+    Panels stand side by side, ``chart.columns`` in a row; ``chart.rows`` name the rows.
     """
     panels = rebuilt_each(chart.wide, prefix=re.sub(r"[^a-z0-9]+", "-", chart.name.lower()))
     sizes = [_SIZE.match(panel) for panel in panels]
@@ -251,8 +250,9 @@ def svg_file(chart: Chart) -> str:
     rows = -(-len(panels) // chart.columns)
     width = 2 * _EDGE + chart.columns * wide + (chart.columns - 1) * _GAP
     height = 2 * _EDGE + _HEADING + rows * step
+    samples = [(_HOLLOW if key.hollow else _SAMPLES).get(key.mark, "") for key in chart.legend]
     keys = "".join(
-        f'<tspan dx="{14 if place else 0}" fill="var(--{key.colour})">{_sample(key)}</tspan> '
+        f'<tspan dx="{14 if place else 0}" fill="var(--{key.colour})">{samples[place]}</tspan> '
         f"{escape(key.label)}"
         for place, key in enumerate(chart.legend)
     )
@@ -278,25 +278,8 @@ def svg_file(chart: Chart) -> str:
     return "".join([*out, "</svg>\n"])
 
 
-def _sample(key: LegendKey) -> str:
-    """Return a letter that looks like the mark."""
-    return (_HOLLOW if key.hollow else _SAMPLES).get(key.mark, "")
-
-
 _SAMPLES = {
-    "line": "\N{BOX DRAWINGS HEAVY HORIZONTAL}",
-    "dashed": "\N{BOX DRAWINGS LIGHT TRIPLE DASH HORIZONTAL}",
-    "circle": "\N{BLACK CIRCLE}",
-    "square": "\N{BLACK SQUARE}",
-    "triangle-up": "\N{BLACK UP-POINTING TRIANGLE}",
-    "diamond": "\N{BLACK DIAMOND}",
-    "triangle-down": "\N{BLACK DOWN-POINTING TRIANGLE}",
-    "triangle-right": "\N{BLACK RIGHT-POINTING TRIANGLE}",
-    "cross": "\N{HEAVY GREEK CROSS}",
-}
-_HOLLOW = {
-    "circle": "\N{WHITE CIRCLE}",
-    "square": "\N{WHITE SQUARE}",
-    "triangle-up": "\N{WHITE UP-POINTING TRIANGLE}",
-    "diamond": "\N{WHITE DIAMOND}",
-}
+    "line": "━", "dashed": "┄", "circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆",
+    "triangle-down": "▼", "triangle-right": "▶", "cross": "✚",
+}  # fmt: skip
+_HOLLOW = {"circle": "○", "square": "□", "triangle-up": "△", "diamond": "◇"}  # letters that look like marks

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.store.outcome import Outcome
 
-FOLDER = "cells"
-"""The name of the folder of these files in that of a reproduction."""
+FOLDER = "cells"  # the name of the folder of these files in that of a reproduction
 
 _FORMAT = 1
 _KEY = b"evenhand"
@@ -44,15 +43,9 @@ _BETWEEN = "|"
 
 @dataclass(frozen=True)
 class FinishedPart:
-    """The finished cells of one plan.
+    """The finished cells of one plan by name: outcomes, and the versions of the packages that computed them.
 
-    Parameters
-    ----------
-    spec : Spec
-        What the cells depend on besides themselves.
-    facts : Facts
-    cells : mapping of str to (Outcome, versions)
-        By the name of the cell: its outcome, and the versions of the packages it was computed with.
+    `spec` is what the cells depend on besides themselves.
     """
 
     spec: Spec
@@ -73,10 +66,7 @@ def cells_path(folder: Path, study: str) -> Path:
 def load_cells(path: Path) -> dict[int, FinishedPart]:
     """Return the finished cells in a file by the number of their part; nothing if there is no such file.
 
-    Raises
-    ------
-    StudyStoreError
-        If the file is damaged or of something else.
+    A file that is damaged, or of something else, is a StudyStoreError.
     """
     if not path.is_file():
         return {}
@@ -102,12 +92,12 @@ def load_cells(path: Path) -> dict[int, FinishedPart]:
 def adopt_cells(finished: FinishedPart, plan: Plan, frame: Any, folder: Path) -> None:
     """Write into the store of a folder the finished cells that it does not have.
 
-    Raises
-    ------
-    StudyStoreError
-        If they are of other data, or of another schema, task or seed.
+    Cells of other data, or of another schema, task or seed, are a StudyStoreError.
     """
-    stored = _stored_cells(folder)
+    stored = set()
+    if Store.count_results(folder):
+        with Store.open(folder) as store:
+            stored = {each.outcome.cell.id for each in store.records() if each.outcome.failure is None}
     missing = [pair for name, pair in finished.cells.items() if name not in stored]
     if not missing:
         return
@@ -124,14 +114,7 @@ def adopt_cells(finished: FinishedPart, plan: Plan, frame: Any, folder: Path) ->
 
 
 def pack_cells(path: Path, folders: Mapping[int, Path]) -> None:
-    """Write what the stores have finished to a file, with what that file has already.
-
-    Parameters
-    ----------
-    path : path
-    folders : mapping of int to path
-        Where the store of each part is, or would be.
-    """
+    """Write what the stores of the parts have finished to a file, with what that file has already."""
     parts = load_cells(path)
     for number, folder in folders.items():
         if not (folder / FILE).is_file():
@@ -151,13 +134,6 @@ def pack_cells(path: Path, folders: Mapping[int, Path]) -> None:
             pq.write_table(_table_of(parts), file, compression="zstd", compression_level=19)
 
 
-def _stored_cells(folder: Path) -> set[str]:
-    if not Store.count_results(folder):
-        return set()
-    with Store.open(folder) as store:
-        return {record.outcome.cell.id for record in store.records() if record.outcome.failure is None}
-
-
 # --- rows -----------------------------------------------------------------------------------------
 
 
@@ -167,7 +143,10 @@ def _table_of(parts: Mapping[int, FinishedPart]) -> pa.Table:
     rows = []
     for number in sorted(parts):
         cells = parts[number].cells
-        for name in sorted(cells, key=lambda name: _order(cells[name][0].cell)):
+        settings = {
+            name: canonical({**json.loads(pair[0].cell.id), "repeat": 0}) for name, pair in cells.items()
+        }
+        for name in sorted(cells, key=lambda name: (settings[name], cells[name][0].cell.repeat)):
             outcome, versions = cells[name]
             if versions not in tables:
                 tables.append(versions)
@@ -192,23 +171,16 @@ def _table_of(parts: Mapping[int, FinishedPart]) -> pa.Table:
     return pa.table(columns).replace_schema_metadata({_KEY: canonical(known).encode("ascii")})
 
 
-def _order(cell: Cell) -> tuple[str, int]:
-    return canonical({**json.loads(cell.id), "repeat": 0}), cell.repeat
-
-
 def _flatten(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the numbers of a result by the path to them, and its notes as text."""
-    for part in ("measures", "data"):
-        for name, value in result[part].items():
-            yield f"{part}{_BETWEEN}{name}", _stored_number(value)
+    numbers: dict[tuple[str, ...], Any] = {
+        (part, name): value for part in ("measures", "data") for name, value in result[part].items()
+    }
     for label, rates in result["groups"]:
-        for name, value in rates.items():
-            yield f"groups{_BETWEEN}{name}{_BETWEEN}{label}", _stored_number(value)
+        numbers |= {("groups", name, label): value for name, value in rates.items()}
+    for path, value in numbers.items():
+        yield _BETWEEN.join(path), math.nan if value is None else float(value)
     yield "notes", json.dumps(result.get("notes", []))
-
-
-def _stored_number(value: float | str | None) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _outcome_of(row: Mapping[str, Any], groups: Sequence[str]) -> Outcome:
@@ -239,13 +211,7 @@ def records_path(folder: Path, trials: str) -> Path:
 
 
 def load_records(path: Path, name: str) -> dict[int, dict[str, Any]]:
-    """Return the finished records of trials by number; nothing if there is no such file.
-
-    Raises
-    ------
-    StudyStoreError
-        If the file is damaged or of something else.
-    """
+    """Return the finished records of trials by number; nothing if there is no such file."""
     if not path.is_file():
         return {}
     try:

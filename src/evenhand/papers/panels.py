@@ -24,19 +24,8 @@ _HEIGHT = 190.0
 class Look:
     """How a series is called and drawn.
 
-    Parameters
-    ----------
-    label : str
-    colour : str
-        A token of the theme.
-    shape : str
-        Of its marks; an empty text for a line alone.
-    line, dash : bool
-        Whether there is a line, and whether it is dashed.
-    fill, edge : str
-        Of the marks: the colour of the line and no edge unless told.
-    size, edge_width, width, opacity : float
-        Of marks, their edges and the line.
+    `colour` is a token of the theme, `shape` that of its marks, none for a line alone. Marks have the colour
+    of the line as `fill` and no `edge` unless told.
     """
 
     label: str
@@ -73,24 +62,9 @@ class Series:
 class Plot:
     """One panel.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Its title, the unit below that, and what is under the axis across.
-    series : sequence of Series
-        The last is on top.
-    levels : sequence of float
-        Dashed lines across.
-    from_zero : bool
-        Whether the axis upwards has 0.
-    ticks : tuple of float
-        Of the axis across; by default round numbers.
-    bars : sequence of (x, low, high)
-        Upright grey lines.
-    most : float
-        What no value is above.
-    margins : tuple of float
-        Left, above, right and below.
+    `words` are its title, the unit below that, and what is under the axis across. The last of the `series` is
+    on top. `levels` are dashed lines across, `bars` upright grey lines (x, low, high), `ticks` those of the
+    axis across, by default round numbers. No value is above `most`; `margins` are left, above, right, below.
     """
 
     words: Sequence[str]
@@ -104,15 +78,7 @@ class Plot:
 
 
 class Figure:
-    """What ``figures.toml`` has of one figure.
-
-    Parameters
-    ----------
-    package : str
-        Of the paper.
-    name : str
-        Of the figure; also the name of its picture.
-    """
+    """What ``figures.toml`` of a package has of one figure; its name is also that of its picture."""
 
     def __init__(self, package: str, name: str) -> None:
         self.name = name
@@ -142,19 +108,9 @@ class Figure:
         data: dict[str, list[Any]] | None = None,
         **values: Any,
     ) -> Chart:
-        """Return panels side by side as a chart, with the values behind them.
+        """Return panels, so many side by side, as a chart.
 
-        Parameters
-        ----------
-        plots : sequence of Plot
-        columns : int, optional
-            How many panels stand side by side; all of them by default.
-        name : str
-            Of the picture, if it is not the figure's.
-        data : columns, optional
-            The values, if they are not those of the series.
-        **values
-            What alt and caption are filled with.
+        Its `name` and `data` are the figure's and those of the series unless told; `values` fill its words.
         """
         across = columns or len(plots)
         pictures = [
@@ -174,8 +130,7 @@ class Figure:
         """Return pictures for the desk and for the phone as a chart, with the words and the legend."""
         alt, caption = fill_caption(self.stored, **values)
         wide, narrow = pictures
-        titled = name or self.name
-        return Chart(titled, wide, narrow, alt, caption, data, legend=self.legend, columns=columns)
+        return Chart(name or self.name, wide, narrow, alt, caption, data, self.legend, columns=columns)
 
 
 def _values(plots: Sequence[Plot]) -> dict[str, list[Any]]:

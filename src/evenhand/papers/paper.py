@@ -72,12 +72,11 @@ class Paper:
 
     Parameters
     ----------
-    name : str
-        Its key, such as ``"arcolezi2023"``.
-    title, citation : str
+    name, title, citation : str
+        Its key, such as ``"arcolezi2023"``, and what it is.
     claims : tuple of Claim
-    tables : callable
-        From the evidence to tables by name, each of columns.
+    tables, figures : callable
+        From the evidence to tables by name, each of columns, and to charts.
     designs : mapping of str to str
         What each design runs and how long it takes, in a sentence.
     departures : tuple of str
@@ -86,8 +85,6 @@ class Paper:
         From a design of :data:`DESIGNS` and a keyword `search` to the studies that it runs; by default none.
     published : callable
         Returns the authors' runs, or None if they are not on this machine.
-    figures : callable
-        From the evidence to charts.
     trials : callable
         From a design to what is computed besides the studies.
     """

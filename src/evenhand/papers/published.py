@@ -29,15 +29,10 @@ _RUNS = 20
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Published values of each study, setting and measure, one per seed.
+    """Published values by study, setting's id and measure, one per seed.
 
-    Parameters
-    ----------
-    runs_of : mapping of (study, setting's id, measure) to array
-    same_seeds : bool
-        Whether our repeat r has the split and the model of the value at place r.
-    source : str
-        What the table is, for notes.
+    `same_seeds` tells whether our repeat r has the split and the model of the value at place r, and `source`
+    what the table is, for notes.
     """
 
     runs_of: Mapping[tuple[str, str, str], NDArray[np.float64]] = field(repr=False)
@@ -63,12 +58,8 @@ class Published:
 def read_published_columns(stem: str, *, numbers: tuple[str, ...]) -> dict[str, Any] | None:
     """Return a table that the authors published as columns, or None if it is not on this machine.
 
-    Parameters
-    ----------
-    stem : str
-        The file's name without ``.csv`` or ``.csv.gz``. It is looked for where data sets are.
-    numbers : tuple of str
-        Columns that hold numbers, blanks as NaN; the others are text.
+    `stem` is the name of the file without ``.csv`` or ``.csv.gz``; it is looked for where data sets are.
+    Columns in `numbers` hold numbers, blanks as NaN, the others texts.
     """
     for place in places(None):
         packed, plain = (place.folder / f"{stem}.csv{end}" for end in (".gz", ""))
@@ -91,20 +82,9 @@ def load_runs(
 ) -> Published | None:
     """Return the runs of a table that the authors published, or None if it is not on this machine.
 
-    Parameters
-    ----------
-    stem : str
-        As in :func:`read_published_columns`.
-    keys : sequence of str
-        Columns that tell what a run is of, its seed last.
-    measures : mapping of str to str
-        Our measures with the published columns.
-    place : callable
-        From the cells of `keys`, without the seed, to the study and the setting.
-    texts : sequence of str
-        Which of these columns are texts; the others are numbers.
-    same_seeds, source
-        As in :class:`Published`.
+    `keys` are the columns that tell what a run is of, its seed last, and `texts` those of them that are no
+    numbers; `measures` has our measures with the published columns. `place` makes of the cells of a run,
+    without the seed, its study and setting.
     """
     numbers = (*(key for key in keys if key not in texts), *measures.values())
     columns = read_published_columns(stem, numbers=numbers)
@@ -122,14 +102,8 @@ def load_runs(
 def results_of(published: Published, study: str, plan: Plan, facts: Facts) -> Results:
     """Return the published runs of a study as results, so that findings can be judged by them too.
 
-    Parameters
-    ----------
-    published : Published
-    study : str
-    plan : Plan
-        With the settings and as many repeats as were published; what was not published is left out.
-    facts : Facts
-        Of our own study of the same data.
+    `plan` has the settings and as many repeats as were published; what was not is left out. `facts` are those
+    of our own study of the same data.
     """
     measures = {measure for name, _, measure in published.runs_of if name == study}
     outcomes = []

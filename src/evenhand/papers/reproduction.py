@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
+from evenhand.papers import finished
 from evenhand.papers.claims import Evidence, count_verdicts, judge_claims, summarize_counts
 from evenhand.papers.figures import svg_file
-from evenhand.papers.finished import (
-    adopt_cells,
-    cells_path,
-    load_cells,
-    load_records,
-    pack_cells,
-    pack_records,
-    records_path,
-)
 from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
 from evenhand.study.plan.cells import Cell
@@ -49,20 +41,18 @@ SUMMARY_START, SUMMARY_END = "<!-- summary -->", "<!-- end of summary -->"
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """What came of a reproduction.
+    """What came of a reproduction of a paper by a design.
 
     Parameters
     ----------
     paper : Paper
     design : str
-    studies : mapping of str to Results
+    studies, trials : mapping of str to Results or to records
+        What was run, and what was computed besides.
     claims : tuple of ClaimRow
-    tables : mapping of str to columns
-    figures : sequence of Chart
+    tables, figures : mapping of str to columns, sequence of Chart
     missing : mapping of str to str
         Studies that could not be run, each with the reason.
-    trials : mapping of str to mapping of int to record
-        What was computed besides the studies.
     """
 
     paper: Paper
@@ -85,13 +75,7 @@ class Reproduction:
         return summarize_counts(self.counts)
 
     def write(self, folder: str | PathLike[str]) -> None:
-        """Write :meth:`report` and :meth:`gallery` as Markdown, claims and tables as CSV, figures as SVG.
-
-        Raises
-        ------
-        UnwritableFileError
-            If the folder or a file cannot be written.
-        """
+        """Write :meth:`report` and :meth:`gallery` as Markdown, claims and tables as CSV, figures as SVG."""
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -175,10 +159,6 @@ def reproduce(
         Run these studies and trials of the design and no others.
     cancel : Cancel, optional
 
-    Returns
-    -------
-    Reproduction
-
     Raises
     ------
     UnknownNameError
@@ -194,8 +174,8 @@ def reproduce(
     records: dict[str, dict[int, dict[str, Any]]] = {}
     missing: dict[str, str] = {}
     total = sum(each.cells for each in studies) + sum(each.number for each in trials)
-    with ExitStack() as stack:
-        tell = _Together(stack.enter_context(listening(progress)), total)
+    with listening(progress) as listener:
+        tell = _Together(listener, total)
         for study in studies:
             if token.requested:
                 break
@@ -229,11 +209,8 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
     """
     paper = paper_named(name)
     chosen = _check_design(design, full=False)
-    found = {}
-    for study in paper.studies(chosen):
-        results = _load_results(study, Path(out) / study.name)
-        if results is not None:
-            found[study.name] = results
+    studies = {study.name: _load_results(study, Path(out) / study.name) for study in paper.studies(chosen)}
+    found = {study: results for study, results in studies.items() if results is not None}
     trials = {each.name: _load_trials(each, Path(out)) for each in paper.trials(chosen)}
     return build_reproduction(paper, chosen, found, trials=trials)
 
@@ -241,7 +218,7 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
 def _load_results(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
     wanted = {cell.id: cell for cell in study.plan.cells()}
-    packed = load_cells(cells_path(folder.parent, study.name))
+    packed = finished.load_cells(finished.cells_path(folder.parent, study.name))
     outcomes: dict[str, Outcome] = {}
     facts = None
     for number, place in _part_folders(study, folder).items():
@@ -258,7 +235,7 @@ def _load_results(study: Study, folder: Path) -> Results | None:
 
 def _load_trials(trials: Trials, out: Path) -> dict[int, dict[str, Any]]:
     """Return the records of trials that are finished, of those that a design has."""
-    packed = load_records(records_path(out, trials.name), trials.name)
+    packed = finished.load_records(finished.records_path(out, trials.name), trials.name)
     wanted = {number: record for number, record in packed.items() if number < trials.number}
     return dict(sorted({**wanted, **trials.load_records(out / trials.name)}.items()))
 
@@ -279,13 +256,13 @@ def build_reproduction(
     trials: Mapping[str, Mapping[int, Mapping[str, Any]]] | None = None,
 ) -> Reproduction:
     """Return the reproduction that follows from results, without running anything."""
-    finished = {name: results for name, results in studies.items() if len(results)}
+    studies = {name: results for name, results in studies.items() if len(results)}
     records = {name: found for name, found in (trials or {}).items() if found}
-    evidence = Evidence(finished, paper.published(), records)
+    evidence = Evidence(studies, paper.published(), records)
     return Reproduction(
         paper=paper,
         design=design,
-        studies=finished,
+        studies=studies,
         claims=judge_claims(paper.claims, evidence),
         tables=paper.tables(evidence),
         figures=tuple(paper.figures(evidence)),
@@ -331,15 +308,15 @@ def _run_study(
 ) -> Results:
     """Return the results of a study, its parts put together."""
     folder = None if out is None else Path(out) / study.name
-    file = None if out is None else cells_path(Path(out), study.name)
-    packed = {} if file is None or not resume else load_cells(file)
+    file = None if out is None else finished.cells_path(Path(out), study.name)
+    packed = {} if file is None or not resume else finished.load_cells(file)
     folders = {} if folder is None else _part_folders(study, folder)
 
     def one(number: int, plan: Plan) -> Results:
         whole, frame = (plan, None) if study.completed is None else study.completed(plan)
         place = folders.get(number)
         if place is not None and number in packed:
-            adopt_cells(packed[number], whole, frame, place)
+            finished.adopt_cells(packed[number], whole, frame, place)
         return run(
             whole,
             frame=frame,
@@ -362,7 +339,7 @@ def _run_study(
                 break
     finally:
         if file is not None:
-            pack_cells(file, folders)
+            finished.pack_cells(file, folders)
     if facts is None:
         raise InvalidParameterError("parts", owner="Study", must_be="at least one plan", got="none")
     return Results(study.plan, facts, outcomes)
@@ -374,10 +351,10 @@ def _run_trials(
     """Return the records of trials, those of earlier runs among them."""
     if out is None:
         return trials.run(None, tell=tell.next(), cancel=cancel)
-    file = records_path(Path(out), trials.name)
-    earlier = load_records(file, trials.name)
+    file = finished.records_path(Path(out), trials.name)
+    earlier = finished.load_records(file, trials.name)
     found = trials.run(Path(out) / trials.name, known=earlier, tell=tell.next(), cancel=cancel)
-    pack_records(file, trials.name, found)
+    finished.pack_records(file, trials.name, found)
     return found
 
 
@@ -385,21 +362,17 @@ class _Together:
     """Tells the events of several runs as those of one."""
 
     def __init__(self, tell: Callable[[Event], Any], total: int) -> None:
-        self._tell = tell
-        self._total = total
-        self._before = self._failed_before = 0
-        self._now = self._failed_now = 0
+        self._tell, self._total = tell, total
+        self._before, self._now = Counter[str](), Counter[str]()
         self._started = False
 
     def next(self) -> Callable[[Event], None]:
         """Return who listens to the next run."""
-        self._before += self._now
-        self._failed_before += self._failed_now
-        self._now = self._failed_now = 0
+        self._before, self._now = self._before + self._now, Counter()
         return self._hear
 
     def _hear(self, event: Event) -> None:
-        self._now, self._failed_now = event.done, event.failed
+        self._now = Counter(done=event.done, failed=event.failed)
         first = isinstance(event, Started) and not self._started
         if first or not isinstance(event, Started | Finished | Cancelled):
             self._started = True
@@ -407,9 +380,8 @@ class _Together:
 
     def end(self, *, cancelled: bool) -> None:
         """Tell that everything is done, or was stopped."""
-        kind = Cancelled if cancelled else Finished
-        self._tell(kind(**self._numbers()))
+        self._tell((Cancelled if cancelled else Finished)(**self._numbers()))
 
     def _numbers(self) -> dict[str, int]:
-        done, failed = self._before + self._now, self._failed_before + self._failed_now
-        return {"done": done, "failed": failed, "total": self._total}
+        whole = self._before + self._now
+        return {"done": whole["done"], "failed": whole["failed"], "total": self._total}

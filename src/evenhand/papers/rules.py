@@ -1,40 +1,17 @@
-r"""Rules for verdicts, the same for every paper.
+"""Rules for verdicts, the same for every paper.
 
-The page on reproductions says which of them were fixed before any result was looked at, and which came later.
-
-``quoted``
-    A number printed in the paper agrees if ours is within two standard errors, half a unit of the last
-    printed digit and 0.005 of it. The standard error is the spread of the published runs over
-    :math:`\sqrt n` for our :math:`n` repeats; without published runs it is ours. If the paper says how many
-    repeats its number is a mean of, their error is added.
-``published mean``
-    Ours is within three joint standard errors, by the spread of the published runs, and 0.005 of the mean of
-    the published runs. Where both used the same seeds, the mean is over the seeds that we ran.
-``same``
-    A result without randomness agrees if it is the published one to three decimals.
-``mostly``
-    A finding in words becomes comparisons, pair by pair in the same repeats, each oriented so that a positive
-    difference supports the finding. It agrees if in more than half of them the 95 % interval is above zero,
-    and is contradicted if in half of them or more it is below. Else it is not shown.
-``below``
-    "Minor" is judged in the same way by how far amounts are below a limit.
-``alike``
-    "Similar" is judged in the same way by how far differences are within the margin.
-``share``
-    A table agrees if at least 95 % of its values do.
-``fact``
-    Counts, sizes and formulas agree if they are equal.
+The page on reproductions has them in words, and says which were fixed before any result was looked at.
 
 A number that is meant to show what a protection does has a :class:`Control`: what doing nothing would give.
-Its slack is a tenth of the effect, if that is less, and if doing nothing is within reach too, the number
-cannot tell the two apart.
-
-A finding that is not shown says how many repeats could decide, if the differences stay as they are.
+Its slack is a tenth of the effect, if that is less than 0.005, and if doing nothing is within reach too, the
+number cannot tell the two apart. A finding that is not shown says how many repeats could decide, if the
+differences stay as they are.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -60,26 +37,13 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.estimates import Estimated
 
-SLACK = 0.005
-"""What a number may be off besides its standard errors and its rounding."""
-
-MARGIN = 0.01
-"""Differences within it are called similar."""
-
-FEWEST = 5
-"""Repeats below which a number that is not reached contradicts nothing."""
-
-OF_EFFECT = 0.1
-"""The slack of a number with a control is at most this share of the effect."""
-
-MOST_REPEATS = 10_000
-"""More repeats than these are not told as a number."""
-
-SHARE = 0.95
-"""How many values of a table must agree."""
-
-ERRORS_IN_TABLE = 3.0
-"""The standard errors that a number of a table may be off: of many, some are off by two."""
+SLACK = 0.005  # what a number may be off besides its standard errors and its rounding
+MARGIN = 0.01  # differences within it are called similar
+FEWEST = 5  # repeats below which a number that is not reached contradicts nothing
+OF_EFFECT = 0.1  # the slack of a number with a control is at most this share of the effect
+MOST_REPEATS = 10_000  # more repeats than these are not told as a number
+SHARE = 0.95  # how many values of a table must agree
+ERRORS_IN_TABLE = 3.0  # the standard errors that a number of a table may be off: of many, some are off by two
 
 _ERRORS = 2.0
 
@@ -90,15 +54,9 @@ _DECIMALS = 3
 class Control:
     """What doing nothing gives where a number is to show what a protection does.
 
-    Parameters
-    ----------
-    value : float
-        Our value without protection; for a gap that a method closes, zero may stand for it.
-    printed : float, optional
-        The paper's value without protection; ours by default.
+    `value` is ours without protection, or zero for a gap that a method closes; `printed` is the paper's, by
+    default ours.
 
-    Examples
-    --------
     >>> from evenhand.study.results.estimates import Estimated
     >>> ours = Estimated(0.808, runs=20, standard_error=0.0)
     >>> quoted(ours, 0.81, decimals=2, control=Control(0.813)).verdict
@@ -125,52 +83,30 @@ def quoted(
     trials: float | None = None,
     errors: float = _ERRORS,
 ) -> Checked:
-    """Check a number that the paper prints.
+    """Check a number that the paper prints with so many decimals, `about` if it has a tilde.
 
-    Parameters
-    ----------
-    ours : Estimated
-    paper : float
-    decimals : int
-        How many are printed.
-    spread : float, optional
-        Standard deviation of the published runs behind the number.
-    about : bool
-        Whether the paper prints it with a tilde.
-    control : Control, optional
-        What doing nothing gives.
-    trials : float, optional
-        How many repeats the paper's number is a mean of: it then has an error of its own, by our spread.
-    errors : float, default 2
-        How many standard errors are allowed; :data:`ERRORS_IN_TABLE` where many numbers are judged together.
+    `spread` is the standard deviation of the published runs behind the number. If the paper says over how
+    many repeats (`trials`) its mean is, it has an error of its own, by our spread. `errors` is how many
+    standard errors are allowed, besides half a unit of the last digit and 0.005: :data:`ERRORS_IN_TABLE`
+    where many numbers are judged together.
     """
     text = f"{'~' if about else ''}{paper:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-    error = _error(ours, spread)
-    if error is None:
-        return cannot_check(_ALONE, ours=ours, paper=text)
+    error = ours.standard_error if spread is None else spread / math.sqrt(max(ours.runs, 1))
+    if error is None or not ours.runs or not math.isfinite(ours.value):
+        why = "A single repeat has no standard error, and there are no published runs."
+        return cannot_check(why, ours=ours, paper=text)
     error *= 1.0 if trials is None else math.sqrt(1 + ours.runs / trials)
     reach = errors * error + 0.5 * 10.0**-decimals
     return _within(ours, paper, reach, text, control=control)
 
 
 def published_mean(
-    ours: Estimated,
-    theirs: NDArray[np.float64],
-    *,
-    same_seeds: bool,
-    control: Control | None = None,
+    ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: bool, control: Control | None = None
 ) -> Checked:
     """Check a mean against the published runs, one value per seed.
 
-    Parameters
-    ----------
-    ours : Estimated
-        Of repeats 0, 1, ... with the seeds 0, 1, ... where `same_seeds`.
-    theirs : array
-    same_seeds : bool
-        Compare with the published runs of the seeds that we ran instead of all of them.
-    control : Control, optional
-        What doing nothing gives.
+    With `same_seeds` our repeats have the seeds 0, 1, ..., and only the published runs of the seeds that we
+    ran are compared with.
     """
     known = theirs[np.isfinite(theirs)]
     if len(known) < 2 or not ours.runs:
@@ -198,19 +134,13 @@ def mostly(
     what: str = "comparisons",
     words: tuple[str, str] = ("clearly for it", "clearly against it"),
 ) -> Checked:
-    """Check a finding in words by comparisons in which a positive difference supports it.
+    """Check a finding in words by differences within repeats; a positive one supports the finding.
 
-    Parameters
-    ----------
-    differences : sequence of Estimated
-        Means of differences within repeats.
-    what : str
-        What they are, for the sentence.
-    words : tuple of str
-        How those for the finding and those against it are told.
+    It agrees if in more than half of them the 95 % interval is above zero, is contradicted if in half of them
+    or more it is below, and else is not shown.
 
-    Examples
-    --------
+    `what` and `words` tell in the sentence what they are, and how those for and against the finding are told.
+
     >>> from evenhand.study.results.estimates import Estimated
     >>> clear, against = Estimated(0.02, 0.01, 0.03, runs=20), Estimated(-0.02, -0.03, -0.01, runs=20)
     >>> wide = Estimated(0.01, -0.01, 0.03, runs=20, standard_error=0.0096)
@@ -266,17 +196,11 @@ def _repeats_until_clear(each: Estimated) -> int:
     """Return the repeats from which on a t interval around the same mean excludes zero."""
     spread = (each.standard_error or 0.0) * math.sqrt(each.runs)
 
-    def half_width(repeats: int) -> float:
+    def is_clear(repeats: int) -> bool:
         quantile = float(student.ppf((1 + each.level) / 2, repeats - 1))
-        return quantile * spread / math.sqrt(repeats)
+        return quantile * spread / math.sqrt(repeats) < abs(each.value)
 
-    if half_width(MOST_REPEATS) >= abs(each.value):
-        return MOST_REPEATS + 1
-    few, many = 2, MOST_REPEATS
-    while few < many:
-        middle = (few + many) // 2
-        few, many = (few, middle) if half_width(middle) < abs(each.value) else (middle + 1, many)
-    return few
+    return 2 + bisect_left(range(2, MOST_REPEATS + 1), x=True, key=is_clear)
 
 
 def _repeats_sentence(repeats: int | None) -> str:
@@ -290,8 +214,6 @@ def _repeats_sentence(repeats: int | None) -> str:
 def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparisons") -> Checked:
     """Check that amounts are mostly below a limit.
 
-    Examples
-    --------
     >>> from evenhand.study.results.estimates import Estimated
     >>> small = Estimated(0.005, 0.001, 0.009, runs=20)
     >>> below([small], limit=0.02).verdict, below([small], limit=0.0005).verdict
@@ -305,8 +227,6 @@ def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparison
 def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str = "comparisons") -> Checked:
     """Check that two ways are similar: intervals of their differences within the margin.
 
-    Examples
-    --------
     >>> from evenhand.study.results.estimates import Estimated
     >>> alike([Estimated(0.001, -0.002, 0.004, runs=20)]).verdict
     'agrees'
@@ -332,8 +252,8 @@ def _show_middle(checked: Checked, amounts: Sequence[Estimated]) -> Checked:
     return replace(checked, ours=_middle(known)) if known else checked
 
 
+# The rules for comparisons, by name
 RULES: Mapping[str, Callable[..., Checked]] = {"mostly": mostly, "alike": alike, "below": below}
-"""The rules for comparisons, by name."""
 
 
 def shift_estimate(each: Estimated, *, sign: int = 1, by: float = 0.0) -> Estimated:
@@ -353,19 +273,9 @@ def share(
 ) -> Checked:
     """Check a table by its values; those that cannot be told from doing nothing do not count for it.
 
-    Parameters
-    ----------
-    parts : sequence of Checked
-    least : float
-        How many of the telling values must agree.
-    what : str
-        What they are, for the sentence.
-    most_alike : float
-        If doing nothing comes as close to so many of all values, the table cannot be told apart, unless a
-        telling value speaks against it.
+    At least so many of the telling values must agree. If doing nothing comes as close to the share
+    `most_alike` of all values, the table cannot be told apart, unless a telling value speaks against it.
 
-    Examples
-    --------
     >>> agrees, apart = Checked("agrees", ""), Checked("contradicted", "")
     >>> share([agrees] * 19 + [apart]).verdict, share([agrees] * 9 + [apart]).verdict
     ('agrees', 'contradicted')
@@ -398,36 +308,13 @@ def fact(
     printed: str | None = None,
     otherwise: Verdict = CONTRADICTED,
 ) -> Checked:
-    """Check something that is either equal or not.
+    """Check something that is either equal or not; `printed` stands for the paper's value in the table.
 
-    Parameters
-    ----------
-    ours, paper : object
-    why : str
-        The sentence; by default what ours is.
-    printed : str, optional
-        What stands for the paper's value in the table; by default the value itself.
-    otherwise : str
-        The verdict if it is not.
-
-    Examples
-    --------
     >>> fact(45849, 45849).verdict, fact(4.0, 4.5).verdict
     ('agrees', 'contradicted')
     """
     verdict = AGREES if ours == paper else otherwise
     return Checked(verdict, why or f"Ours: {ours}.", paper=str(paper) if printed is None else printed)
-
-
-# --- parts ----------------------------------------------------------------------------------------
-
-_ALONE = "A single repeat has no standard error, and there are no published runs."
-
-
-def _error(ours: Estimated, spread: float | None) -> float | None:
-    if not ours.runs or not math.isfinite(ours.value):
-        return None
-    return ours.standard_error if spread is None else spread / math.sqrt(ours.runs)
 
 
 def _within(

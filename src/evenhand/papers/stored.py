@@ -28,7 +28,7 @@ from evenhand.papers.paper import PAPERS, Paper
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from evenhand.papers.claims import Evidence, Verdict
+    from evenhand.papers.claims import Evidence
 
 
 @lru_cache(maxsize=64)
@@ -148,7 +148,9 @@ def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: 
         returned = run(evidence, **parameters)
         if isinstance(returned, Mapping):
             returned = Checked(entry["verdict"], paper=entry.get("paper", ""), values=returned)
-        checked: Checked = replace(returned, verdict=_read_verdict(entry, returned.verdict))
+        fixed = returned.verdict if returned.verdict == UNCHECKED else entry.get("verdict", returned.verdict)
+        otherwise = entry.get("otherwise", fixed) if fixed == CONTRADICTED else fixed
+        checked: Checked = replace(returned, verdict=otherwise)
         keys = (f"{name}.{checked.case}", f"{name}.{checked.verdict}", name)
         sentence = entry.get("why") or next((sentences[key] for key in keys if key in sentences), None)
         if sentence is None:
@@ -159,26 +161,11 @@ def _read_claim(entry: Mapping[str, Any], checks: Mapping[str, Any], sentences: 
     return Claim(entry["id"], entry["text"], entry["where"], check, entry.get("rule", ""), needs, words)
 
 
-def _read_verdict(entry: Mapping[str, Any], verdict: Verdict) -> Verdict:
-    """Return the verdict that an entry makes of a check's own."""
-    if verdict == UNCHECKED:
-        return verdict
-    fixed: Verdict = entry.get("verdict", verdict)
-    otherwise: Verdict = entry.get("otherwise", fixed)
-    return otherwise if fixed == CONTRADICTED else fixed
-
-
 def read_paper(package: str, *checks: ModuleType, **parts: Any) -> Paper:
-    """Return a paper, ready to run.
+    """Return the paper whose files are in a package, ready to run.
 
-    Parameters
-    ----------
-    package : str
-        Where its files are; its last part is the paper's name.
-    *checks : module
-        As in :func:`read_claims`.
-    **parts
-        The functions of :class:`Paper`: tables, figures, studies, trials and published.
+    `checks` are as in :func:`read_claims`; `parts` are the functions of :class:`Paper`: tables, figures,
+    studies, trials and published.
     """
     name = package.rpartition(".")[2].replace("_", "-")
     stored = read_toml(package, "paper.toml")

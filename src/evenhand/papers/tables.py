@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked
-from evenhand.papers.rules import Control, published_mean, same
+from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked, cannot_check
+from evenhand.papers.rules import SHARE, Control, published_mean, same, share
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
 from evenhand.table.write import write_csv_into
@@ -16,7 +16,7 @@ from evenhand.table.write import write_csv_into
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evenhand.papers.claims import ClaimRow
+    from evenhand.papers.claims import ClaimRow, Evidence
     from evenhand.papers.published import Published
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
@@ -30,8 +30,7 @@ COLUMNS = (
 )  # fmt: skip
 """The columns of every table of means."""
 
-NO_PUBLISHED = "no published runs"
-"""The note of a mean that there is nothing to compare with."""
+NO_PUBLISHED = "no published runs"  # the note of a mean that there is nothing to compare with
 
 _CLAIMS = (
     "id", "claim", "where", "words", "paper", "ours", "low", "high", "runs", "shown", "verdict", "why",
@@ -51,25 +50,46 @@ def checked_mean(
     Where nothing is protected and the published runs have our seeds, nothing is left to chance, so that the
     two must be the same to three decimals.
     """
-    ours = _estimate(results, setting, measure)
+    ours = estimate_measure(results, setting, measure)
     theirs = None if published is None else published.runs(study, setting, measure)
     if published is None or theirs is None:
         return Checked(UNCHECKED, NO_PUBLISHED, ours)
     if published.same_seeds and not setting.is_protected:
         like = theirs[: ours.runs + ours.left_out]
         return same(ours, float(like[: ours.runs].mean())) if ours.runs else Checked(UNCHECKED, "", ours)
-    control = _control(results, measure, study, published) if setting.is_protected else None
+    control = None
+    if setting.is_protected:  # what no protection gives, ours and that of the published runs
+        none, nothing = (
+            estimate_measure(results, Setting(), measure),
+            published.mean(study, Setting(), measure),
+        )
+        control = Control(none.value, nothing) if none.runs and nothing is not None else None
     return published_mean(ours, theirs, same_seeds=published.same_seeds, control=control)
 
 
-def _control(results: Results, measure: str, study: str, published: Published) -> Control | None:
-    """Return what no protection gives, ours and that of the published runs."""
-    ours = _estimate(results, Setting(), measure)
-    theirs = published.mean(study, Setting(), measure)
-    return Control(ours.value, theirs) if ours.runs and theirs is not None else None
+def check_published(
+    evidence: Evidence,
+    study: str,
+    measures: Iterable[str],
+    *,
+    least: float = SHARE,
+    protected: bool | None = None,
+) -> Checked:
+    """Check the means of a study by those that were published; only protected or unprotected ones if told."""
+    if evidence.published is None:
+        return cannot_check("The published table is not on this machine.")
+    results = evidence.studies[study]
+    parts = [
+        checked_mean(results, setting, measure, study=study, published=evidence.published)
+        for setting in results.settings
+        if protected in (None, setting.is_protected)
+        for measure in measures
+    ]
+    return share(parts, least=least, what="means")
 
 
-def _estimate(results: Results, setting: Setting, measure: str) -> Estimated:
+def estimate_measure(results: Results, setting: Setting, measure: str) -> Estimated:
+    """Return the mean of a measure, or of a rate of a group such as ``tpr_1``, with its t interval."""
     if measure in results.arrays.measures:
         return estimate(results, setting, measure, kind="student")
     rate, _, group = measure.rpartition("_")
@@ -81,52 +101,29 @@ def means_table(
     results: Results,
     measures: Iterable[str],
     *,
-    study: str,
     published: Published | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> Columns:
-    """Return one row for each setting and measure.
+    """Return one row for each setting and measure of a study.
 
-    Parameters
-    ----------
-    name : str
-        Of the table.
-    results : Results
-    measures : iterable of str
-        As in :func:`checked_mean`.
-    study : str
-        The name under which runs were published; also the data set's name in the table.
-    published : Published, optional
-    notes : mapping of str to str, optional
-        What to note for a measure, such as the paper's name for it.
+    Measures are as in :func:`checked_mean`; `notes` has what to note for some, such as the paper's name.
     """
     rows = []
     for setting in results.settings:
         for measure in measures:
-            found = checked_mean(results, setting, measure, study=study, published=published)
-            if not found.ours or not found.ours.runs:
-                continue
-            told = [(notes or {}).get(measure, ""), found.why]
-            rows.append(
-                table_row(
-                    name,
-                    study,
-                    measure,
-                    found.ours,
-                    mechanism=setting.mechanism,
-                    split=setting.option("split"),
-                    strategy=setting.option("strategy"),
-                    epsilon=None if setting.epsilon is None else float(setting.epsilon),
-                    paper=_cell(found.paper_value),
-                    verdict=found.verdict,
-                    note="; ".join(filter(None, told)),
-                )
-            )
+            found = checked_mean(results, setting, measure, study=name, published=published)
+            if found.ours and found.ours.runs:
+                cells = setting_cells(setting) | {"verdict": found.verdict, "paper": _cell(found.paper_value)}
+                note = "; ".join(filter(None, [(notes or {}).get(measure, ""), found.why]))
+                rows.append(table_row(name, name, measure, found.ours, **cells, note=note))
     return columns_of(rows)
 
 
-def _six_decimals(value: float) -> float:
-    return round(value, _DIGITS)
+def setting_cells(setting: Setting) -> TableRow:
+    """Return the columns that tell a setting."""
+    cells = {name: setting.option(name) for name in ("split", "strategy")}
+    epsilon = None if setting.epsilon is None else float(setting.epsilon)
+    return {"mechanism": setting.mechanism, **cells, "epsilon": epsilon}
 
 
 def table_row(
@@ -135,21 +132,13 @@ def table_row(
     measure: str,
     ours: Estimated | float | None,
     *,
-    shorten: Callable[[float], float] = _six_decimals,
+    shorten: Callable[[float], float] = lambda value: round(value, _DIGITS),
     **cells: Any,
 ) -> TableRow:
-    """Return a row of a table by column.
+    """Return a row of a table by column; an exact number has no standard error.
 
-    Parameters
-    ----------
-    table, dataset, measure : str
-    ours : Estimated, float or None
-        An exact number has no standard error.
-    shorten : callable
-        Rounds our number and its standard error; by default to six decimals.
-    **cells
-        The other columns; mechanism, split and strategy are "none" and the verdict that there is none unless
-        they are here.
+    `shorten` rounds our number and its error. Mechanism, split and strategy are "none" and the verdict that
+    there is none, unless they are among `cells`, the other columns.
     """
     row: TableRow = {
         "table": table, "dataset": dataset, "mechanism": "none", "split": "none", "strategy": "none",
@@ -167,9 +156,6 @@ def columns_of(rows: Sequence[TableRow]) -> Columns:
     return {
         column: [row.get(column, None if column in _NUMBERS else "") for row in rows] for column in COLUMNS
     }
-
-
-# --- claims ---------------------------------------------------------------------------------------
 
 
 def claims_columns(rows: Iterable[ClaimRow]) -> Columns:
@@ -215,14 +201,8 @@ def _claim_line(row: ClaimRow) -> str:
     quote = f" \u201c{row.words}\u201d" if row.words else ""
     statement = f"{row.claim}{quote} `{row.id}`"
     cells = (row.where, statement, row.paper, row.value_text, f"**{row.verdict}**", row.why)
-    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
-
-
-def _plain(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-# --- files ----------------------------------------------------------------------------------------
+    plain = [cell.replace("|", "\\|").replace("\n", " ") for cell in cells]
+    return f"| {' | '.join(plain)} |"
 
 
 def write_table(columns: Columns, file: Any) -> None:

@@ -29,22 +29,11 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Trials:
-    """Records of numbers, one for each trial.
+    """Records of numbers, one for each trial, in a folder of their name.
 
-    Parameters
-    ----------
-    name : str
-        Also the name of their folder.
-    number : int
-        How many there are.
-    compute : callable
-        From the number of a trial, from 0, to its record: names, numbers, lists and mappings of them. The
-        same number gives the same record, times apart.
-    label : str
-        What one of them is, such as ``"split"``.
+    `compute` takes the number of a trial, from 0, and returns its record: names, numbers, lists and mappings
+    of them. The same number gives the same record, times apart. `label` is what a trial is, such as "split".
 
-    Examples
-    --------
     >>> trials = Trials("squares", 3, lambda number: {"square": number**2})
     >>> [record["square"] for record in trials.run(None).values()]
     [0, 1, 4]
@@ -56,20 +45,9 @@ class Trials:
     label: str = "trial"
 
     def load_records(self, folder: str | PathLike[str]) -> dict[int, dict[str, Any]]:
-        """Return the records that are finished, by their number.
-
-        Raises
-        ------
-        StudyStoreError
-            If a file in the folder is damaged, or is of something else.
-        """
-        place = Path(folder)
-        found = {}
-        for number in range(self.number):
-            path = place / f"{number:02d}.json"
-            if path.is_file():
-                found[number] = self._read(path, number)
-        return found
+        """Return the records that are finished, by number; a file that is damaged is a StudyStoreError."""
+        paths = {number: Path(folder) / f"{number:02d}.json" for number in range(self.number)}
+        return {number: self._read(path, number) for number, path in paths.items() if path.is_file()}
 
     def run(
         self,
@@ -79,18 +57,9 @@ class Trials:
         tell: Callable[[Event], Any] = lambda _: None,
         cancel: Cancel | None = None,
     ) -> dict[int, dict[str, Any]]:
-        """Return every record, computing those that are not in the folder and writing them there.
+        """Return every record, computing those that are neither in the folder nor `known` and writing them.
 
-        Parameters
-        ----------
-        folder : str or path, optional
-            Without one nothing is kept.
-        known : mapping of int to record, optional
-            Records that are finished elsewhere, by their number.
-        tell : callable
-            Is told of every trial.
-        cancel : Cancel, optional
-            Asked before each trial.
+        Without a folder nothing is kept; `tell` is told of every trial, and `cancel` asked before each.
         """
         found = {
             number: dict(record) for number, record in (known or {}).items() if number in range(self.number)

@@ -77,8 +77,7 @@ def _paper(monkeypatch):
             ),
         ),
         tables=lambda evidence: {
-            name: means_table(name, results, ("acc",), study=name)
-            for name, results in evidence.studies.items()
+            name: means_table(name, results, ("acc",)) for name, results in evidence.studies.items()
         },
         designs={"quick": "One repeat.", "reduced": "Two repeats.", "full": "All."},
     )

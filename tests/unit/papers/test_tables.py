@@ -28,18 +28,18 @@ def rows_of(columns):
 def test_the_columns_are_the_agreed_ones():
     """Whoever reads these files by name must find the names."""
     assert ",".join(COLUMNS) == NAMES
-    assert tuple(means_table("t", made(flat, epsilons=("4",)), ("acc",), study="lsac")) == COLUMNS
+    assert tuple(means_table("lsac", made(flat, epsilons=("4",)), ("acc",))) == COLUMNS
 
 
 def test_every_setting_and_measure_has_a_row():
     """A row that is left out would hide a mean that is off."""
-    table = means_table("t", made(flat), ("acc", "spd"), study="lsac", notes={"acc": "as printed"})
+    table = means_table("lsac", made(flat), ("acc", "spd"), notes={"acc": "as printed"})
     rows = rows_of(table)
 
     assert len(rows) == (1 + 7 * 2 * 3) * 2
     assert {row["verdict"] for row in rows} == {"cannot be checked"}
     assert rows[0] == {
-        "table": "t", "dataset": "lsac", "mechanism": "none", "split": "none", "strategy": "none",
+        "table": "lsac", "dataset": "lsac", "mechanism": "none", "split": "none", "strategy": "none",
         "epsilon": None, "measure": "acc", "ours": rows[0]["ours"],
         "standard_error": rows[0]["standard_error"], "runs": 6, "paper": None,
         "verdict": "cannot be checked", "note": "as printed; no published runs",
@@ -62,7 +62,7 @@ def test_means_are_judged_by_the_published_runs():
         (bad, ["contradicted", "contradicted"]),
     ):
         published = Published(runs, same_seeds=True, source="made up")
-        table = rows_of(means_table("t", results, ("acc",), study="lsac", published=published))
+        table = rows_of(means_table("lsac", results, ("acc",), published=published))
         judged = [row for row in table if row["paper"] is not None]
 
         assert [row["verdict"] for row in judged] == verdicts
@@ -74,7 +74,7 @@ def test_a_setting_without_a_result_has_no_row():
     results = made(flat, epsilons=("4",))
     part = type(results)(results.plan, results.facts, results.outcomes[:3])
 
-    assert len(means_table("t", part, ("acc",), study="lsac")["ours"]) == 3
+    assert len(means_table("lsac", part, ("acc",))["ours"]) == 3
 
 
 ROW = ClaimRow("a", "p | q", "5.2", "~0.48", 0.4812345678, 0.47, 0.49, 5, "agrees", "=1+1", "quoted")
@@ -125,7 +125,7 @@ def test_a_tiny_number_is_not_written_as_zero():
 def test_files_hold_what_the_tables_hold_and_no_formula(tmp_path):
     """People open these files in spreadsheets."""
     write_table(claims_columns([ROW, BARE]), tmp_path / "claims.csv")
-    write_table(means_table("t", made(flat, epsilons=("4",)), ("acc",), study="lsac"), tmp_path / "t.csv")
+    write_table(means_table("lsac", made(flat, epsilons=("4",)), ("acc",)), tmp_path / "t.csv")
     with (tmp_path / "claims.csv").open(newline="") as file:
         claims = list(csv.DictReader(file))
     with (tmp_path / "t.csv").open(newline="") as file:

@@ -16,8 +16,8 @@ from evenhand.papers.arcolezi2023.plans import DATA, SEEDS, plan_for
 from evenhand.papers.claims import AGREES, CONTRADICTED, NOT_SHOWN, Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import check_finding
 from evenhand.papers.published import results_of
-from evenhand.papers.rules import MARGIN, Control, alike, majority, quoted, share
-from evenhand.papers.tables import checked_mean
+from evenhand.papers.rules import MARGIN, Control, majority, quoted
+from evenhand.papers.tables import check_published
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from evenhand.papers.published import Published
     from evenhand.study.results.results import Results
 
+# The measures of the published table
 PRINTED = ("acc", "f1", "balanced_accuracy", "recall", "spd", "di", "eod", "oad")
-"""The measures of the published table."""
-
-
-# --- data and mechanisms --------------------------------------------------------------------------
 
 
 def table_2(evidence: Evidence, study: str, people: int, sizes: Mapping[str, int]) -> Checked:
@@ -65,9 +62,6 @@ def one_value(_: Evidence) -> Checked:
     return agree_if(ours == (1, f"{grr.p:.12f}", f"{grr.q:.12f}"), ss=ss, grr=grr)
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
 def number(
     evidence: Evidence,
     study: str,
@@ -87,7 +81,7 @@ def number(
     if not settings:
         return cannot_check("This design has no epsilon of 0.25.")
     spread = comparisons.average_spread(evidence.published, study, settings, measure, loss=loss)
-    ours = (comparisons.average_loss if loss else comparisons.average)(results, settings, measure)
+    ours = comparisons.average(results, settings, measure, loss=loss)
     decimals = len(f"{paper:g}".partition(".")[2])
     none = 0.0 if loss else comparisons.average(results, [Setting()], measure).value
     control = Control(none, unprotected) if protected else None
@@ -95,19 +89,7 @@ def number(
 
 
 def published(evidence: Evidence, study: str, least: float, *, protected: bool) -> Checked:
-    if evidence.published is None:
-        return cannot_check("The published table is not on this machine.")
-    results = evidence.studies[study]
-    parts = [
-        checked_mean(results, setting, measure, study=study, published=evidence.published)
-        for setting in results.settings
-        if setting.is_protected == protected
-        for measure in PRINTED
-    ]
-    return share(parts, least=least, what="means")
-
-
-# --- findings -------------------------------------------------------------------------------------
+    return check_published(evidence, study, PRINTED, least=least, protected=protected)
 
 
 def _by_most_seeds(check: Callable[..., Checked]) -> Callable[..., Checked]:
@@ -157,9 +139,13 @@ finding = _by_most_seeds(partial(check_finding, COMPARISONS, chosen))
 
 def not_back(evidence: Evidence, study: str) -> Checked:
     """Check that at least one fairness measure is not back at its unprotected value."""
-    results = evidence.studies[study]
-    settings = chosen(results, split="k-based", epsilons="low")
-    found = {measure: alike(comparisons.against(results, settings, (measure,))) for measure in FAIRNESS}
+    where: dict[str, Any] = {"studies": [study], "settings": {"split": "k-based", "epsilons": "low"}}
+    found = {
+        each: check_finding(
+            COMPARISONS, chosen, evidence, compare="against", of=[each], rule="alike", **where
+        )
+        for each in FAIRNESS
+    }
     away = [measure for measure, each in found.items() if each.verdict == CONTRADICTED]
     if away:
         return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
@@ -176,12 +162,10 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
     ahead, behind, number = comparisons.dominate(results, ("grr", "ss"))
     if not number:
         return cannot_check(case="none")
-    told = comparisons.domination_words(comparisons.dominations(results))
+    fewest_first = sorted(comparisons.dominations(results).items(), key=lambda pair: pair[1])
+    told = [f"{name.upper()} {times}" for name, times in fewest_first]
     values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
     return Checked(majority(ahead, behind, number), values=values)
-
-
-# --- what is not run ------------------------------------------------------------------------------
 
 
 def searched(_: Evidence) -> dict[str, object]:

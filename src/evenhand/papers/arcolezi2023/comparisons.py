@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.comparisons import mean_of, means_over, values
-from evenhand.papers.rules import shift_estimate
+from evenhand.papers.arcolezi2023.plans import SPLITS
+from evenhand.papers.comparisons import mean_of, of_each, values
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
 from evenhand.study.tasks.shared.report_settings import protocol_parameters, report_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.comparisons import Runs
     from evenhand.papers.published import Published
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-
-    Runs = NDArray[np.float64]
 
 FAIRNESS = ("di", "spd", "eod", "oad")
 
@@ -33,8 +30,6 @@ LIMITS: dict[str, Callable[[float], bool]] = {
     "low": lambda epsilon: epsilon >= 20,
 }
 """Epsilons by how private they are; from 20 on are the paper's "low privacy regimes"."""
-
-_SPLITS = ("uniform", "k-based")
 
 
 def chosen(
@@ -51,98 +46,21 @@ def chosen(
     ]
 
 
-def _better(results: Results, first: Setting, second: Setting, measure: str) -> Estimated:
+def _better(results: Results, first: Setting, second: Setting, measure: str) -> Runs:
     """Return by how much better a measure is in one setting than in another: closer to no disparity."""
     goodness = CLASSIFIER_MEASURES[measure].goodness
-    return mean_of(
-        results,
-        goodness(values(results, first, measure)) - goodness(values(results, second, measure)),
-    )
+    gain: Runs = goodness(values(results, first, measure)) - goodness(values(results, second, measure))
+    return gain
 
 
-# --- against the unprotected result ---------------------------------------------------------------
+def _apart(results: Results, first: Setting, second: Setting, measure: str) -> Runs:
+    return values(results, first, measure) - values(results, second, measure)
 
 
-def improvements(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much each measure of each setting is closer to no disparity than unprotected."""
-    return [_better(results, each, Setting(), measure) for each in settings for measure in measures]
-
-
-def worsenings(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return the same the other way round."""
-    return [shift_estimate(each, sign=-1) for each in improvements(results, settings, measures)]
-
-
-def against(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return how far each measure of each setting is from its unprotected value."""
-    read = partial(values, results)
-    return means_over(results, settings, measures, lambda own, each: read(own, each) - read(Setting(), each))
-
-
-def losses(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much each measure of each setting is below its unprotected value."""
-    read = partial(values, results)
-    return means_over(results, settings, measures, lambda own, each: read(Setting(), each) - read(own, each))
-
-
-def average(results: Results, settings: Sequence[Setting], measure: str) -> Estimated:
-    """Return the mean of a measure over settings, repeat by repeat."""
-    return mean_of(results, np.mean([values(results, each, measure) for each in settings], axis=0))
-
-
-def average_loss(results: Results, settings: Sequence[Setting], measure: str) -> Estimated:
-    """Return by how much a measure, averaged over settings, is below its unprotected value."""
-    mean = np.mean([values(results, each, measure) for each in settings], axis=0)
-    return mean_of(results, values(results, Setting(), measure) - mean)
-
-
-def average_spread(
-    published: Published | None, study: str, settings: Sequence[Setting], measure: str, *, loss: bool = False
-) -> float | None:
-    """Return the published spread of such a mean, or of such a loss; None without published runs."""
-    if published is None:
-        return None
-    found = [published.runs(study, each, measure) for each in settings]
-    known = [each for each in found if each is not None]
-    base = published.runs(study, Setting(), measure)
-    if len(known) < len(found) or not known or base is None:
-        return None
-    mean = np.mean(known, axis=0)
-    return float(np.std(base - mean if loss else mean, ddof=1))
-
-
-# --- between splits -------------------------------------------------------------------------------
-
-
-def _other(setting: Setting, split: str) -> Setting:
-    return report_setting(
-        setting.mechanism,
-        setting.epsilon,
-        split,
-        setting.option("strategy"),
-        protocol_parameters(setting),
-    )
-
-
-def splits_apart(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return k-based minus uniform, for each of the k-based settings and each measure."""
-
-    def difference(own: Setting, measure: str) -> Runs:
-        return values(results, own, measure) - values(results, _other(own, "uniform"), measure)
-
-    return means_over(results, settings, measures, difference)
-
-
-def better_split(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much settings of one split beat those of the other, for each measure."""
-    found = []
-    for setting in settings:
-        worse = next(split for split in _SPLITS if split != setting.option("split"))
-        found += [_better(results, setting, _other(setting, worse), measure) for measure in measures]
-    return found
-
-
-# --- between protocols ----------------------------------------------------------------------------
+def _other_split(setting: Setting) -> Setting:
+    split = next(split for split in SPLITS if split != setting.option("split"))
+    strategy, parameters = setting.option("strategy"), protocol_parameters(setting)
+    return report_setting(setting.mechanism, setting.epsilon, split, strategy, parameters)
 
 
 def _rivals(results: Results, own: Setting) -> list[Setting]:
@@ -155,24 +73,52 @@ def _rivals(results: Results, own: Setting) -> list[Setting]:
     ]
 
 
-def ahead(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much settings of a protocol beat those of each other one."""
+def against_rivals(
+    results: Results, settings: Sequence[Setting], measures: Sequence[str], *, sign: int
+) -> list[Runs]:
+    """Return by how much settings of a protocol beat each other one, or with sign -1 are beaten."""
     return [
-        _better(results, own, other, measure)
+        sign * _better(results, own, other, measure)
         for own in settings
         for other in _rivals(results, own)
         for measure in measures
     ]
 
 
-def behind(results: Results, settings: Iterable[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much they are beaten."""
-    return [
-        _better(results, other, own, measure)
-        for own in settings
-        for other in _rivals(results, own)
-        for measure in measures
-    ]
+NONE = Setting()
+
+COMPARISONS: dict[str, Callable[..., list[Runs]]] = {
+    "improvements": of_each(lambda results, own, each: _better(results, own, NONE, each)),
+    "worsenings": of_each(lambda results, own, each: _better(results, NONE, own, each)),
+    "against": of_each(lambda results, own, each: _apart(results, own, NONE, each)),
+    "losses": of_each(lambda results, own, each: _apart(results, NONE, own, each)),
+    "splits_apart": of_each(lambda results, own, each: _apart(results, own, _other_split(own), each)),
+    "better_split": of_each(lambda results, own, each: _better(results, own, _other_split(own), each)),
+    "ahead": partial(against_rivals, sign=1),
+    "behind": partial(against_rivals, sign=-1),
+}
+"""The comparisons by the name that claims have for them: results, settings and measures."""
+
+
+def average(results: Results, settings: Sequence[Setting], measure: str, *, loss: bool = False) -> Estimated:
+    """Return the mean of a measure over settings, repeat by repeat, or how far it is below unprotected."""
+    mean = np.mean([values(results, each, measure) for each in settings], axis=0)
+    return mean_of(results, values(results, NONE, measure) - mean if loss else mean)
+
+
+def average_spread(
+    published: Published | None, study: str, settings: Sequence[Setting], measure: str, *, loss: bool = False
+) -> float | None:
+    """Return the published spread of such a mean, or of such a loss; None without published runs."""
+    if published is None:
+        return None
+    found = [published.runs(study, each, measure) for each in settings]
+    known = [each for each in found if each is not None]
+    base = published.runs(study, NONE, measure)
+    if len(known) < len(found) or not known or base is None:
+        return None
+    mean = np.mean(known, axis=0)
+    return float(np.std(base - mean if loss else mean, ddof=1))
 
 
 def dominations(results: Results) -> dict[str, int]:
@@ -212,24 +158,5 @@ def _dominates(results: Results, first: Setting, second: Setting) -> bool:
 
 def _beats(results: Results, first: Setting, second: Setting, measure: str) -> int:
     """Return 1 if the first is clearly better, -1 if it is clearly worse, else 0."""
-    apart = _better(results, first, second, measure)
+    apart = mean_of(results, _better(results, first, second, measure))
     return (1 if apart.value > 0 else -1) if apart.is_clear else 0
-
-
-def domination_words(counts: dict[str, int]) -> str:
-    """Return the counts, fewest first.
-
-    >>> domination_words({"grr": 2, "blh": 9})
-    'GRR 2, BLH 9'
-    """
-    ordered = sorted(counts.items(), key=lambda pair: pair[1])
-    return ", ".join(f"{name.upper()} {number}" for name, number in ordered)
-
-
-COMPARISONS: dict[str, Callable[..., list[Estimated]]] = {
-    compare.__name__: compare
-    for compare in (
-        improvements, worsenings, against, losses, splits_apart, better_split, ahead, behind,
-    )
-}  # fmt: skip
-"""The comparisons by the name that claims have for them: results, settings and measures."""

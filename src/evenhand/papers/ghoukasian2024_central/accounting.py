@@ -8,9 +8,8 @@ of Poisson-sampled batches with Gaussian noise; the thesis used another accounta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.papers.ghoukasian2024_central.settings import BATCH, DELTA, TABLES
 from evenhand.papers.trials import Trials
@@ -21,22 +20,19 @@ if TYPE_CHECKING:
 
     from evenhand.papers.ghoukasian2024_central.settings import Table
 
-ACCOUNTING = "accounting"
-"""The name of the trials, and of their table."""
+ACCOUNTING = "accounting"  # the name of the trials, and of their table
 
 AS_PRINTED = "as accounted in the thesis"
 CLEAN, TWICE, THIRDS = "45,222 rows", "60,324 rows", "two thirds of 45,222 rows"
 REAL = "30,000 rows"
-LOADER = "one batch in as many as an epoch has"
-"""Readings: whose rows the batches are drawn from, and how."""
+LOADER = "one batch in as many as an epoch has"  # readings: whose rows the batches are drawn from, and how
 
 _FITTING = {CLEAN: 22_611, TWICE: 30_162, THIRDS: 30_148, REAL: 15_000}
 _ADD, _REPLACE = "add or remove one", "replace one"
 _HALVINGS, _STRIDE = 10, 1.0
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What the accounting needs besides the noise: the share of rows in a batch, and how many steps."""
 
     name: str
@@ -44,16 +40,11 @@ class Reading:
     steps: int
 
 
-def _of_rows(name: str, rows: int, table: Table) -> Reading:
-    """Return batches of 1,024 rows in expectation, as many in an epoch as it takes to see all rows."""
-    return Reading(name, Fraction(BATCH, rows), table.epochs * -(-rows // BATCH))
-
-
 def readings(table: Table) -> tuple[Reading, ...]:
     """Return what may have been run, the thesis's own accounting first.
 
-    Examples
-    --------
+    Batches have 1,024 rows in expectation, as many in an epoch as it takes to see all rows.
+
     >>> for each in readings(TABLES["table-3.1"]):
     ...     print(f"{each.name}: {float(each.sampling):.5f}, {each.steps}")
     as accounted in the thesis: 0.03400, 1500
@@ -64,10 +55,12 @@ def readings(table: Table) -> tuple[Reading, ...]:
     """
     first = Reading(AS_PRINTED, Fraction(table.sampling), table.steps)
     names = (CLEAN, TWICE, THIRDS) if table.dataset == "adult" else (REAL,)
-    found = [_of_rows(name, _FITTING[name], table) for name in names]
-    clean = found[0]
+    sizes = {name: _FITTING[name] for name in names}
+    clean, *others = (
+        Reading(name, Fraction(BATCH, rows), table.epochs * -(-rows // BATCH)) for name, rows in sizes.items()
+    )
     loader = Reading(f"{clean.name}, {LOADER}", Fraction(table.epochs, clean.steps), clean.steps)
-    return (first, clean, loader, *found[1:])
+    return (first, clean, loader, *others)
 
 
 def person_epsilon(delta: Callable[[float], float], *, rows: int = 2, most: float = 15.0) -> float:
@@ -76,21 +69,9 @@ def person_epsilon(delta: Callable[[float], float], *, rows: int = 2, most: floa
     A mechanism that is :math:`(\varepsilon, \delta')`-private for a row is
     :math:`(g \varepsilon, \delta' \sum_{i<g} e^{i\varepsilon})`-private for :math:`g` of them.
 
-    Parameters
-    ----------
-    delta : callable
-        From the epsilon of a row to its delta.
-    rows : int
-    most : float
-        The largest epsilon of a row that is tried.
+    `delta` takes the epsilon of a row, of which `most` is the largest that is tried. The result is infinite
+    if no epsilon does it; deltas that double precision cannot tell from 0 are to blame.
 
-    Returns
-    -------
-    float
-        Infinite if no epsilon does it; deltas that double precision cannot tell from 0 are to blame.
-
-    Examples
-    --------
     >>> round(person_epsilon(lambda epsilon: 0.0 if epsilon >= 1 else 1.0), 2)
     2.0
     """
@@ -126,18 +107,15 @@ def _trial(number: int) -> dict[str, Any]:
     name = list(TABLES)[number]
     table = TABLES[name]
     every = readings(table)
+    claimed = table.training_epsilon
     needed = {
-        each.name: float(
-            noise_for(
-                table.training_epsilon, DELTA, sampling=each.sampling, steps=each.steps, unit=_ADD
-            )
-        )
-        for each in every[:2]
-    }  # fmt: skip
+        name: float(noise_for(claimed, DELTA, sampling=sampling, steps=steps, unit=_ADD))
+        for name, sampling, steps in every[:2]
+    }
     return {
         "table": name,
         "noise": table.multiplier,
-        "target": table.training_epsilon,
+        "target": claimed,
         "readings": {each.name: _account_reading(table, each) for each in every},
         "needed": needed,
     }

@@ -22,20 +22,13 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-BOUNDS = "bounds"
-"""The name of the trials, and of their table."""
-
-ETA = 0.05
-"""The probability with which a bound may fail."""
-
-SIMULATIONS = 10_000
-"""Runs of Algorithm 2 in each case."""
-
+BOUNDS = "bounds"  # the name of the trials, and of their table
+ETA = 0.05  # the probability with which a bound may fail
+SIMULATIONS = 10_000  # runs of Algorithm 2 in each case
+# How many people the rates are counted on, a trial for each; a last one has the sizes of the tables
 PEOPLE = (100, 1_000, 10_000)
-"""How many people the rates are counted on, a trial for each; a last one has the sizes of the tables."""
-
+# The people and the epsilon of each rate in tables 3.1 to 3.4, men first; sizes of our split
 OWN = {"Adult": (7_639, 3_666, 0.05), "Credit Card": (2_958, 4_542, 0.1)}
-"""The people and the epsilon of each rate in tables 3.1 to 3.4, men first; sizes of our split."""
 
 _SHARES = (0.05, 0.3, 0.5, 0.95)
 _EPSILONS = (0.05, 0.5)
@@ -53,14 +46,9 @@ class Case(NamedTuple):
     beta: float
 
 
-# --- bounds ---------------------------------------------------------------------------------------
-
-
 def bound(first: int, second: int, epsilon: float, *, eta: float = ETA) -> float:
     """Return Theorem 8's bound on the gap with every group divided by its own size.
 
-    Examples
-    --------
     >>> round(bound(300, 700, 0.5), 12)
     0.193913363592
     """
@@ -87,25 +75,13 @@ def expected_bound(first: int, second: int, epsilon: float) -> float:
     return noise + sum(math.sqrt(1 / (4 * each)) for each in (first, second))
 
 
-# --- Algorithm 2 ----------------------------------------------------------------------------------
-
-
 def noisy_rates(
     case: Case, number: int, source: SeededSource, *, as_printed: bool = False, noise: float = 1.0
 ) -> tuple[Numbers, Numbers]:
     """Return draws of both noisy rates.
 
-    Parameters
-    ----------
-    case : Case
-    number : int
-        How many draws.
-    source : SeededSource
-    as_printed : bool
-        Divide the ones of each group by the size of the other, and scale both noises by that of group 0, as
-        Algorithm 2 is printed.
-    noise : float
-        How many times the noise that Algorithm 2 has.
+    With `as_printed` the ones of each group are divided by the size of the other, and both noises scaled by
+    that of group 0, as Algorithm 2 is printed. `noise` is how many times the noise of Algorithm 2 there is.
     """
     draw = source.generator()
     sizes = np.array([case.first, case.second])
@@ -120,8 +96,6 @@ def noisy_rates(
 def flip_decisions(case: Case, first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
     """Return the gap and the share of changed decisions, summed over groups, after Algorithm 2.
 
-    Examples
-    --------
     With the true rates the gap is gone and as many decisions change as they were apart:
 
     >>> gap, changed = flip_decisions(Case(1, 1, 1.0, 0.6, 0.3), np.array([0.6]), np.array([0.3]))
@@ -143,9 +117,6 @@ def _flip_group(
         promote = np.where(own < 1, (other - own) / (2 * (1 - own)), 0.0)
     change = np.where(down, rate * (1 - keep), (1 - rate) * promote)
     return np.where(down, rate - change, rate + change), change
-
-
-# --- simulations ----------------------------------------------------------------------------------
 
 
 def cases(number: int) -> list[Case]:

@@ -7,16 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.claims import METHOD_UNKNOWN, UNCHECKED, Checked, agree_if, cannot_check
-from evenhand.papers.ghoukasian2024_central import readings
-from evenhand.papers.ghoukasian2024_central.accounting import (
-    ACCOUNTING,
-    AS_PRINTED,
-    CLEAN,
-    LOADER,
-    REAL,
-    THIRDS,
-    TWICE,
-)
+from evenhand.papers.ghoukasian2024_central import accounting, readings
+from evenhand.papers.ghoukasian2024_central.accounting import ACCOUNTING, AS_PRINTED, CLEAN, TWICE
 from evenhand.papers.ghoukasian2024_central.settings import CLIP, LIPSCHITZ, TABLES
 from evenhand.papers.ghoukasian2024_central.training import training_name
 from evenhand.papers.rules import MARGIN, alike, fact, mostly
@@ -40,14 +32,9 @@ def _named(dataset: str) -> tuple[str, ...]:
     return tuple(name for name, table in TABLES.items() if table.dataset == dataset)
 
 
-# --- privacy --------------------------------------------------------------------------------------
-
-
-def _accounts(evidence: Evidence, name: str) -> dict[str, Any]:
-    for record in evidence.trials[ACCOUNTING].values():
-        if record["table"] == name:
-            return dict(record)
-    return {}
+def _accounts(evidence: Evidence, name: str) -> dict[str, Any] | None:
+    records = evidence.trials[ACCOUNTING].values()
+    return next((dict(record) for record in records if record["table"] == name), None)
 
 
 def accounted(evidence: Evidence, name: str) -> Checked:
@@ -68,27 +55,25 @@ def private(evidence: Evidence, name: str) -> Checked:
     table, found = TABLES[name], record["readings"]
     whole = 2 * float(table.rate_epsilon)
 
-    def tell(reading: str) -> str:
-        each = found[reading]
-        return (
-            f"q = {each['sampling']:.4f}, {each['steps']:,} steps: {each['epsilon']:.2f}, in all "
-            f"{each['epsilon'] + whole:.2f}"
-        )
-
+    told = {
+        reading: f"q = {each['sampling']:.4f}, {each['steps']:,} steps: {each['epsilon']:.2f}, in all "
+        f"{each['epsilon'] + whole:.2f}"
+        for reading, each in found.items()
+    }
     if table.dataset == "credit":
-        holds = found[REAL]["epsilon"] <= table.training_epsilon
-        return agree_if(holds, paper=table.epsilon, case="credit", real=tell(REAL))
+        holds = found[accounting.REAL]["epsilon"] <= table.training_epsilon
+        return agree_if(holds, paper=table.epsilon, case="credit", real=told[accounting.REAL])
     person = found[TWICE]["person"]
     values = {
         "undecided": readings.UNDECIDED,
-        "clean": tell(CLEAN),
-        "loader": found[f"{CLEAN}, {LOADER}"]["epsilon"],
+        "clean": told[CLEAN],
+        "loader": found[f"{CLEAN}, {accounting.LOADER}"]["epsilon"],
         "noise": record["needed"][CLEAN] * CLIP,
-        "twice": tell(TWICE),
+        "twice": told[TWICE],
         "copies": "more than double precision can tell" if person is None else f"at most {person:.2f}",
-        "thirds": tell(THIRDS),
+        "thirds": told[accounting.THIRDS],
     }
-    within = [found[each]["epsilon"] <= table.training_epsilon for each in (CLEAN, TWICE, THIRDS)]
+    within = [found[each]["epsilon"] <= table.training_epsilon for each in (CLEAN, TWICE, accounting.THIRDS)]
     checked = agree_if(all(within), paper=table.epsilon, **values)
     return checked if len(set(within)) == 1 else replace(checked, verdict=METHOD_UNKNOWN)
 
@@ -120,18 +105,18 @@ def fermi_private(evidence: Evidence) -> Checked:
     return replace(found, verdict=UNCHECKED) if beyond else found
 
 
-def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
+def _inputs(evidence: Evidence, dataset: str) -> int:
     record = next(iter(evidence.trials[training_name(dataset)].values()))
-    return fact(record["inputs"], paper)
+    return int(record["inputs"])
+
+
+def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
+    return fact(_inputs(evidence, dataset), paper)
 
 
 def two_models(evidence: Evidence) -> dict[str, Any]:
     """Return how many inputs the one classifier of the published code has."""
-    record = next(iter(evidence.trials[training_name("adult")].values()))
-    return {"inputs": record["inputs"]}
-
-
-# --- findings -------------------------------------------------------------------------------------
+    return {"inputs": _inputs(evidence, "adult")}
 
 
 def _in_readings(evidence: Evidence, name: str, check: Callable[[Reading], Checked]) -> Checked:
@@ -140,21 +125,22 @@ def _in_readings(evidence: Evidence, name: str, check: Callable[[Reading], Check
 
 
 def comparable(evidence: Evidence, name: str) -> Checked:
-    strength = TABLES[name].matched
-
     def check(reading: Reading) -> Checked:
-        own, other = (readings.runs_of(evidence, name, reading, each, "acc") for each in ("", strength))
+        own, other = _runs(evidence, name, reading, "acc", "", TABLES[name].matched)
         return alike([estimate_mean(own - other)])
 
     return _in_readings(evidence, name, check)
 
 
+def _runs(evidence: Evidence, name: str, reading: Reading, measure: str, *strengths: str) -> list[Any]:
+    return [readings.runs_of(evidence, name, reading, strength, measure) for strength in strengths]
+
+
 def smaller(evidence: Evidence, name: str, own_times: float = 1.0, other_times: float = 1.0) -> Checked:
     """Check that the gap of Algorithm 2, so many times, is below DP-FERMI's, so many times."""
-    strength = TABLES[name].matched
 
     def check(reading: Reading) -> Checked:
-        own, other = (readings.runs_of(evidence, name, reading, each, "gap") for each in ("", strength))
+        own, other = _runs(evidence, name, reading, "gap", "", TABLES[name].matched)
         found = mostly([estimate_mean(other_times * other - own_times * own)])
         chance = readings.by_chance(evidence, name, reading)
         gaps = f"Gaps {own.mean():.4f} and {other.mean():.4f}; with none at all, {chance:.4f} by chance."
@@ -165,16 +151,13 @@ def smaller(evidence: Evidence, name: str, own_times: float = 1.0, other_times: 
 
 def _nearest(evidence: Evidence, name: str, reading: Reading) -> tuple[str, Estimated] | None:
     """Return the lambda of the accuracy nearest to Algorithm 2's, and how much larger its gap is."""
-    own = readings.runs_of(evidence, name, reading, "", "acc").mean()
-    apart = {
-        each: abs(float(readings.runs_of(evidence, name, reading, each, "acc").mean() - own))
-        for each in TABLES[name].strengths
-    }
-    strength = min(apart, key=apart.__getitem__)
-    if apart[strength] > MARGIN:
+    strengths = TABLES[name].strengths
+    own, *others = (runs.mean() for runs in _runs(evidence, name, reading, "acc", "", *strengths))
+    apart, place = min((abs(float(each - own)), place) for place, each in enumerate(others))
+    if apart > MARGIN:
         return None
-    gaps = [readings.runs_of(evidence, name, reading, each, "gap") for each in (strength, "")]
-    return strength, estimate_mean(gaps[0] - gaps[1])
+    other, gap = _runs(evidence, name, reading, "gap", strengths[place], "")
+    return strengths[place], estimate_mean(other - gap)
 
 
 def fairer(evidence: Evidence, dataset: str) -> Checked:
@@ -195,12 +178,9 @@ def trend(evidence: Evidence, dataset: str, measure: str) -> Checked:
 
     def check(reading: Reading) -> Checked:
         falls = [
-            estimate_mean(
-                readings.runs_of(evidence, name, reading, one, measure)
-                - readings.runs_of(evidence, name, reading, two, measure)
-            )
+            estimate_mean(one - two)
             for name in names
-            for one, two in pairwise(TABLES[name].strengths)
+            for one, two in pairwise(_runs(evidence, name, reading, measure, *TABLES[name].strengths))
         ]
         return mostly(falls, what="steps to a larger lambda")
 

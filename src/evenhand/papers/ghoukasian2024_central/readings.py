@@ -26,19 +26,13 @@ from evenhand.papers.trials import estimate_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.comparisons import Runs
     from evenhand.papers.ghoukasian2024_central.settings import Printed, Table
 
-    Runs = NDArray[np.float64]
-
 MEASURES = ("acc", "gap")
-TRIALS = 10
-"""The trials that the printed numbers are means of."""
-
-UNDECIDED = "Cannot be decided without the file."
-"""What is said where readings disagree."""
+TRIALS = 10  # the trials that the printed numbers are means of
+UNDECIDED = "Cannot be decided without the file."  # what is said where readings disagree
 
 _ROWS = {"adult": "45,222 rows", "adult-twice": "60,324 rows", "credit": "30,000 rows"}
 
@@ -80,21 +74,10 @@ def runs_of(
     stage: str = "after",
     start: str = RANDOM,
 ) -> Runs:
-    """Return a value per run.
+    """Return a measure of a table, a value per run.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    name : str
-        The table.
-    reading : Reading
-    strength : str
-        The lambda of DP-FERMI; nothing for Algorithm 2.
-    measure : str
-    stage : {"after", "before"}
-        Of Algorithm 2: before or after its post-processing.
-    start : str
-        Where DP-SGD starts.
+    `strength` is the lambda of DP-FERMI; without it, the value is before or after Algorithm 2, with DP-SGD
+    from that start.
     """
     found = []
     for record in evidence.trials[training_name(reading.file)].values():
@@ -106,19 +89,15 @@ def runs_of(
 
 def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, measure: str) -> Checked:
     """Return a printed number beside ours in one reading."""
-    runs = runs_of(evidence, name, reading, line.strength, measure)
-    paper = line.acc if measure == "acc" else line.gap
-    same = Control(same_answer(evidence, reading) if measure == "acc" else 0.0)
-    found = quoted(
-        estimate_mean(runs), paper, decimals=4, control=same, trials=TRIALS, errors=ERRORS_IN_TABLE
-    )
+    ours = estimate_mean(runs_of(evidence, name, reading, line.strength, measure))
+    paper: float = getattr(line, measure)
+    same = Control(_first_record(evidence, reading)["majority"] if measure == "acc" else 0.0)
+    found = quoted(ours, paper, decimals=4, control=same, trials=TRIALS, errors=ERRORS_IN_TABLE)
     return replace(found, paper_value=paper)
 
 
-def same_answer(evidence: Evidence, reading: Reading) -> float:
-    """Return the accuracy of saying the same of everybody, on the test rows."""
-    records = evidence.trials[training_name(reading.file)].values()
-    return float(next(iter(records))["majority"])
+def _first_record(evidence: Evidence, reading: Reading) -> Mapping[str, Any]:
+    return next(iter(evidence.trials[training_name(reading.file)].values()))
 
 
 def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
@@ -127,8 +106,7 @@ def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
     Its positive rate is that of Algorithm 2; :math:`\sqrt{2/\pi}` times the standard deviation of the
     difference of two rates.
     """
-    records = evidence.trials[training_name(reading.file)].values()
-    sizes = np.asarray(next(iter(records))["test"], dtype=float)
+    sizes = np.asarray(_first_record(evidence, reading)["test"], dtype=float)
     rates = [runs_of(evidence, name, reading, "", group).mean() for group in FIRST]
     rate = float(sizes @ rates / sizes.sum())
     return math.sqrt(2 / math.pi * rate * (1 - rate) * float((1 / sizes).sum()))
@@ -139,8 +117,6 @@ def combine_readings(found: Mapping[Reading, Checked]) -> Checked:
 
     The value shown is that of the first.
 
-    Examples
-    --------
     >>> good, bad = Checked("agrees", "Off by 0."), Checked("contradicted", "Off by 1.")
     >>> both = combine_readings({Reading("adult", "men"): bad, Reading("adult-twice", "men"): good})
     >>> both.verdict
@@ -173,17 +149,11 @@ def table_of(evidence: Evidence, name: str, measure: str) -> Checked:
     table = TABLES[name]
     found = {}
     for reading in list_readings(evidence, table):
-        lines = [table.line(each) for each in table.strengths]
-        parts = [of_reading(evidence, name, reading, line, measure) for line in lines]
+        parts = [of_reading(evidence, name, reading, table.line(each), measure) for each in table.strengths]
         if all(each.verdict == UNCHECKED for each in parts):
             return cannot_check(parts[0].why)
-        ours = [
-            estimate_mean(runs_of(evidence, name, reading, line.strength, measure)).value for line in lines
-        ]
+        told = ", ".join(f"{each.ours.value:.4f}" for each in parts if each.ours)
         checked = share(parts, most_alike=0.6)
-        told = ", ".join(f"{each:.4f}" for each in ours)
         found[reading] = replace(checked, why=f"{checked.why} Ours: {told}.")
-    printed = ", ".join(
-        f"{line.acc if measure == 'acc' else line.gap:.4f}" for line in table.lines if line.strength
-    )
-    return replace(combine_readings(found), paper=printed)
+    printed = [f"{getattr(line, measure):.4f}" for line in table.lines if line.strength]
+    return replace(combine_readings(found), paper=", ".join(printed))

@@ -8,22 +8,13 @@ from typing import NamedTuple
 from evenhand.papers.stored import read_printed, read_toml
 
 DELTA = 1e-5
-CLIP, RATE, BATCH = 1.5, 0.01, 1024
-"""DP-SGD: the clipping constant, the learning rate and the expected batch."""
-
+CLIP, RATE, BATCH = 1.5, 0.01, 1024  # DP-SGD: the clipping constant, the learning rate and the expected batch
+# DP-FERMI: both learning rates, the radius of W, and the Lipschitz bound that its noise assumes
 FERMI_RATE, MATRIX_RATE, RADIUS, LIPSCHITZ = 0.005, 0.01, 5.0, 5.0
-"""DP-FERMI: both learning rates, the radius of W, and the Lipschitz bound that its noise assumes."""
 
 
 class Printed(NamedTuple):
-    """One line of a table.
-
-    Parameters
-    ----------
-    strength : str
-        The lambda of DP-FERMI; nothing for Algorithm 2.
-    acc, gap : float
-    """
+    """One line of a table, of the lambda of DP-FERMI or of Algorithm 2, which has none."""
 
     strength: str
     acc: float
@@ -37,26 +28,7 @@ class Printed(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """One of the four tables.
-
-    Parameters
-    ----------
-    dataset : {"adult", "credit"}
-    epsilon : str
-        The whole budget, as printed.
-    rate_epsilon : str
-        What each of the two rates gets of it.
-    noise : float
-        Standard deviation of the noise in DP-SGD.
-    epochs : int
-    sampling : str
-        The share of rows in a batch that the accounting of the published code has.
-    steps : int
-        And its number of steps.
-    matched : str
-        The lambda that the text compares with Algorithm 2.
-    lines : tuple of Printed
-    """
+    """One of the four tables: its settings, which ``paper.toml`` explains, and its lines."""
 
     dataset: str
     epsilon: str
@@ -101,5 +73,4 @@ def _read_tables() -> dict[str, Table]:
     return {name: Table(**stored[name], lines=tuple(lines[name])) for name in stored}
 
 
-TABLES = _read_tables()
-"""The four tables by name, Algorithm 2 first in each."""
+TABLES = _read_tables()  # the four tables by name, Algorithm 2 first in each

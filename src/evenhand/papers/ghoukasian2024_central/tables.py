@@ -51,9 +51,6 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     return {name: columns_of(rows) for name, rows in found.items() if rows}
 
 
-# --- tables 3.1 to 3.4 ----------------------------------------------------------------------------
-
-
 def _table(evidence: Evidence, name: str) -> Iterator[Row]:
     table = TABLES[name]
     for line in table.lines:
@@ -98,9 +95,6 @@ def _beside(evidence: Evidence, name: str) -> Iterator[Row]:
         )  # fmt: skip
 
 
-# --- accounting -----------------------------------------------------------------------------------
-
-
 def _accounting(record: Mapping[str, Any]) -> Iterator[Row]:
     table = TABLES[record["table"]]
     place: Row = {"mechanism": "DP-SGD", "epsilon": float(table.epsilon)}
@@ -126,9 +120,6 @@ def _accounting(record: Mapping[str, Any]) -> Iterator[Row]:
             paper=table.noise, verdict=AGREES if enough else CONTRADICTED,
             note=f"standard deviation for epsilon {record['target']:g}; agrees if at most the printed one",
         )  # fmt: skip
-
-
-# --- bounds ---------------------------------------------------------------------------------------
 
 
 def _bounds(case: Mapping[str, Any]) -> Iterator[Row]:

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -53,33 +52,21 @@ if TYPE_CHECKING:
 # --- rows -----------------------------------------------------------------------------------------
 
 
-SPLIT = 100
-"""The random state of the split into training and test rows."""
-
+SPLIT = 100  # the random state of the split into training and test rows
+# Which group has the code 0; that cannot be decided without the file, whose order of rows decides it
 FIRST = ("men", "women")
-"""Which group has the code 0; that cannot be decided without the file, whose order of rows decides it."""
 
 _TRAINING = 0.75
 
 
+# The files by name. Which Adult file the thesis had cannot be decided without it
 FILES = read_entries(__package__, "files")
-"""The files by name. Which Adult file the thesis had cannot be decided without it."""
 
 _SOURCES = {"adult": "adult", "credit": "credit_default"}
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Everybody in a file.
-
-    Parameters
-    ----------
-    features : array
-        A row per person, without the group.
-    labels : array of 0 and 1
-    group : array of 0 and 1
-        1 for women.
-    """
+class Rows(NamedTuple):
+    """Everybody in a file: features without the group, labels of 0 and 1, and the group, 1 for women."""
 
     features: Numbers
     labels: Numbers
@@ -95,8 +82,7 @@ class Rows:
         return np.column_stack((self.features, self.codes(first).astype(float)))
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(NamedTuple):
     """Which rows are for what: the training part, of it those for DP-SGD and for the rates, and the test."""
 
     training: Numbers
@@ -140,12 +126,9 @@ def split_rows(name: str) -> Parts:
     Three quarters are drawn with random state 100 for training; of them two thirds are for DP-SGD and one
     third for the rates. The thesis drew the thirds without a seed.
     """
-    number = len(load_rows(name).labels)
-    test, training = train_test_split(
-        np.arange(number), test_size=round(_TRAINING * number), random_state=SPLIT
-    )
-    third = len(training) // 3
-    fitting, rates = train_test_split(training, test_size=third, random_state=SPLIT)
+    every = np.arange(len(load_rows(name).labels))
+    test, training = train_test_split(every, test_size=round(_TRAINING * len(every)), random_state=SPLIT)
+    fitting, rates = train_test_split(training, test_size=len(training) // 3, random_state=SPLIT)
     return Parts(training, fitting, rates, test)
 
 
@@ -196,18 +179,14 @@ def from_random(inputs: Numbers, labels: Numbers, table: Table, source: SeededSo
 
 
 RANDOM, ZERO = "from random weights", "from 0"
+# Where DP-SGD starts: as the library of the thesis does, and as evenhand's classifier does
 STARTS: dict[str, Callable[..., Any]] = {RANDOM: from_random, ZERO: from_zero}
-"""Where DP-SGD starts: as the library of the thesis does, and as evenhand's classifier does."""
 
 _SEED = 2024
 
 
 def training_name(file: str) -> str:
-    """Return the name of the trials of a file.
-
-    >>> training_name("adult")
-    'runs-adult'
-    """
+    """Return the name of the trials of a file."""
     return f"runs-{file}"
 
 
@@ -224,18 +203,7 @@ def run_trial(name: str, number: int) -> dict[str, Any]:
         for key, table in TABLES.items():
             if table.dataset == FILES[name].dataset:
                 source = SeededSource(_SEED, cell=f"ghoukasian2024 {name} {key} {number}")
-                found[key] = {
-                    first: {
-                        **{
-                            start: run_parity(
-                                data, divided, table, source.for_cell(first), first=first, start=start
-                            )
-                            for start in STARTS
-                        },
-                        "fermi": run_fermi(data, divided, table, source.for_cell(first), first=first),
-                    }
-                    for first in FIRST
-                }
+                found[key] = {first: _run_methods(data, divided, table, source, first) for first in FIRST}
     return {
         "inputs": data.features.shape[1],
         "rows": len(data.labels),
@@ -245,11 +213,18 @@ def run_trial(name: str, number: int) -> dict[str, Any]:
     }
 
 
+def _run_methods(
+    data: Rows, divided: Parts, table: Table, source: SeededSource, first: str
+) -> dict[str, Any]:
+    own = source.for_cell(first)
+    starts = {start: run_parity(data, divided, table, own, first=first, start=start) for start in STARTS}
+    return {**starts, "fermi": run_fermi(data, divided, table, own, first=first)}
+
+
 def measure_predictions(predictions: Numbers, data: Rows, test: Numbers) -> dict[str, float]:
     """Return accuracy, gap and the rate of ones of each group on the test rows."""
-    said, group = np.asarray(predictions), data.group[test]
-    men, women = (float(said[group == code].mean()) for code in (0, 1))
-    accuracy = float((said == data.labels[test]).mean())
+    men, women = (float(predictions[data.group[test] == code].mean()) for code in (0, 1))
+    accuracy = float((predictions == data.labels[test]).mean())
     return {"acc": accuracy, "gap": abs(men - women), "men": men, "women": women}
 
 
@@ -284,9 +259,8 @@ def run_parity(
 # --- DP-FERMI -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Trained:
-    """Models of several lambdas, with the rows they were trained on and their constant."""
+class _Trained(NamedTuple):
+    """Models of several lambdas, with the rows they were trained on, their constant and the noise."""
 
     inputs: Numbers
     labels: Numbers
@@ -295,10 +269,11 @@ class _Trained:
     strengths: Numbers
     weights: Numbers
     single: Numbers
+    noise: tuple[float, float]
 
     def lengths(self) -> Numbers:
         """Return the length of every row's gradient in the weights, rows x lambdas."""
-        chances = _chances(self.inputs, self.weights)
+        chances = expit(self.inputs @ self.weights.T)
         member = self.first[:, None] / math.sqrt(self.share)
         bracket = 2 * self.single * member - self.single**2
         slopes = chances - self.labels[:, None] + self.strengths * bracket * chances * (1 - chances)
@@ -314,22 +289,20 @@ def run_fermi(
     Its batches and noise are those of the published formula, which assumes a bound on every row's gradient.
     How far the rows are beyond it at the end of training is recorded; the epsilon is no guarantee.
     """
-    trained, noise = _train_fermi(data, divided, table, source, first)
-    chances = _chances(_with_constant(data.features[divided.test]), trained.weights)
-    lengths = trained.lengths()
-    found = {}
-    for place, strength in enumerate(table.strengths):
-        found[strength] = {
-            **measure_predictions(chances[:, place] > 0.5, data, divided.test),
-            "longest": float(lengths[:, place].max()),
-            "beyond": float((lengths[:, place] > printed.LIPSCHITZ).mean()),
+    trained = _train_fermi(data, divided, table, source, first)
+    chances = expit(_with_constant(data.features[divided.test]) @ trained.weights.T)
+    found = {
+        strength: {
+            **measure_predictions(said, data, divided.test),
+            "longest": float(lengths.max()),
+            "beyond": float((lengths > printed.LIPSCHITZ).mean()),
         }
-    return {"noise": list(noise), "lambdas": found}
+        for strength, said, lengths in zip(table.strengths, chances.T > 0.5, trained.lengths().T, strict=True)
+    }
+    return {"noise": list(trained.noise), "lambdas": found}
 
 
-def _train_fermi(
-    data: Rows, divided: Parts, table: Table, source: SeededSource, first: str
-) -> tuple[_Trained, tuple[float, float]]:
+def _train_fermi(data: Rows, divided: Parts, table: Table, source: SeededSource, first: str) -> _Trained:
     codes, labels = data.codes(first)[divided.training], data.labels[divided.training]
     inputs = _with_constant(data.features[divided.training])
     settings = PrintedSettings(
@@ -346,14 +319,9 @@ def _train_fermi(
         inputs, labels, codes, shares,
         strengths=strengths, noise=noise, settings=settings, generator=source.generator(),
     )  # fmt: skip
-    single = matrices[:, 0, 0]
-    return _Trained(inputs, labels, codes == 0, float(shares[0]), strengths, weights, single), noise
+    share, single = float(shares[0]), matrices[:, 0, 0]
+    return _Trained(inputs, labels, codes == 0, share, strengths, weights, single, noise)
 
 
 def _with_constant(features: Numbers) -> Numbers:
     return np.column_stack((features, np.ones(len(features))))
-
-
-def _chances(inputs: Numbers, weights: Numbers) -> Numbers:
-    found: Numbers = expit(inputs @ weights.T)
-    return found

@@ -23,13 +23,7 @@ def _trials(design: str) -> tuple[Trials, ...]:
     return (mechanism_trials(design), *projection_trials(design), grr_trials(design))
 
 
-PAPER = read_paper(
-    __name__,
-    checks,
-    theory_checks,
-    studies=studies,
-    tables=build_tables,
-    figures=draw_figures,
-    trials=_trials,
-)
+_PARTS = {"studies": studies, "tables": build_tables, "figures": draw_figures, "trials": _trials}
+
+PAPER = read_paper(__name__, checks, theory_checks, **_PARTS)
 """The chapter, ready to run."""

@@ -9,22 +9,10 @@ import numpy as np
 
 from evenhand.papers.claims import AGREES, NOT_SHOWN, Checked, cannot_check
 from evenhand.papers.comparisons import mean_of
-from evenhand.papers.ghoukasian2024_local import comparisons
+from evenhand.papers.ghoukasian2024_local import comparisons, projection
 from evenhand.papers.ghoukasian2024_local.comparisons import EO, GAPS, LARGE, NONE, UTILITY
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, OPT, SS
-from evenhand.papers.ghoukasian2024_local.projection import (
-    DIVERGENCES,
-    EPSILONS,
-    GRR_TRIALS,
-    KINDS,
-    SETS,
-    TRIALS,
-    matched_on_test,
-    matched_on_training,
-    of_none,
-    of_opt,
-    opt_seconds,
-)
+from evenhand.papers.ghoukasian2024_local.projection import DIVERGENCES, EPSILONS, KINDS, SETS, TRIALS
 from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
 from evenhand.papers.rules import (
     RULES,
@@ -49,8 +37,7 @@ if TYPE_CHECKING:
 
     Records = Mapping[int, Mapping[str, Any]]
 
-MINOR = 0.02
-"""A loss below it is called negligible, as in the reproductions of other papers."""
+MINOR = 0.02  # A loss below it is called negligible, as in the reproductions of other papers
 
 FASTER = 2.0
 """"Significantly less runtime" is at most half of it."""
@@ -85,32 +72,16 @@ def smaller(
 ) -> Checked:
     """Check by a rule that measures of OPT are below those of others at some epsilons.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    study : str
-    others : sequence of str
-        Mechanisms that OPT is compared with.
-    measures : {"gaps", "utility"}
-    rule : {"mostly", "alike", "below"}
-    what : str
-        What the comparisons are.
-    tell : {"", "shares"}
-        Whether OPT's share of the unprotected gaps is told besides.
-    epsilons : {"all", "small", "large", "last"}
-    **options
-        `times` and `by` of :func:`comparisons.smaller`, and options of the rule.
+    `what` says what the comparisons are, and `tell` ("shares") that OPT's share of the unprotected gaps is
+    told besides. `options` are `times` and `by` of :func:`comparisons.smaller`, and those of the rule.
     """
     results = evidence.studies[study]
     apart = {key: options.pop(key) for key in ("times", "by") if key in options}
     limits = comparisons.limits(results, epsilons)
     found = comparisons.smaller(results, OPT, others, _MEASURES[measures], **limits, **apart)
-    checked = RULES[rule](found, what=fill(what, **_floats(limits)), **options)
+    numbers = {key: float(limit) for key, limit in limits.items()}
+    checked = RULES[rule](found, what=fill(what, **numbers), **options)
     return replace(checked, values=_shares(results), case=tell) if tell else checked
-
-
-def _floats(limits: Mapping[str, Any]) -> dict[str, float]:
-    return {key: float(limit) for key, limit in limits.items()}
 
 
 def _shares(results: Results) -> dict[str, float]:
@@ -118,10 +89,8 @@ def _shares(results: Results) -> dict[str, float]:
     epsilon = comparisons.epsilons(results)[-1]
     found = {"epsilon": float(epsilon)}
     for measure in GAPS:
-        own, none = (
-            np.nanmean(comparisons.values(results, comparisons.at(results, way, epsilon), measure))
-            for way in (OPT, NONE)
-        )
+        settings = [comparisons.at(results, way, epsilon) for way in (OPT, NONE)]
+        own, none = (np.nanmean(comparisons.values(results, each, measure)) for each in settings)
         found[measure] = float(own / none)
     return found
 
@@ -189,13 +158,13 @@ def ahead(records: Records, kind: str, *, training: bool = False) -> list[Estima
     """
     found = []
     for epsilon in EPSILONS:
-        own = of_opt(records, epsilon, "acc")
-        target = float(of_opt(records, epsilon, kind).mean())
+        own = projection.of_opt(records, epsilon, "acc")
+        target = float(projection.of_opt(records, epsilon, kind).mean())
         for divergence in DIVERGENCES:
             point = (
-                matched_on_training(records, kind, divergence, epsilon)
+                projection.matched_on_training(records, kind, divergence, epsilon)
                 if training
-                else matched_on_test(records, kind, divergence, target)
+                else projection.matched_on_test(records, kind, divergence, target)
             )
             found.append(estimate_mean(own - point.acc))
     return found
@@ -212,7 +181,7 @@ def at_same_gap(evidence: Evidence, trials: str, kind: str, rule: str, **options
 def improves(evidence: Evidence, kind: str, least: float) -> Checked:
     """Check a drop that is said to be more than a number: ours is, or clearly is not."""
     records = evidence.trials[COMPAS]
-    drop = of_none(records, kind) - of_opt(records, EPSILONS[0], kind)
+    drop = projection.of_none(records, kind) - projection.of_opt(records, EPSILONS[0], kind)
     mean = estimate_mean(drop)
     beside = mostly([estimate_mean(drop - least)])
     verdict = beside.verdict
@@ -232,22 +201,15 @@ def improves(evidence: Evidence, kind: str, least: float) -> Checked:
 
 def flat(evidence: Evidence) -> Checked:
     """Check how much the gap of OPT on COMPAS grows from the first to the last epsilon of Table 5.1."""
-    records, plain = evidence.trials[COMPAS], evidence.trials[GRR_TRIALS]
+    records, plain = evidence.trials[COMPAS], evidence.trials[projection.GRR_TRIALS]
     _, _, lines = TABLES["table-5.1"]
     printed = [line.gap for line in lines if line.method == "opt"]
-    own = [of_opt(records, epsilon, "sp") for epsilon in EPSILONS]
-    responses = [
-        np.mean([record[epsilon]["test"]["sp"] for record in plain.values()]) for epsilon in EPSILONS
-    ]
+    own = [projection.of_opt(records, epsilon, "sp") for epsilon in EPSILONS]
+    responses = [projection.column(plain, epsilon, "test", "sp").mean() for epsilon in EPSILONS]
     growth = printed[-1] - printed[0]
     found = quoted(estimate_mean(own[-1] - own[0]), growth, decimals=4, control=Control(0.0), trials=TRIALS)
-    values = {
-        "own": [runs.mean() for runs in own],
-        "printed": printed,
-        "plain": responses,
-        "told": found.why,
-    }
-    return replace(found, values=values)
+    means = [runs.mean() for runs in own]
+    return replace(found, values={"own": means, "printed": printed, "plain": responses, "told": found.why})
 
 
 def two_percent(evidence: Evidence, study: str) -> Checked:
@@ -256,20 +218,17 @@ def two_percent(evidence: Evidence, study: str) -> Checked:
     limits = comparisons.limits(results, "large")
     others = (*_LOCAL, NONE)
     what = f"comparisons at epsilons from {float(limits['least']):g} on"
-    relative = mostly(
-        comparisons.smaller(results, OPT, others, GAPS, **limits, times=1 - _TWO_PERCENT), what=what
-    )
-    absolute = mostly(
-        comparisons.smaller(results, OPT, others, GAPS, **limits, by=_TWO_PERCENT), what="comparisons"
-    )
+    ways: tuple[dict[str, Any], ...] = ({"times": 1 - _TWO_PERCENT}, {"by": _TWO_PERCENT})
+    found = [comparisons.smaller(results, OPT, others, GAPS, **limits, **way) for way in ways]
+    relative, absolute = mostly(found[0], what=what), mostly(found[1])
     told = {"absolute": absolute.verdict, "counts": absolute.why[:1].lower() + absolute.why[1:]}
     return replace(relative, values={**told, **_shares(results)})
 
 
 def slight_drop(evidence: Evidence) -> Checked:
     records = evidence.trials[COMPAS]
-    none = of_none(records, "acc")
-    losses = [estimate_mean(none - of_opt(records, epsilon, "acc")) for epsilon in EPSILONS]
+    none = projection.of_none(records, "acc")
+    losses = [estimate_mean(none - projection.of_opt(records, epsilon, "acc")) for epsilon in EPSILONS]
     return below(losses, limit=MINOR, what="losses of accuracy")
 
 
@@ -280,11 +239,11 @@ def ratios(records: Records) -> list[Estimated]:
     """
     found = []
     for epsilon in EPSILONS:
-        before = opt_seconds(records, epsilon)
+        before = projection.column(records, "opt", epsilon, "seconds", "protect")
         for kind in KINDS:
-            target = float(of_opt(records, epsilon, kind).mean())
+            target = float(projection.of_opt(records, epsilon, kind).mean())
             for divergence in DIVERGENCES:
-                after = matched_on_test(records, kind, divergence, target).seconds
+                after = projection.matched_on_test(records, kind, divergence, target).seconds
                 found.append(estimate_mean(np.log(after / before)))
     return found
 
@@ -295,18 +254,15 @@ def runtime(evidence: Evidence) -> Checked:
         [shift_estimate(each, by=-float(np.log(FASTER))) for each in every],
         what=f"comparisons with {FASTER:g} times OPT's CPU time",
     )
-    records = [record for name in SETS for record in evidence.trials[name].values()]
-    own = [record["opt"][epsilon]["seconds"]["protect"] for record in records for epsilon in EPSILONS]
-    theirs = [
-        np.mean(record["projection"][kind][divergence]["seconds"])
-        for record in records
-        for kind in KINDS
-        for divergence in DIVERGENCES
-    ]
-    training = [record["none"]["seconds"]["train"] for record in records]
-    values = {
-        key: 1000 * np.mean(seconds)
-        for key, seconds in (("own", own), ("theirs", theirs), ("training", training))
+    paths: dict[str, list[tuple[str, ...]]] = {
+        "own": [("opt", epsilon, "seconds", "protect") for epsilon in EPSILONS],
+        "theirs": [("projection", kind, each, "seconds") for kind in KINDS for each in DIVERGENCES],
+        "training": [("none", "seconds", "train")],
     }
+    values = {}
+    for key, listed in paths.items():
+        every_split = [projection.column(evidence.trials[name], *path) for name in SETS for path in listed]
+        means = [seconds.reshape(len(seconds), -1).mean(axis=1) for seconds in every_split]
+        values[key] = 1000 * np.concatenate(means).mean()
     middle = sorted(np.exp(each.value) for each in every)[len(every) // 2]
     return replace(found, ours=None, values={**values, "middle": middle})

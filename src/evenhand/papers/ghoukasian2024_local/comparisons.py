@@ -5,6 +5,7 @@ And how far the data unfairness of reports predicts the gaps of a classifier tha
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,46 +14,34 @@ import numpy as np
 from evenhand.papers import comparisons
 from evenhand.papers.comparisons import group_rates, mean_of, rank_correlation
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, OPT, SS, way_of
+from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, GRR, LABELS, OPT, SS, way_of
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.comparisons import Runs
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-    Runs = NDArray[np.float64]
-
-EO = "eo"
-"""The equal-opportunity gap: the largest difference of true positive rates between two groups."""
+EO = "eo"  # the equal-opportunity gap: the largest difference of true positive rates between two groups
 
 GAPS = ("sp_gap", EO)
 UTILITY = ("acc", "f1")
 
-NONE = "none"
-"""No protection, as a mechanism among the others."""
-
-SHARE = (0.0, 1.0)
-"""Where accuracies and gaps lie."""
-
+NONE = "none"  # no protection, as a mechanism among the others
+SHARE = (0.0, 1.0)  # where accuracies and gaps lie
+# Up to and from which epsilon the thesis's words "smaller" and "larger" are taken to go
 SMALL, LARGE = Fraction(1, 2), Fraction(4)
-"""Up to and from which epsilon the thesis's words "smaller" and "larger" are taken to go."""
 
 
 def epsilons(
-    results: Results, *, least: Fraction | None = None, most: Fraction | None = None
+    results: Results, *, least: Fraction = Fraction(0), most: Fraction | float = math.inf
 ) -> tuple[Fraction, ...]:
     """Return the epsilons of a study between two limits."""
     task: Any = results.plan.task
-    return tuple(
-        each
-        for each in sorted(task.epsilons)
-        if (least is None or each >= least) and (most is None or each <= most)
-    )
+    return tuple(each for each in sorted(task.epsilons) if least <= each <= most)
 
 
 def limits(results: Results, which: str) -> dict[str, Any]:
@@ -90,23 +79,21 @@ def smaller(
     others: Sequence[str],
     measures: Sequence[str],
     *,
-    least: Fraction | None = None,
-    most: Fraction | None = None,
     times: float = 1.0,
     by: float = 0.0,
+    **limits: Fraction,
 ) -> list[Estimated]:
     """Return by how much measures of a mechanism are below `times` those of others, less `by`.
 
     There is one for each epsilon between the limits, other mechanism and measure.
     """
+
+    def runs(each: str, epsilon: Fraction, measure: str) -> Runs:
+        return values(results, at(results, each, epsilon), measure)
+
     return [
-        mean_of(
-            results,
-            times * values(results, at(results, other, epsilon), measure)
-            - values(results, at(results, way, epsilon), measure)
-            - by,
-        )
-        for epsilon in epsilons(results, least=least, most=most)
+        mean_of(results, times * runs(other, epsilon, measure) - runs(way, epsilon, measure) - by)
+        for epsilon in epsilons(results, **limits)
         for other in others
         for measure in measures
     ]
@@ -129,11 +116,8 @@ def widening(results: Results, way: str, others: Sequence[str], measures: Sequen
     ]
 
 
-# --- prediction -----------------------------------------------------------------------------------
-
-
+# The gaps: of predicted positives, and of true or false positive rates, whichever is larger
 PREDICTED = {"sp_gap": "Statistical-parity gap", "eo_gap": "Equalised-odds gap"}
-"""The gaps: of predicted positives, and of true or false positive rates, whichever is larger."""
 
 _FEWEST = 4
 
@@ -144,7 +128,14 @@ class Predicted(NamedTuple):
     way: str
     epsilon: float | None
     unfairness: float
-    runs: NDArray[np.float64]
+    runs: Runs
+
+    @property
+    def words(self) -> str:
+        """What the setting is, for the tip of a mark."""
+        if self.epsilon is None:
+            return "unprotected"
+        return f"{LABELS[self.way]}, \N{GREEK SMALL LETTER EPSILON} = {self.epsilon:g}"
 
 
 def record_of(evidence: Evidence, name: str) -> Mapping[str, Any] | None:
@@ -155,14 +146,13 @@ def record_of(evidence: Evidence, name: str) -> Mapping[str, Any] | None:
 
 def predictions(results: Results, record: Mapping[str, Any], measure: str) -> list[Predicted]:
     """Return every setting of a study, the unprotected one first."""
-    found = [
-        Predicted(NONE, None, record["true"]["ratio"], values(results, at(results, NONE, None), measure))
-    ]
-    for way in (GRR, SS, OPT, BUDGETED):
-        for epsilon in epsilons(results):
-            told = record["ways"][way][f"{float(epsilon):g}"]["ratio"]
-            runs = values(results, at(results, way, epsilon), measure)
-            found.append(Predicted(way, float(epsilon), told, runs))
+    ways = [(NONE, None), *((way, each) for way in (GRR, SS, OPT, BUDGETED) for each in epsilons(results))]
+    found = []
+    for way, epsilon in ways:
+        amount = None if epsilon is None else float(epsilon)
+        told = record["true"] if amount is None else record["ways"][way][f"{amount:g}"]
+        runs = values(results, at(results, way, epsilon), measure)
+        found.append(Predicted(way, amount, told["ratio"], runs))
     return found
 
 

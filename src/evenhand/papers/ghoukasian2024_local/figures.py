@@ -8,16 +8,9 @@ import numpy as np
 
 from evenhand.papers.claims import number_text
 from evenhand.papers.comparisons import mean_of
-from evenhand.papers.figures import draw_measures
+from evenhand.papers.figures import count_repeats, draw_measures
 from evenhand.papers.ghoukasian2024_local import comparisons
-from evenhand.papers.ghoukasian2024_local.comparisons import (
-    NONE,
-    PREDICTED,
-    SHARE,
-    correlation,
-    predictions,
-    record_of,
-)
+from evenhand.papers.ghoukasian2024_local.comparisons import NONE, PREDICTED, predictions
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, LABELS, SS
 from evenhand.papers.panels import Figure
 from evenhand.papers.stored import read_toml
@@ -42,21 +35,12 @@ _PLOT = 190.0
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of the studies that were run."""
-    drawn = [
-        measures_figure(name, results, place)
-        for name, results in evidence.studies.items()
-        for place in (0, 1)
-    ]
+    studies = evidence.studies.items()
+    drawn = [measures_figure(name, results, place) for name, results in studies for place in (0, 1)]
     drawn.sort(key=lambda chart: int(chart.name.rpartition(".")[2]))
-    known = {
-        name: (results, record)
-        for name, results in evidence.studies.items()
-        if (record := record_of(evidence, name)) is not None
-    }
+    records = {name: (results, comparisons.record_of(evidence, name)) for name, results in studies}
+    known = {name: (results, record) for name, (results, record) in records.items() if record is not None}
     return [*drawn, *(unfairness_figure(known, measure) for measure in PREDICTED if known)]
-
-
-# --- measures against epsilon ---------------------------------------------------------------------
 
 
 def measures_figure(name: str, results: Results, place: int) -> Chart:
@@ -68,13 +52,8 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
         for way, row in rows.items()
         for measure, title in words["measures"].items()
     ]
-    values = {"number": number, "title": DATA[name].title, "repeats": _repeats(results)}
+    values = {"number": number, "title": DATA[name].title, "repeats": count_repeats(results)}
     return draw_measures(words, panels, f"fig{number}", **values)
-
-
-def _repeats(results: Results) -> str:
-    number = results.plan.repeats
-    return "1 repeat" if number == 1 else f"{number} repeats"
 
 
 def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
@@ -92,10 +71,7 @@ def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
 
 def _mean(results: Results, way: str, epsilon: Any, measure: str) -> Estimated:
     setting = comparisons.at(results, way, epsilon)
-    return mean_of(results, comparisons.values(results, setting, measure), within=SHARE)
-
-
-# --- data unfairness against gaps -----------------------------------------------------------------
+    return mean_of(results, comparisons.values(results, setting, measure), within=comparisons.SHARE)
 
 
 def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], measure: str) -> Chart:
@@ -105,11 +81,21 @@ def unfairness_figure(known: Mapping[str, tuple[Results, Mapping[str, Any]]], me
     listed = {name: predictions(*both, measure) for name, both in known.items()}
     pictures = []
     for width in (min(panel_width(columns), 520.0), PHONE):
-        drawn = [_scatter(name, listed[name], correlation(*known[name], measure), width) for name in known]
+        drawn = [
+            _scatter(name, listed[name], comparisons.correlation(*known[name], measure), width)
+            for name in known
+        ]
         pictures.append("".join(drawn))
+    rows = [(name, each) for name, points in listed.items() for each in points]
+    data: dict[str, list[Any]] = {
+        "experiment": [name for name, _ in rows],
+        "mechanism": [each.way for _, each in rows],
+        "epsilon": [each.epsilon for _, each in rows],
+        "data_unfairness": [each.unfairness for _, each in rows],
+        "gap": [float(np.mean(each.runs)) for _, each in rows],
+    }
     stem = f"unfairness-{measure.replace('_', '-')}"
-    figure = Figure(__package__, "unfairness")
-    return figure.chart_of(pictures, _data(listed), name=stem, columns=columns, title=title)
+    return Figure(__package__, "unfairness").chart_of(pictures, data, name=stem, columns=columns, title=title)
 
 
 def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: float) -> str:
@@ -117,8 +103,8 @@ def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: fl
     across = Linear.over(
         [each.unfairness for each in listed], pixels=width - 66, most_ticks=5, from_zero=True, within=(0, 1e9)
     )
-    means = {id(each): float(np.nanmean(each.runs)) for each in listed if np.isfinite(each.runs).any()}
-    up = Linear.over(means.values(), pixels=_PLOT, most_ticks=6, within=(0, 1))
+    means = [(each, float(np.nanmean(each.runs))) for each in listed if np.isfinite(each.runs).any()]
+    up = Linear.over([mean for _, mean in means], pixels=_PLOT, most_ticks=6, within=(0, 1))
     drawing = Drawing(width, _PLOT + margins.top + margins.bottom, margins, x=across, y=up)
     said = f"\N{GREEK SMALL LETTER RHO} = {number_text(found.value)}"
     if found.low is not None and found.high is not None:
@@ -131,32 +117,12 @@ def _scatter(name: str, listed: Sequence[Predicted], found: Estimated, width: fl
     drawing.rules([Segment(across.low, up.low, across.high, up.low)], stroke="ghost", width=1)
     for way, look in Figure(__package__, "unfairness").looks.items():
         dots = [
-            Dot(each.unfairness, means[id(each)], _tip(each, means[id(each)]))
-            for each in listed
-            if each.way == way and id(each) in means
+            Dot(each.unfairness, gap, f"{each.words}: data unfairness {each.unfairness:.3f}, gap {gap:.3f}")
+            for each, gap in means
+            if each.way == way
         ]
         stroke = look.edge or None
         drawing.dots(
             dots, shape=look.shape, size=look.size, fill=look.colour, stroke=stroke, stroke_width=1.5
         )
     return drawing.svg()
-
-
-def _tip(each: Predicted, gap: float) -> str:
-    if each.epsilon is None:
-        return f"unprotected: data unfairness {each.unfairness:.3f}, gap {gap:.3f}"
-    return (
-        f"{LABELS[each.way]}, \N{GREEK SMALL LETTER EPSILON} = {each.epsilon:g}: data unfairness "
-        f"{each.unfairness:.3f}, gap {gap:.3f}"
-    )
-
-
-def _data(listed: Mapping[str, Sequence[Predicted]]) -> dict[str, list[Any]]:
-    rows = [(name, each) for name, points in listed.items() for each in points]
-    return {
-        "experiment": [name for name, _ in rows],
-        "mechanism": [each.way for _, each in rows],
-        "epsilon": [each.epsilon for _, each in rows],
-        "data_unfairness": [each.unfairness for _, each in rows],
-        "gap": [float(np.mean(each.runs)) for _, each in rows],
-    }

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-MECHANISMS = "mechanisms"
-"""The name of the trials, and of their table."""
+MECHANISMS = "mechanisms"  # the name of the trials, and of their table
 
 
 class Unfairness(NamedTuple):
@@ -37,15 +36,7 @@ class Unfairness(NamedTuple):
 def unfairness(matrix: ArrayLike, weights: ArrayLike, rates: ArrayLike) -> Unfairness:
     """Return the data unfairness of reports.
 
-    Parameters
-    ----------
-    matrix : array
-        The probability that a report of the group of the row supports the value of the column.
-    weights, rates : array
-        The share of each group, and its rate of positive labels.
-
-    Examples
-    --------
+    `matrix` has the probability that a report of the group of the row supports the value of the column.
     Randomized response at epsilon 1:
 
     >>> keep = np.e / (1 + np.e)
@@ -78,8 +69,7 @@ def experiment_record(name: str) -> dict[str, Any]:
     """Return the record of one experiment: its people, and every mechanism at every epsilon."""
     people = population(name)
     weights, rates = people.weights, people.rates
-    true = unfairness(np.eye(len(weights)), weights, rates)
-    _warm()
+    fairest_channel([0.6, 0.4], [0.25, 0.75], 1.5, error="grr")  # load the solver in nobody's time
     ways = {
         way: {epsilon: _of_mechanism(name, way, epsilon, weights, rates) for epsilon in EPSILONS}
         for way in (GRR, SS, OPT, BUDGETED)
@@ -90,14 +80,9 @@ def experiment_record(name: str) -> dict[str, Any]:
         "people": list(people.people),
         "weights": list(weights),
         "rates": list(rates),
-        "true": true._asdict(),
+        "true": unfairness(np.eye(len(weights)), weights, rates)._asdict(),
         "ways": ways,
     }
-
-
-def _warm() -> None:
-    """Load the solver, so that its loading is in nobody's time."""
-    fairest_channel([0.6, 0.4], [0.25, 0.75], 1.5, error="grr")
 
 
 def _of_mechanism(
@@ -107,7 +92,12 @@ def _of_mechanism(
     if way in (GRR, SS):
         matrix, error = support(way, len(weights), epsilon)
     else:
-        matrix, error = _optimal(name, way, epsilon, weights, rates)
+        made: Any = printed_channel(weights, float(epsilon)) if way == OPT and DATA[name].is_binary else None
+        if made is None:
+            budget: Any = "minimum" if way == OPT else "grr"
+            made = fairest_channel(weights, rates, float(epsilon), error=budget).matrix
+        matrix = np.asarray(made, dtype=float)
+        error = float(1 - np.asarray(weights) @ np.diag(matrix))
     seconds = time.process_time() - start
     marginal = np.asarray(weights) @ matrix
     return {
@@ -117,15 +107,3 @@ def _of_mechanism(
         "matrix": matrix.tolist(),
         "seconds": seconds,
     }
-
-
-def _optimal(
-    name: str, way: str, epsilon: str, weights: Sequence[float], rates: Sequence[float]
-) -> tuple[NDArray[np.float64], float]:
-    amount = float(epsilon)
-    if way == OPT and DATA[name].is_binary:
-        matrix = np.asarray(printed_channel(weights, amount), dtype=float)
-    else:
-        found = fairest_channel(weights, rates, amount, error="minimum" if way == OPT else "grr")
-        matrix = np.asarray(found.matrix, dtype=float)
-    return matrix, float(1 - np.asarray(weights) @ np.diag(matrix))

@@ -5,10 +5,10 @@ And their people: which attribute is private, and who has which outcome.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,24 +26,20 @@ from evenhand.study.tasks.shared.report_settings import report_setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DATA = read_entries(__package__, "data")
-"""The experiments by the name of their study."""
-
-BOTH = "race-gender"
-"""The attribute that stands for race and gender together."""
-
+DATA = read_entries(__package__, "data")  # the experiments by the name of their study
+BOTH = "race-gender"  # the attribute that stands for race and gender together
+# The epsilons of the figures, as exact texts
 EPSILONS = ("0.05", "0.25", "0.5", "1", "2", "4", "8", "10", "20")
-"""The epsilons of the figures, as exact texts."""
 
 SEEDS = 20
 
+# The mechanisms: three of the thesis, and our default error budget
 GRR, SS, OPT, BUDGETED = "grr", "ss", "opt", "opt at GRR's error"
-"""The mechanisms: three of the thesis, and our default error budget."""
 
 LABELS = {GRR: "GRR", SS: "SS", OPT: "OPT", BUDGETED: "OPT at GRR's error (ours)"}
 
+# What the thesis shows, besides the equal-opportunity gap, which is made of the groups' rates
 MEASURES = ("acc", "f1", "sp_gap")
-"""What the thesis shows, besides the equal-opportunity gap, which is made of the groups' rates."""
 
 
 def mechanisms(name: str) -> dict[str, Mechanism]:
@@ -52,8 +48,6 @@ def mechanisms(name: str) -> dict[str, Mechanism]:
     OPT is the thesis's: Theorem 14 for two groups, else the fairest matrix at the smallest error. It knows
     the exact frequencies of all rows.
 
-    Examples
-    --------
     >>> mechanisms("adult-race")[OPT].parameters
     {'outcomes': 'exact', 'error': 'minimum'}
     """
@@ -85,16 +79,8 @@ def way_of(setting: Setting) -> str:
 
 
 def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there is no search
-    """Return the studies of a design.
+    """Return the studies of a design; hyper-parameters are those of arcolezi2023, so that there is no search.
 
-    Parameters
-    ----------
-    design : {"quick", "reduced", "full"}
-    search : bool or int
-        Not used: the hyper-parameters are those of arcolezi2023.
-
-    Examples
-    --------
     >>> sum(study.cells for study in studies("full")) == 5 * (4 * 9 + 1) * 20
     True
     """
@@ -108,27 +94,20 @@ def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  #
 def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, seeds: int = SEEDS) -> Plan:
     """Return the plan of one experiment; its schema comes with the rows.
 
-    Examples
-    --------
     >>> len(plan_for("adult-race").cells()) == (4 * 9 + 1) * 20
     True
     """
     source = DATA[name]
     return Plan(
         task=CollectTask(
-            tuple(mechanisms(name).values()),
-            epsilons,
-            strategies="single",
-            model="lightgbm",
-            parameters=MODELS[source.dataset].parameters,
-            encoder="one-hot",
-            test=0.2,
+            tuple(mechanisms(name).values()), epsilons, strategies="single", model="lightgbm",
+            parameters=MODELS[source.dataset].parameters, encoder="one-hot", test=0.2,
         ),
         measures=MEASURES,
         repeats=seeds,
         seed=0,
         name=f"ghoukasian2024, {source.title}",
-    )
+    )  # fmt: skip
 
 
 def complete_plan(name: str, plan: Plan) -> tuple[Plan, Any]:
@@ -137,18 +116,8 @@ def complete_plan(name: str, plan: Plan) -> tuple[Plan, Any]:
     return plan.with_(schema=schema), frame
 
 
-# --- people ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Population:
-    """How many people have each value of the private attribute, and how many of them a positive label.
-
-    Parameters
-    ----------
-    values : tuple of str
-    people, positive : tuple of int
-    """
+class Population(NamedTuple):
+    """How many people have each value of the private attribute, and how many of them a positive label."""
 
     values: tuple[str, ...]
     people: tuple[int, ...]
@@ -164,22 +133,12 @@ class Population:
         """The share of positive labels among them."""
         return tuple(good / count for good, count in zip(self.positive, self.people, strict=True))
 
-    @property
-    def rate(self) -> float:
-        """The share of positive labels among everybody."""
-        return sum(self.positive) / sum(self.people)
-
 
 def load_experiment(name: str) -> tuple[Any, Schema]:
     """Return the rows of an experiment as an Arrow table, and their schema with its roles.
 
     The code of race and gender together is that of race times two and that of gender; the two columns are
     taken away.
-
-    Raises
-    ------
-    DataSetNotFoundError
-        If the data set is not on this machine.
     """
     source = DATA[name]
     dataset = datasets.load(source.dataset, backend="pyarrow", **source.options)
@@ -192,19 +151,13 @@ def load_experiment(name: str) -> tuple[Any, Schema]:
 
 
 def _join_race_and_gender(frame: Any, schema: Schema) -> tuple[Any, Schema]:
-    races, genders = (tuple(schema[name].domain.values) for name in ("race", "gender"))
-    labels = [f"{race}, {gender}" for race in races for gender in genders]
-    pairs = zip(frame["race"].to_pylist(), frame["gender"].to_pylist(), strict=True)
-    values = [f"{race}, {gender}" for race, gender in pairs]
-    target = str(schema.target)
-    kept = [schema[name] for name in schema.names if name not in {"race", "gender", target}]
-    joined = Schema(
-        (*kept, Column(BOTH, Domain.categorical(labels)), schema[target]),
-        target=target,
-        positive=schema.positive,
-    )
-    rows = frame.drop_columns(["race", "gender"]).append_column(BOTH, pa.array(values))
-    return rows.select(list(joined.names)), joined
+    parts, target = ("race", "gender"), str(schema.target)
+    labels = [", ".join(map(str, pair)) for pair in product(*(schema[name].domain.values for name in parts))]
+    values = [", ".join(pair) for pair in zip(*(frame[name].to_pylist() for name in parts), strict=True)]
+    kept = [schema[name] for name in schema.names if name not in {*parts, target}]
+    columns = (*kept, Column(BOTH, Domain.categorical(labels)), schema[target])
+    joined = Schema(columns, target=target, positive=schema.positive)
+    return frame.append_column(BOTH, pa.array(values)).select(list(joined.names)), joined
 
 
 def population(name: str) -> Population:

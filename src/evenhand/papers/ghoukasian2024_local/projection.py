@@ -8,10 +8,10 @@ read.
 
 from __future__ import annotations
 
+import operator
 import time
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache, partial, reduce
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     Numbers = NDArray[Any]
 
 EPSILONS = ("0.2", "1", "4")
+# Statistical parity and mean equalised odds, and what FairProjection calls them
 KINDS: dict[str, Literal["parity", "odds"]] = {"sp": "parity", "meo": "odds"}
-"""Statistical parity and mean equalised odds, and what FairProjection calls them."""
 
 DIVERGENCES: tuple[Literal["kl", "ce"], ...] = ("kl", "ce")
 TRIALS = 10
@@ -52,8 +52,8 @@ _HALF = 0.5
 _DENSE, _SPARSE, _FROM = 40, 5, 0.4
 
 
+# The data sets by the name of their trials. At the largest tolerance a curve is back at no intervention
 SETS = read_entries(__package__, "projections")
-"""The data sets by the name of their trials. At the largest tolerance a curve is back at no intervention."""
 
 _NUMBERS = {"quick": (3, 1), "reduced": (TRIALS, TRIALS), "full": (TRIALS, TRIALS)}
 
@@ -66,8 +66,7 @@ def projection_trials(design: str) -> tuple[Trials, ...]:
     )
 
 
-GRR_TRIALS = "compas-grr"
-"""The name of the trials of plain randomised response in OPT's place."""
+GRR_TRIALS = "compas-grr"  # the name of the trials of plain randomised response in OPT's place
 
 
 def grr_trials(design: str) -> Trials:
@@ -78,19 +77,8 @@ def grr_trials(design: str) -> Trials:
 # --- rows -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Features with race among them, labels and race.
-
-    Parameters
-    ----------
-    features : array
-        A row per person.
-    labels, race : array of 0 and 1
-        Race is 1 for white.
-    place : int
-        The column of race.
-    """
+class Rows(NamedTuple):
+    """Features of people with race in the column `place`, labels and race, which is 1 for white."""
 
     features: Numbers
     labels: Numbers
@@ -135,40 +123,38 @@ def load_rows(name: str) -> Rows:
 
 def run_trial(name: str, number: int) -> dict[str, Any]:
     """Return the record of one split."""
-    data = load_rows(name)
-    parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
+    data, parts = load_rows(name), _split(name, number)
     source = SeededSource(number).for_cell(f"ghoukasian2024 {name}")
     _warm()
     with threadpool_limits(1):
         model, seconds = _fit_model(data.features, data, parts[0])
-        scores = Scores.of(model, data, parts)
-        return {
-            "none": {**_measure_model(model, data.features, data, parts), "seconds": {"train": seconds}},
-            "opt": {
-                epsilon: _with_reports(data, parts, epsilon, source.for_cell(epsilon)) for epsilon in EPSILONS
-            },
-            "projection": {
-                kind: {
-                    divergence: _curve(scores, data, kind, divergence, SETS[name].top[kind])
-                    for divergence in DIVERGENCES
-                }
-                for kind in KINDS
-            },
+        scores = _score(model, data, parts)
+        none = {**_measure_model(model, data.features, data, parts), "seconds": {"train": seconds}}
+        reports = {each: _with_reports(data, parts, each, source.for_cell(each)) for each in EPSILONS}
+        curves = {
+            kind: {each: _curve(scores, data, kind, each, SETS[name].top[kind]) for each in DIVERGENCES}
+            for kind in KINDS
         }
+        return {"none": none, "opt": reports, "projection": curves}
 
 
 def run_grr(number: int) -> dict[str, Any]:
     """Return the record of one split whose classifier has seen randomised responses of race only."""
     name = next(iter(SETS))
-    data = load_rows(name)
-    parts = train_test_split(np.arange(len(data.labels)), test_size=_TEST, random_state=number)
+    data, parts = load_rows(name), _split(name, number)
     source = SeededSource(number).for_cell(f"ghoukasian2024 {name} grr")
+    found = {}
     with threadpool_limits(1):
-        return {
-            epsilon: _train_on_reports(data, parts, GRR(2, epsilon).privatize(data.race, rng=own).values)[0]
-            for epsilon in EPSILONS
-            for own in (source.for_cell(epsilon),)
-        }
+        for epsilon in EPSILONS:
+            reports = GRR(2, epsilon).privatize(data.race, rng=source.for_cell(epsilon)).values
+            found[epsilon] = _train_on_reports(data, parts, reports)[0]
+    return found
+
+
+def _split(name: str, number: int) -> list[Numbers]:
+    every = np.arange(len(load_rows(name).labels))
+    parts: list[Numbers] = train_test_split(every, test_size=_TEST, random_state=number)
+    return parts
 
 
 @cache
@@ -184,25 +170,20 @@ def _fit_model(features: Numbers, data: Rows, train: Numbers) -> tuple[Any, floa
 
 
 def _measure_model(model: Any, features: Numbers, data: Rows, parts: list[Numbers]) -> dict[str, Any]:
-    found = {}
-    for part, where in zip(("train", "test"), parts, strict=True):
-        decided = model.predict_proba(features[where])[:, 1] > _HALF
-        found[part] = _measure_decisions(decided, data, where)
-    return found
+    return {
+        part: _measure_decisions(model.predict_proba(features[where])[:, 1] > _HALF, data, where)
+        for part, where in zip(("train", "test"), parts, strict=True)
+    }
 
 
 def _measure_decisions(decided: Numbers, data: Rows, where: Numbers) -> dict[str, float]:
     """Return accuracy and both gaps, between the true groups."""
     label, white = data.labels[where] == 1, data.race[where] == 1
-    gaps = [
-        abs(decided[white & among].mean() - decided[~white & among].mean())
+    parity, *odds = (
+        float(abs(decided[white & among].mean() - decided[~white & among].mean()))
         for among in (np.ones_like(label), label, ~label)
-    ]
-    return {
-        "acc": float((decided == label).mean()),
-        "sp": float(gaps[0]),
-        "meo": float((gaps[1] + gaps[2]) / 2),
-    }
+    )
+    return {"acc": float((decided == label).mean()), "sp": parity, "meo": sum(odds) / 2}
 
 
 def _with_reports(data: Rows, parts: list[Numbers], epsilon: str, source: Source) -> dict[str, Any]:
@@ -231,45 +212,41 @@ def _curve(
     and the decisions for the test rows from their scores.
     """
     train, test = scores.parts
-    found: dict[str, list[float]] = {key: [] for key in ("tolerance", "seconds")}
-    told: dict[str, list[dict[str, float]]] = {"train": [], "test": []}
-    for tolerance in _tolerances(top):
+    found: dict[str, list[float]] = {"tolerance": _tolerances(top).tolist(), "seconds": []}
+    for tolerance in found["tolerance"]:
         start = time.process_time()
         projected = FairProjection(
-            scores.estimator, kind=KINDS[kind], divergence=divergence, tolerance=tolerance, prefit=True
+            _ScoresAsGiven(), kind=KINDS[kind], divergence=divergence, tolerance=tolerance, prefit=True
         )
         projected.fit(scores.of_train, data.labels[train], group=data.race[train])
         decided = projected.predict_proba(scores.of_test, group=data.race[test])[:, 1] > _HALF
         found["seconds"].append(time.process_time() - start + scores.seconds)
-        found["tolerance"].append(float(tolerance))
-        told["test"].append(_measure_decisions(decided, data, test))
         also = projected.predict_proba(scores.of_train, group=data.race[train])[:, 1] > _HALF
-        told["train"].append(_measure_decisions(also, data, train))
-    columns = {
-        f"{part}_{key}": [each[key] for each in listed]
-        for part, listed in told.items()
-        for key in ("acc", "sp", "meo")
-    }
-    return {**found, **columns}
+        measured = {
+            "train": _measure_decisions(also, data, train),
+            "test": _measure_decisions(decided, data, test),
+        }
+        for part, told in measured.items():
+            for key, value in told.items():
+                found.setdefault(f"{part}_{key}", []).append(value)
+    return found
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """The probabilities that a model gives both parts of a split, and a classifier that returns them."""
+class Scores(NamedTuple):
+    """The probabilities that a model gives both parts of a split, and the time for those of training rows."""
 
     parts: list[Numbers]
     of_train: Numbers
     of_test: Numbers
     seconds: float
-    estimator: Any
 
-    @classmethod
-    def of(cls, model: Any, data: Rows, parts: list[Numbers]) -> Scores:
-        """Ask the model once for all tolerances."""
-        start = time.process_time()
-        of_train = model.predict_proba(data.features[parts[0]])
-        seconds = time.process_time() - start
-        return cls(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds, _ScoresAsGiven())
+
+def _score(model: Any, data: Rows, parts: list[Numbers]) -> Scores:
+    """Ask the model once for all tolerances."""
+    start = time.process_time()
+    of_train = model.predict_proba(data.features[parts[0]])
+    seconds = time.process_time() - start
+    return Scores(parts, of_train, model.predict_proba(data.features[parts[1]]), seconds)
 
 
 class _ScoresAsGiven(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -299,18 +276,11 @@ def _tolerances(top: float) -> Numbers:
 # --- reading: OPT beside the point of a curve that has the same gap -------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """A point of Fair Projection's curve in every split.
+class Matched(NamedTuple):
+    """A point of Fair Projection's curve in every split, a value per split.
 
-    Parameters
-    ----------
-    acc, gap : array
-        Accuracy and gap on the test rows, a value per split.
-    tolerance : array
-        Where on the curve; the same in all splits if it was chosen for all together.
-    seconds : array
-        CPU time of a projection there, with the decisions of all rows.
+    Accuracy and gap are on the test rows. The tolerance is the same in all splits if it was chosen for all
+    together. The CPU time is that of a projection there, with the decisions of all rows.
     """
 
     acc: Runs
@@ -319,34 +289,25 @@ class Matched:
     seconds: Runs
 
 
-def _column(records: Records, *path: str) -> Runs:
-    found = []
-    for record in records.values():
-        value: Any = record
-        for key in path:
-            value = value[key]
-        found.append(value)
-    return np.asarray(found, dtype=float)
+def column(records: Records, *path: str) -> Runs:
+    """Return what is at a path of the records, a value or a curve per split."""
+    return np.asarray([reduce(operator.getitem, path, record) for record in records.values()], dtype=float)
 
 
 def of_none(records: Records, measure: str) -> Runs:
     """Return a measure on the test rows without any intervention, a value per split."""
-    return _column(records, "none", "test", measure)
+    return column(records, "none", "test", measure)
 
 
 def of_opt(records: Records, epsilon: str, measure: str, *, part: str = "test") -> Runs:
     """Return a measure of OPT, a value per split."""
-    return _column(records, "opt", epsilon, part, measure)
+    return column(records, "opt", epsilon, part, measure)
 
 
-def opt_seconds(records: Records, epsilon: str) -> Runs:
-    """Return the CPU time that OPT takes before training: finding the mechanism and drawing all reports."""
-    return _column(records, "opt", epsilon, "seconds", "protect")
-
-
-def _curves(records: Records, kind: str, divergence: str, column: str) -> Runs:
-    """Return a column of the curves, splits x tolerances."""
-    return _column(records, "projection", kind, divergence, column)
+def _curves(records: Records, kind: str, divergence: str) -> list[Runs]:
+    """Return accuracy and gap on the test rows, tolerance and seconds of the curves, splits x tolerances."""
+    names = ("test_acc", f"test_{kind}", "tolerance", "seconds")
+    return [column(records, "projection", kind, divergence, name) for name in names]
 
 
 def matched_on_test(records: Records, kind: str, divergence: str, target: float) -> Matched:
@@ -355,15 +316,10 @@ def matched_on_test(records: Records, kind: str, divergence: str, target: float)
     One tolerance serves all splits: the largest at which the mean gap is the target, between two tolerances
     that were computed in proportion. Where the target is beyond the curve, its end is taken.
     """
-    tolerances = _curves(records, kind, divergence, "tolerance")[0]
-    gaps, acc, took = (
-        _curves(records, kind, divergence, column) for column in (f"test_{kind}", "test_acc", "seconds")
-    )
-    left, share = _crossing(gaps.mean(axis=0), target)
-    right = min(left + 1, len(tolerances) - 1)
-    between = [(1 - share) * each[:, left] + share * each[:, right] for each in (acc, gaps, took)]
-    tolerance = (1 - share) * tolerances[left] + share * tolerances[right]
-    return Matched(between[0], between[1], np.full(len(acc), tolerance), between[2])
+    curves = _curves(records, kind, divergence)
+    left, share = _crossing(curves[1].mean(axis=0), target)
+    right = min(left + 1, curves[1].shape[1] - 1)
+    return Matched(*((1 - share) * each[:, left] + share * each[:, right] for each in curves))
 
 
 def _crossing(curve: Runs, target: float) -> tuple[int, float]:
@@ -384,14 +340,10 @@ def matched_on_training(records: Records, kind: str, divergence: str, epsilon: s
     smallest gap where there is none.
     """
     targets = of_opt(records, epsilon, kind, part="train")
-    tolerances = _curves(records, kind, divergence, "tolerance")
-    train = _curves(records, kind, divergence, f"train_{kind}")
     places = []
-    for gaps, target in zip(train, targets, strict=True):
+    for gaps, target in zip(
+        column(records, "projection", kind, divergence, f"train_{kind}"), targets, strict=True
+    ):
         fit = np.flatnonzero(gaps <= target)
         places.append(int(fit[-1]) if len(fit) else int(gaps.argmin()))
-    at = np.arange(len(places)), np.asarray(places)
-    acc, gap, took = (
-        _curves(records, kind, divergence, column)[at] for column in ("test_acc", f"test_{kind}", "seconds")
-    )
-    return Matched(acc, gap, tolerances[at], took)
+    return Matched(*(each[np.arange(len(places)), places] for each in _curves(records, kind, divergence)))

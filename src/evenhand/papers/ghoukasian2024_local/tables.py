@@ -7,27 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.papers.claims import CONTRADICTED, UNCHECKED, Checked
 from evenhand.papers.comparisons import mean_of
-from evenhand.papers.ghoukasian2024_local import comparisons
+from evenhand.papers.ghoukasian2024_local import comparisons, projection
 from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.plans import LABELS, MEASURES, way_of
-from evenhand.papers.ghoukasian2024_local.projection import (
-    DIVERGENCES,
-    EPSILONS,
-    KINDS,
-    SETS,
-    TRIALS,
-    matched_on_test,
-    matched_on_training,
-    of_none,
-    of_opt,
-)
+from evenhand.papers.ghoukasian2024_local.projection import DIVERGENCES, EPSILONS, KINDS, SETS, TRIALS
 from evenhand.papers.rules import ERRORS_IN_TABLE, FEWEST, Control, quoted
 from evenhand.papers.stored import read_printed
-from evenhand.papers.tables import NO_PUBLISHED, columns_of, table_row
+from evenhand.papers.tables import NO_PUBLISHED, columns_of, setting_cells, table_row
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from evenhand.papers.claims import Evidence
     from evenhand.study.results.estimates import Estimated
@@ -46,14 +36,9 @@ _UNFAIR = {
 
 
 class Printed(NamedTuple):
-    """One line of a table.
+    """One line of a table, of the method none, opt, kl or ce.
 
-    Parameters
-    ----------
-    method : {"none", "opt", "kl", "ce"}
-    epsilon : str
-        Of OPT; for a projection, that of the line of OPT whose gap it was matched with.
-    acc, gap : float
+    The epsilon of a projection is that of the line of OPT whose gap it was matched with.
     """
 
     method: str
@@ -94,47 +79,35 @@ def compare_table(table: str, records: Records) -> list[Row]:
 
     A projection's accuracy is that at the printed gap: its tolerance is such that the mean gap of the test
     rows is the printed one, so the gap itself is no number to check. A curve that does not reach it has no
-    accuracy to compare.
+    accuracy to compare; a few splits may be to blame. The control is what no intervention gives.
     """
     trials, kind, lines = TABLES[table]
+    none = next(line for line in lines if line.method == "none")
     found = []
     for line in lines:
-        known = (("acc", line.acc), (kind, line.gap))
-        for measure, printed in known if line.method in {"none", "opt"} else known[:1]:
+        for measure in ("acc", kind) if line.method in {"none", "opt"} else ("acc",):
             ours = _ours(records, kind, line, measure)
-            control = _control(records, lines, measure) if line.method != "none" else None
-            checked = (
-                _not_reached(records)
-                if ours is None
-                else quoted(ours, printed, decimals=4, control=control, trials=TRIALS, errors=ERRORS_IN_TABLE)
-            )
+            printed, nothing = ((each.acc if measure == "acc" else each.gap) for each in (line, none))
+            why = "Our curve does not reach the printed gap."
+            checked = Checked(UNCHECKED if len(records) < FEWEST else CONTRADICTED, why)
+            if ours is not None:
+                before = float(projection.of_none(records, measure).mean())
+                control = None if line is none else Control(before, nothing)
+                checked = quoted(
+                    ours, printed, decimals=4, control=control, trials=TRIALS, errors=ERRORS_IN_TABLE
+                )
             found.append(Row(table, trials, line, measure, replace(checked, paper_value=printed)))
     return found
-
-
-def _control(records: Records, lines: Sequence[Printed], measure: str) -> Control:
-    """Return what no intervention gives, ours and as printed."""
-    none = next(line for line in lines if line.method == "none")
-    return Control(float(of_none(records, measure).mean()), none.acc if measure == "acc" else none.gap)
-
-
-def _not_reached(records: Records) -> Checked:
-    """Return the verdict of a printed gap that our curve does not have; a few splits may be to blame."""
-    few = len(records) < FEWEST
-    return Checked(UNCHECKED if few else CONTRADICTED, "Our curve does not reach the printed gap.")
 
 
 def _ours(records: Records, kind: str, line: Printed, measure: str) -> Estimated | None:
     """Return our number; nothing if our curve has no point at the printed gap."""
     if line.method == "none":
-        return estimate_mean(of_none(records, measure))
+        return estimate_mean(projection.of_none(records, measure))
     if line.method == "opt":
-        return estimate_mean(of_opt(records, line.epsilon, measure))
-    point = matched_on_test(records, kind, line.method, line.gap)
+        return estimate_mean(projection.of_opt(records, line.epsilon, measure))
+    point = projection.matched_on_test(records, kind, line.method, line.gap)
     return estimate_mean(point.acc) if abs(point.gap.mean() - line.gap) < _SAME else None
-
-
-# --- tables of the reproduction ------------------------------------------------------------------
 
 
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
@@ -154,15 +127,14 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
 
 def _means(name: str, results: Results) -> Iterator[TableRow]:
     for setting in results.settings:
-        way = way_of(setting) if setting.is_protected else ""
+        cells = setting_cells(setting) | {"split": "none", "note": NO_PUBLISHED}
+        cells["mechanism"] = LABELS[way_of(setting)] if setting.is_protected else "none"
         for measure in (*MEASURES, comparisons.EO, "eo_gap"):
             mean = mean_of(results, comparisons.values(results, setting, measure), within=comparisons.SHARE)
             if mean.runs:
                 yield table_row(
-                    name, name, "tpr_gap" if measure == comparisons.EO else measure, mean,
-                    mechanism=LABELS.get(way, "none"), strategy=setting.option("strategy"),
-                    epsilon=None if setting.epsilon is None else float(setting.epsilon), note=NO_PUBLISHED,
-                )  # fmt: skip
+                    name, name, "tpr_gap" if measure == comparisons.EO else measure, mean, **cells
+                )
 
 
 def _unfairness(record: Mapping[str, Any]) -> Iterator[TableRow]:
@@ -184,16 +156,10 @@ def _prediction(evidence: Evidence) -> Iterator[TableRow]:
         record = comparisons.record_of(evidence, name)
         for measure in comparisons.PREDICTED if record is not None else ():
             found = comparisons.correlation(results, record or {}, measure)
-            note = f"rank correlation of data unfairness and {measure}, mean over repeats"
+            cells: TableRow = {"mechanism": "all"}
+            cells["note"] = f"rank correlation of data unfairness and {measure}, mean over repeats"
             if found.runs:
-                yield table_row(
-                    "prediction",
-                    name,
-                    f"correlation with {measure}",
-                    found,
-                    mechanism="all",
-                    note=note,
-                )
+                yield table_row("prediction", name, f"correlation with {measure}", found, **cells)
 
 
 def _printed(table: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[TableRow]:
@@ -211,12 +177,12 @@ def _matched(name: str, records: Mapping[int, Mapping[str, Any]]) -> Iterator[Ta
     """Yield both projections at OPT's gap: chosen on test rows as in the thesis and on training rows."""
     for kind in KINDS:
         for epsilon in EPSILONS:
-            own = of_opt(records, epsilon, "acc")
-            target = float(of_opt(records, epsilon, kind).mean())
+            own = projection.of_opt(records, epsilon, "acc")
+            target = float(projection.of_opt(records, epsilon, kind).mean())
             for divergence in DIVERGENCES:
                 points = {
-                    "mean test gap": matched_on_test(records, kind, divergence, target),
-                    "training rows": matched_on_training(records, kind, divergence, epsilon),
+                    "mean test gap": projection.matched_on_test(records, kind, divergence, target),
+                    "training rows": projection.matched_on_training(records, kind, divergence, epsilon),
                 }
                 for how, point in points.items():
                     numbers = {

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from evenhand.papers.makhlouf2024 import checks
-from evenhand.papers.makhlouf2024.figures import draw_figures
 from evenhand.papers.makhlouf2024.plans import studies
-from evenhand.papers.makhlouf2024.published import build_tables, load_published
+from evenhand.papers.makhlouf2024.published import build_tables, draw_figures, load_published
 from evenhand.papers.stored import read_paper
 
 __all__ = ["PAPER"]

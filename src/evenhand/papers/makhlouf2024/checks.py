@@ -16,19 +16,13 @@ from evenhand.collect.joint.split import split_budget
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import check_finding
-from evenhand.papers.makhlouf2024.comparisons import (
-    COMPARISONS,
-    amount,
-    chosen,
-    positive_rate,
-    setting_of,
-)
+from evenhand.papers.makhlouf2024.comparisons import COMPARISONS, amount, chosen, positive_rate, setting_of
 from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, EPSILONS, FOLDS, REPEATS, SYNTHETIC
-from evenhand.papers.makhlouf2024.published import published_checks
-from evenhand.papers.rules import Control, alike, fact, quoted, share
+from evenhand.papers.makhlouf2024.published import NAMES, PRECISION
+from evenhand.papers.rules import Control, alike, fact, quoted
+from evenhand.papers.tables import check_published, estimate_measure
 from evenhand.study.plan.cells import Setting
 from evenhand.study.profile.profiling import profile
-from evenhand.study.results.estimates import estimate
 from evenhand.study.run.prepare import prepare
 
 if TYPE_CHECKING:
@@ -42,35 +36,21 @@ _CLOSE = 1e-6
 _READ = {("independent", "4"): -0.09, ("combined", "4"): -0.27}
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
 def number(
     evidence: Evidence, study: str, measure: str, paper: float, *, at: Sequence[str] = (), signed: bool = True
 ) -> Checked:
     """Check a number, printed with two decimals; some are printed without their sign.
 
-    EOD and PED are printed from the last fold of each run. Where the published runs do not tell their spread,
-    20 folds count as two runs of ten.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    study, measure : str
-    paper : float
-    at : sequence of str
-        The strategy and its epsilon; unprotected without them.
-    signed : bool
+    `at` has the strategy and its epsilon; without it nothing is protected. EOD and PED are printed from the
+    last fold of each run; where published runs do not tell their spread, 20 folds count as two runs of ten.
     """
     results, setting = evidence.studies[study], setting_of(*at) if at else Setting()
     if setting not in results.settings:
         return cannot_check(case="none", epsilon=float(setting.epsilon or 0))
-    ours = (
-        estimate(results, setting, measure, kind="student") if signed else amount(results, setting, measure)
-    )
+    of = estimate_measure if signed else amount
+    ours, none = (of(results, each, measure) for each in (setting, Setting()))
     known = evidence.published
     spread = None if known is None else known.spread(study, setting, measure)
-    none = estimate(results, Setting(), measure) if signed else amount(results, Setting(), measure)
     control = None if setting == Setting() else Control(none.value)
     last_fold = spread is None and measure in {"eod", "ped"}
     trials = REPEATS / FOLDS if last_fold else None
@@ -81,30 +61,20 @@ def number(
 def _reading(evidence: Evidence) -> float:
     """Return how far the quotes of Figure 4b are off the means that the authors published, at most."""
     known = evidence.published
-    means = {
-        each: None if known is None else known.mean(COMPAS[1], setting_of(*each), "eod") for each in _READ
-    }
-    return max(
-        (abs(mean - _READ[each]) for each, mean in means.items() if mean is not None), default=math.nan
-    )
+    means = {at: known.mean(COMPAS[1], setting_of(*at), "eod") if known else None for at in _READ}
+    return max((abs(mean - _READ[at]) for at, mean in means.items() if mean is not None), default=math.nan)
 
 
 def gone(evidence: Evidence, study: str, at: Sequence[str], measures: Sequence[str]) -> Checked:
     results, setting = evidence.studies[study], setting_of(*at)
     if setting not in results.settings:
         return cannot_check(case="none", epsilon=at[1])
-    found = [estimate(results, setting, measure, kind="student") for measure in measures]
-    return alike(found, what="disparities")
+    return alike([estimate_measure(results, setting, each) for each in measures], what="disparities")
 
 
 def published(evidence: Evidence, study: str, *, precision: bool) -> Checked:
-    if evidence.published is None:
-        return cannot_check("The published table is not on this machine.")
-    found = published_checks(evidence.studies[study], study, evidence.published, precision=precision)
-    return share(found, what="means")
-
-
-# --- findings -------------------------------------------------------------------------------------
+    measures = [measure for measure in NAMES if (measure in PRECISION) == precision]
+    return check_published(evidence, study, measures)
 
 
 finding = partial(check_finding, COMPARISONS, chosen)
@@ -119,9 +89,6 @@ def dependence(evidence: Evidence) -> Checked:
             return cannot_check(case="lost")
         means.append(sum(pair.v.value for pair in pairs) / len(pairs))
     return agree_if(means[1] > means[0], compas=means[0], adult=means[1])
-
-
-# --- data -----------------------------------------------------------------------------------------
 
 
 def table_1(
@@ -197,14 +164,9 @@ def mediator(evidence: Evidence) -> Checked:
     except DataSetNotFoundError:
         return cannot_check(case="lost")
     group, between = (np.asarray(rows[name]) for name in ("A", "M"))
-    shares = [
-        np.bincount(between[group == each], minlength=3) / np.count_nonzero(group == each) for each in (0, 1)
-    ]
+    shares = [np.bincount(between[group == each], minlength=3) / (group == each).sum() for each in (0, 1)]
     printed = np.abs(shares[0] - (0.35, 0.4, 0.25)).max() < 0.02
     return agree_if(printed, case="" if printed else "swapped", shares=shares)
-
-
-# --- mechanisms -----------------------------------------------------------------------------------
 
 
 def ratio(_: Evidence) -> Checked:

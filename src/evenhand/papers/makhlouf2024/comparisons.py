@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.comparisons import group_rates, mean_of, means_over, values
+from evenhand.papers.comparisons import group_rates, mean_of, of_each, values
 from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, STRATEGIES, SYNTHETIC
-from evenhand.papers.rules import MARGIN, shift_estimate
+from evenhand.papers.rules import MARGIN
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.comparisons import Runs
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
-
-    Runs = NDArray[np.float64]
 
 LIMITS = {
     "all": (0.0, np.inf),
@@ -63,9 +59,6 @@ def chosen(
     ]
 
 
-# --- disparities ----------------------------------------------------------------------------------
-
-
 def _amount(results: Results, setting: Setting, measure: str) -> Runs:
     """Return the size of a disparity in each repeat, whichever group it favours."""
     return np.abs(values(results, setting, measure))
@@ -78,53 +71,37 @@ def amount(results: Results, setting: Setting, measure: str) -> Estimated:
 
 def reductions(
     results: Results, settings: Sequence[Setting], measures: Sequence[str], *, other: str | None = None
-) -> list[Estimated]:
+) -> list[Runs]:
     """Return by how much disparities are smaller than unprotected, or than under another strategy."""
 
     def smaller(setting: Setting, measure: str) -> Runs:
         against = Setting() if other is None else setting_of(other, setting.epsilon or 0)
         return _amount(results, against, measure) - _amount(results, setting, measure)
 
-    return means_over(results, settings, measures, smaller)
+    return [smaller(setting, measure) for setting in settings for measure in measures]
 
 
-def growth(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return by how much disparities are larger than unprotected."""
-    size = partial(_amount, results)
-    return means_over(results, settings, measures, lambda own, each: size(own, each) - size(Setting(), each))
-
-
-def larger_than(results: Results, _: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
+def larger_than(results: Results, _: Sequence[Setting], measures: Sequence[str]) -> list[Runs]:
     """Return by how much the first disparity of the unprotected model exceeds the second."""
     first, second = (_amount(results, Setting(), each) for each in measures)
-    return [mean_of(results, first - second)]
+    return [first - second]
 
 
-def left_over(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
+def left_over(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Runs]:
     """Return what is left of each disparity beyond the margin, at the last setting."""
-    return [shift_estimate(amount(results, settings[-1], each), by=-MARGIN) for each in measures]
+    return [_amount(results, settings[-1], each) - MARGIN for each in measures]
 
 
-def apart(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Estimated]:
-    """Return disparities under indLDP minus those under combLDP at the same epsilon, signs kept."""
-
-    def difference(setting: Setting, measure: str) -> Runs:
-        combined = setting_of("combined", setting.epsilon or 0)
-        return values(results, setting, measure) - values(results, combined, measure)
-
-    return means_over(results, settings, measures, difference)
+def _apart(results: Results, setting: Setting, measure: str) -> Runs:
+    """Return a disparity under indLDP minus that under combLDP at the same epsilon, signs kept."""
+    combined = setting_of("combined", setting.epsilon or 0)
+    return values(results, setting, measure) - values(results, combined, measure)
 
 
-def apart_either_way(
-    results: Results, settings: Sequence[Setting], measures: Sequence[str]
-) -> list[Estimated]:
-    """Return the same differences, each in the direction in which it is positive."""
-    return [
-        shift_estimate(each, sign=1 if each.value >= 0 else -1) for each in apart(results, settings, measures)
-    ]
-
-
-# --- groups ---------------------------------------------------------------------------------------
+def _apart_either_way(results: Results, setting: Setting, measure: str) -> Runs:
+    """Return the same difference in the direction in which its mean is positive."""
+    runs = _apart(results, setting, measure)
+    return runs if mean_of(results, runs).value >= 0 else -runs
 
 
 def rate(results: Results, setting: Setting, group: int, name: str) -> Runs:
@@ -151,41 +128,34 @@ def positive_rate(results: Results) -> float:
     return float((people * rates).sum() / people.sum())
 
 
-def _each(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> Iterator[tuple[Runs, Runs]]:
+def _changes(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> Iterator[list[Runs]]:
     """Yield the changes of group 0 and group 1, by setting and rate."""
     for setting in settings:
         for name in rates:
-            yield change(results, setting, 0, name), change(results, setting, 1, name)
+            yield [change(results, setting, group, name) for group in (0, 1)]
+
+
+def _is_less(first: Runs, second: Runs) -> bool:
+    """Return whether the first is less on average; a group without values counts as 0."""
+    means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in (first, second)]
+    return bool(means[0] < means[1])
 
 
 def one_sided(
     results: Results, settings: Sequence[Setting], rates: Sequence[str], *, group: int | None = None
-) -> list[Estimated]:
-    """Return by how much one group moves more than twice as far as the other.
-
-    Parameters
-    ----------
-    results : Results
-    settings, rates : sequence
-    group : int, optional
-        Which one; by default the one that moves further on average.
-    """
+) -> list[Runs]:
+    """Return by how much a group, by default the one that moves more, moves more than twice as far."""
     found = []
-    for changes in _each(results, settings, rates):
+    for changes in _changes(results, settings, rates):
         sizes = [np.abs(each) for each in changes]
-        means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in sizes]
-        more = int(means[1] > means[0]) if group is None else group
-        found.append(mean_of(results, sizes[more] - 2 * sizes[1 - more]))
+        more = int(_is_less(*sizes)) if group is None else group
+        found.append(sizes[more] - 2 * sizes[1 - more])
     return found
 
 
-def worst_drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+def worst_drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Runs]:
     """Return what the group that loses more on average loses of its accuracy and precision."""
-    found = []
-    for changes in _each(results, settings, rates):
-        means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in changes]
-        found.append(mean_of(results, -changes[int(means[1] < means[0])]))
-    return found
+    return [-both[int(_is_less(both[1], both[0]))] for both in _changes(results, settings, rates)]
 
 
 def _is_skewed_to_0(results: Results) -> bool:
@@ -197,40 +167,39 @@ def _expected(results: Results) -> int:
     return favoured(results) if _is_skewed_to_0(results) else 1 - favoured(results)
 
 
-def drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+def drops(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Runs]:
     """Return by how much accuracy and precision of the expected group drop more than the other's."""
-    sign = 1 if _expected(results) == 0 else -1
-    return [mean_of(results, sign * (second - first)) for first, second in _each(results, settings, rates)]
+    group = _expected(results)
+    return [both[1 - group] - both[group] for both in _changes(results, settings, rates)]
 
 
-def rises_or_falls(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Estimated]:
+def rises_or_falls(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Runs]:
     """Return by how much rates of the expected group rise more than those of the other move at all.
 
     Where the outcome is skewed to 0, by how much they fall.
     """
     sign, group = -1 if _is_skewed_to_0(results) else 1, _expected(results)
-    return [
-        mean_of(results, sign * changes[group] - np.abs(changes[1 - group]))
-        for changes in _each(results, settings, rates)
-    ]
+    every = _changes(results, settings, rates)
+    return [sign * both[group] - np.abs(both[1 - group]) for both in every]
 
 
-def expected_moves_more(
-    results: Results, settings: Sequence[Setting], rates: Sequence[str]
-) -> list[Estimated]:
+def expected_moves_more(results: Results, settings: Sequence[Setting], rates: Sequence[str]) -> list[Runs]:
     """Return by how much further rates of the expected group move than those of the other."""
     group = _expected(results)
-    return [
-        mean_of(results, np.abs(changes[group]) - np.abs(changes[1 - group]))
-        for changes in _each(results, settings, rates)
-    ]
+    return [np.abs(both[group]) - np.abs(both[1 - group]) for both in _changes(results, settings, rates)]
 
 
-COMPARISONS: dict[str, Callable[..., list[Estimated]]] = {
-    compare.__name__: compare
-    for compare in (
-        reductions, growth, larger_than, left_over, apart, apart_either_way, one_sided, worst_drops, drops,
-        rises_or_falls, expected_moves_more,
-    )
-}  # fmt: skip
+COMPARISONS: dict[str, Callable[..., list[Runs]]] = {
+    "reductions": reductions,
+    "growth": of_each(lambda results, own, each: -reductions(results, [own], [each])[0]),
+    "larger_than": larger_than,
+    "left_over": left_over,
+    "apart": of_each(_apart),
+    "apart_either_way": of_each(_apart_either_way),
+    "one_sided": one_sided,
+    "worst_drops": worst_drops,
+    "drops": drops,
+    "rises_or_falls": rises_or_falls,
+    "expected_moves_more": expected_moves_more,
+}
 """The comparisons by the name that claims have for them: results, settings and measures or rates."""

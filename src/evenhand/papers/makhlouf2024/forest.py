@@ -97,11 +97,7 @@ def _bootstrap(seed: int, trees: int, rows: int) -> tuple[tuple[int, NDArray[np.
 
 
 def _grow_tree(
-    features: NDArray[np.float32],
-    target: NDArray[np.float64],
-    weights: NDArray[Any],
-    classes: int,
-    seed: int,
+    features: NDArray[np.float32], target: NDArray[np.float64], weights: NDArray[Any], classes: int, seed: int
 ) -> Any:
     """Return the tree that ``DecisionTreeClassifier(max_features="sqrt")`` grows from valid numbers."""
     sizes = np.array([classes], dtype=np.intp)

@@ -15,46 +15,35 @@ from evenhand.study.tasks.collect.task import CollectTask
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# The epsilons of the paper's figures, as exact texts. Its text leaves out 4
 EPSILONS = ("16", "8", "5", "4", "3", "2", "1", "0.5", "0.1")
-"""The epsilons of the paper's figures, as exact texts. Its text leaves out 4."""
 
 REPEATS = 20
 FOLDS = 10
 
-STRATEGIES = ("single", "combined", "independent")
-"""The paper's sLDP, combLDP and indLDP."""
-
+STRATEGIES = ("single", "combined", "independent")  # the paper's sLDP, combLDP and indLDP
+# Accuracy and the five disparities, group 1 minus group 0
 MEASURES = ("acc", "spd", "eod", "ped", "oad", "prd")
-"""Accuracy and the five disparities, group 1 minus group 0."""
 
 SYNTHETIC = ("synthetic-0.44", "synthetic-0.52", "synthetic-0.6")
 COMPAS = ("compas-1", "compas-3", "compas-5")
 ADULT = ("adult-10000", "adult-27260", "adult-50000")
 
+# Figures 3a and 3b have the first threshold, as their quoted numbers tell; 3c by its axes
 FIGURE_3 = (SYNTHETIC[0], COMPAS[0], ADULT[0])
-"""Figures 3a and 3b have the first threshold, as their quoted numbers tell; 3c by its axes."""
-
+# Figures 4b and 4c have the second threshold, as their quoted numbers tell; 4a by analogy
 FIGURE_4 = (SYNTHETIC[1], COMPAS[1], ADULT[1])
-"""Figures 4b and 4c have the second threshold, as their quoted numbers tell; 4a by analogy."""
 
 _STEM = "synthetic_makhlouf2024"
 
 
+# The data sets by the name of their study. The synthetic thresholds are names of quartiles
 DATA = read_entries(__package__, "data")
-"""The data sets by the name of their study. The synthetic thresholds are names of quartiles."""
 
 
 def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there is no search
-    """Return the studies of a design.
+    """Return the studies of a design; forests have default parameters, so that there is no search.
 
-    Parameters
-    ----------
-    design : {"quick", "reduced", "full"}
-    search : bool or int
-        Not used: the paper's forests have default parameters.
-
-    Examples
-    --------
     >>> sum(study.cells for study in studies("full")) == 9 * (3 * 9 + 1) * 20
     True
     """
@@ -68,35 +57,22 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = RE
     The synthetic people are those that the authors published, where their file is on this machine; else they
     are drawn from the same model.
 
-    Examples
-    --------
     >>> len(plan_for("compas-3").cells()) == (3 * 9 + 1) * 20
     True
     """
     source = DATA[name]
     options = dict(source.options)
     if source.dataset == "causal":
-        options["version"] = "stored" if _is_stored() else "generated"
+        paths = [each.folder / f"{_STEM}.csv{end}" for each in places(None) for end in ("", ".gz")]
+        options["version"] = "stored" if any(path.is_file() for path in paths) else "generated"
     return Plan(
         data=DataSource(dataset=source.dataset, options=options),
         task=CollectTask(
-            "grr",
-            epsilons,
-            splits="k-based",
-            strategies=STRATEGIES,
-            model=DistinctRowsForest(),
-            encoder="codes",
-            folds=FOLDS,
+            "grr", epsilons, splits="k-based", strategies=STRATEGIES, model=DistinctRowsForest(),
+            encoder="codes", folds=FOLDS,
         ),
         measures=MEASURES,
         repeats=repeats,
         seed=0,
         name=f"makhlouf2024 {name}",
-    )
-
-
-def _is_stored() -> bool:
-    """Return whether the published synthetic people are on this machine."""
-    return any(
-        (place.folder / f"{_STEM}.csv{end}").is_file() for place in places(None) for end in ("", ".gz")
-    )
+    )  # fmt: skip

@@ -1,50 +1,40 @@
-"""The runs on Compas that the authors of makhlouf2024 published, and our means beside them."""
+"""The runs on Compas that the authors of makhlouf2024 published, and ours beside them: tables and figures.
+
+Figures 3 to 5, 7 and 8 are redrawn: rates of both groups and disparities by epsilon.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.makhlouf2024.comparisons import setting_of
+from evenhand.papers.figures import count_repeats, draw_measures, mark_unprotected, measure_line
+from evenhand.papers.makhlouf2024.comparisons import chosen, setting_of
+from evenhand.papers.makhlouf2024.plans import DATA, FIGURE_3, FIGURE_4, STRATEGIES
 from evenhand.papers.published import Published, load_runs
-from evenhand.papers.tables import checked_mean, means_table
+from evenhand.papers.stored import read_toml
+from evenhand.papers.tables import means_table
+from evenhand.report.marks import Axis, Estimate, Panel
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
-    from evenhand.papers.claims import Checked, Evidence
+    from evenhand.papers.claims import Evidence
+    from evenhand.report.page import Chart
     from evenhand.study.results.results import Results
 
-_STRATEGIES = {"sLDP": "single", "combsLDP": "combined", "indsLDP": "independent"}
-_RATES = {"selection": "SP", "tpr": "EO", "fpr": "PE", "accuracy": "OA", "precision": "PRP"}
+_STORED = read_toml(__package__, "paper.toml")["published"]
+_FIGURES = read_toml(__package__, "figures.toml")
 
-NAMES = {
-    "acc": "Acc", "spd": "SPD", "eod": "EOD", "ped": "PED", "oad": "OAD", "prd": "PRPD",
-    **{
-        f"{rate}_{group}": f"{column}_{'maj' if group else 'min'}"
-        for rate, column in _RATES.items()
-        for group in (0, 1)
-    },
-}  # fmt: skip
-"""Our measures, and rates of group 0 and 1, with the published columns."""
-
+NAMES = _STORED["columns"]  # our measures, and rates of group 0 and 1, with the published columns
+# What is undefined where nobody is predicted positive; the published runs have 0 there
 PRECISION = ("prd", "precision_0", "precision_1")
-"""What is undefined where nobody is predicted positive; the published runs have 0 there."""
-
-_NOTES = {
-    **dict.fromkeys(
-        ("eod", "ped", "tpr_0", "tpr_1", "fpr_0", "fpr_1"), "published runs have the last fold only"
-    ),
-    **dict.fromkeys(
-        PRECISION, "a fold without positive predictions is left out; published runs count it as 0"
-    ),
-}
 
 
 def load_published() -> Published | None:
     """Return the runs on Compas that the authors published, or None if the file is not on this machine."""
 
     def place(threshold: float, way: str, epsilon: float) -> tuple[str, Setting]:
-        setting = setting_of(_STRATEGIES[way], f"{epsilon:g}") if way in _STRATEGIES else Setting()
-        return f"compas-{threshold:g}", setting
+        strategy = _STORED["strategies"].get(way)
+        return f"compas-{threshold:g}", setting_of(strategy, f"{epsilon:g}") if strategy else Setting()
 
     return load_runs(
         "results_makhlouf2024_compas",
@@ -57,23 +47,63 @@ def load_published() -> Published | None:
     )
 
 
-def published_checks(
-    results: Results, study: str, known: Published | None, *, precision: bool
-) -> list[Checked]:
-    """Return every mean of a study checked against the published runs: those of precision, or all others."""
-    measures = [measure for measure in NAMES if (measure in PRECISION) == precision]
-    return [
-        checked_mean(results, setting, measure, study=study, published=known)
-        for setting in results.settings
-        for measure in measures
-    ]
-
-
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return the means of every study, those of Compas beside the published ones."""
     known = evidence.published
-    notes = _NOTES if known else {}
+    notes = {each: note["text"] for note in _STORED["notes"] if known for each in note["of"]}
     return {
-        name: means_table(name, results, NAMES, study=name, published=known, notes=notes)
+        name: means_table(name, results, NAMES, published=known, notes=notes)
         for name, results in evidence.studies.items()
     }
+
+
+def draw_figures(evidence: Evidence) -> list[Chart]:
+    """Return the figures of the studies that were run."""
+    known = evidence.studies.items()
+    drawn = [groups_figure(name, results, evidence.published) for name, results in known]
+    order = sorted((pair for pair in known if pair[0] in FIGURE_4), key=lambda pair: FIGURE_4.index(pair[0]))
+    return [*drawn, *(disparities_figure(*pair, evidence.published) for pair in order)]
+
+
+def groups_figure(name: str, results: Results, known: Published | None = None) -> Chart:
+    """Return five rates of both groups against epsilon, a row for each way to protect."""
+    words, measures = _FIGURES["groups"], _FIGURES["groups"]["measures"]
+    panels = []
+    for strategy in STRATEGIES:
+        settings = chosen(results, [strategy], "all")
+        for rate, title in measures.items():
+            lines = [
+                measure_line(label, results, settings, f"{rate}_{group}", study=name, published=known)
+                for group, label in enumerate(results.facts.groups)
+            ]
+            panels.append(
+                Panel(_FIGURES["strategies"][strategy], Axis(title), lines, _between(results, rate))
+            )
+    first, second = results.facts.groups
+    number = words["numbers"][name.partition("-")[0]]
+    also = f" and 3{'abc'[FIGURE_3.index(name)]}" if name in FIGURE_3 else ""
+    values = {"first": first, "second": second, "plural": "s" if also else "", "number": number, "also": also}
+    values |= {"title": DATA[name].title, "repeats": count_repeats(results)}
+    return draw_measures(words, panels, f"fig{number}-{name}", columns=len(measures), **values)
+
+
+def disparities_figure(name: str, results: Results, known: Published | None = None) -> Chart:
+    """Return five disparities against epsilon under combLDP and indLDP."""
+    words, measures = _FIGURES["disparities"], _FIGURES["disparities"]["measures"]
+    settings = {each: chosen(results, [each], "all") for each in ("combined", "independent")}
+    panels = []
+    for measure, title in measures.items():
+        lines = [
+            measure_line(_FIGURES["strategies"][each], results, own, measure, study=name, published=known)
+            for each, own in settings.items()
+        ]
+        panels.append(Panel("", Axis(title), lines, mark_unprotected(results, measure)))
+    letter = "abc"[FIGURE_4.index(name)]
+    values = {"letter": letter, "title": DATA[name].title, "repeats": count_repeats(results)}
+    return draw_measures(words, panels, f"fig4-{name}", columns=len(measures), **values)
+
+
+def _between(results: Results, rate: str) -> Estimate:
+    """Return the unprotected rates of the two groups as the ends of a band."""
+    low, high = sorted(mark_unprotected(results, f"{rate}_{group}").value for group in (0, 1))
+    return Estimate((low + high) / 2, low, high)

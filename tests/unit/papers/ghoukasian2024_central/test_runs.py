@@ -225,7 +225,7 @@ def test_starting_at_random_is_the_same_training_from_elsewhere(people, short):
 def test_lengths_are_those_of_the_rows_gradients(people, short):
     """They are compared with the bound that the noise assumes."""
     table = short["table-3.1"]
-    trained, _ = training._train_fermi(people, training.split_rows("adult"), table, SeededSource(2), "women")
+    trained = training._train_fermi(people, training.split_rows("adult"), table, SeededSource(2), "women")
     found = trained.lengths()
     row, place = 7, 1
     x, w = trained.inputs[row], trained.single[place]

@@ -1,5 +1,7 @@
 """ghoukasian2024, chapter 5: theorems, counter-examples, and the data unfairness of reports."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,17 @@ def test_the_check_of_the_reduction_sees_a_condition_that_is_too_weak_or_too_str
         assert CLAIMS["reduction"].judge(Evidence({})).verdict == "contradicted"
 
 
+def test_the_subset_size_agrees_if_the_best_one_is_rounded_down(monkeypatch):
+    """The thesis rounds down; the size of least variance is larger in three places."""
+    row = CLAIMS["omega"].judge(Evidence({}))
+    rounded = lambda k, epsilon: SimpleNamespace(size=max(1, int(k // (np.exp(float(epsilon)) + 1))))  # noqa: E731
+    monkeypatch.setattr(theory, "protocol_named", lambda _: rounded)
+
+    assert row.why.count("instead of") == 3
+    assert "k = 10, epsilon 0.5: 3 instead of 4" in row.why
+    assert CLAIMS["omega"].judge(Evidence({})).verdict == "agrees"
+
+
 @pytest.mark.parametrize("error", ["minimum", 0.35])
 def test_a_theorem_that_is_an_optimum_of_the_program_would_be_extended(error, monkeypatch):
     """With the smallest error, or with its own; with Theorem 14's own error the optimum is fairer."""
@@ -124,7 +137,7 @@ def test_data_unfairness_is_that_of_people():
 
     assert found.ratio == pytest.approx(data_unfairness(label.astype(int), group))
     assert found.difference == pytest.approx(data_unfairness(label.astype(int), group, kind="difference"))
-    assert counts.rate == pytest.approx(0.47)
+    assert np.dot(counts.weights, counts.rates) == pytest.approx(0.47)
 
 
 def test_a_value_that_nobody_reports_is_no_group():

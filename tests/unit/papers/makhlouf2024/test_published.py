@@ -11,6 +11,7 @@ from evenhand.papers.makhlouf2024.published import NAMES, PRECISION, build_table
 from evenhand.papers.published import Published
 from evenhand.papers.tables import COLUMNS
 from evenhand.study.plan.cells import Setting
+from evenhand.study.results.results import Results
 from unit.papers._made_up_groups import made
 
 
@@ -178,3 +179,15 @@ def test_every_study_has_a_table_and_its_figures(monkeypatch):
     assert found[0].data["high"][at] - found[0].data["low"][at] == pytest.approx(0.1, abs=0.01)
     assert lines[3][:2] == ["combLDP", "indLDP"]
     assert FIGURE_4[1:] == (COMPAS[1], ADULT[1])
+
+
+def test_a_caption_tells_the_repeats_that_are_finished(monkeypatch):
+    """A plan of 20 repeats of which 5 were run is no figure of 20."""
+    monkeypatch.setattr("evenhand.papers.figures._measure_picture", lambda *_: "")
+    whole = made(COMPAS[1], rates, repeats=3, epsilons=("4", "1"))
+    kept = [each for each in whole.outcomes if each.cell.repeat < 2 and each.cell.setting.epsilon != 1]
+    part = Results(whole.plan, whole.facts, kept)
+
+    captions = [each.caption for each in PAPER.figures(Evidence({COMPAS[1]: part}))]
+
+    assert [", 2 repeats" in caption for caption in captions] == [True, True]
