@@ -94,7 +94,7 @@ class DaskCluster:
             return self.scheduler
         security = None
         if self.ca_file is not None:
-            security = Security(  # type: ignore[no-untyped-call]  # distributed has no types here
+            security = Security(
                 tls_ca_file=str(self.ca_file),
                 tls_client_cert=str(self.cert_file),
                 tls_client_key=str(self.key_file),
