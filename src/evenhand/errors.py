@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetExceededError",
     "ChecksumError",
+    "ClusterError",
     "ColumnNotFoundError",
     "DataSetNotFoundError",
     "DomainInferredWarning",
@@ -162,6 +163,10 @@ class RuleError(EvenhandError, ValueError):
 
 class StudyStoreError(EvenhandError, RuntimeError):
     """A folder does not hold the study it should, or its store is damaged."""
+
+
+class ClusterError(EvenhandError, RuntimeError):
+    """A cluster does not answer, or cannot do what this machine would."""
 
 
 class OutsideDomainError(EvenhandError, ValueError):

@@ -17,6 +17,7 @@ EXAMPLES = [
     (errors.ColumnNotFoundError("Race", ["age", "race"]), KeyError),
     (errors.SchemaError("The schema is empty.", field="columns"), ValueError),
     (errors.PlanError("The plan field 'seed' is missing.", field="seed"), ValueError),
+    (errors.ClusterError("The Dask cluster has no worker."), RuntimeError),
     (errors.StudyStoreError("The folder 'study' holds another study."), RuntimeError),
     (errors.OutsideDomainError("age", what="a missing value", hint="declare nulls='other'"), ValueError),
     (errors.UnreadableFileError("people.csv is empty."), ValueError),

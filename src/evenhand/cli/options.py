@@ -222,6 +222,13 @@ Post = Annotated[list[str] | None, protection_option("LIST", "Then, in order: {s
 Repeats = Annotated[int | None, design_option("N", "Runs of each setting. [{default}]")]
 Seed = Annotated[int | None, design_option("N", "What everything drawn derives from. [0]")]
 Workers = Annotated[int | None, design_option("N", "Runs at the same time. [one per processor]")]
+Engine = Annotated[str | None, design_option("NAME", "Where runs are computed: local or dask. [local]")]
+Scheduler = Annotated[
+    str | None, design_option("ADDRESS", "Of the Dask cluster, such as tcp://127.0.0.1:8786.")
+]
+TlsCa = Annotated[Path | None, design_option("FILE", "Certificate of the authority, for tls:// addresses.")]
+TlsCert = Annotated[Path | None, design_option("FILE", "Our certificate.")]
+TlsKey = Annotated[Path | None, design_option("FILE", "Its key.")]
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
@@ -250,6 +257,7 @@ Language = Annotated[
 Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
 RUN_OPTIONS: Mapping[str, Any] = {
     "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "workers": Workers,
+    "engine": Engine, "scheduler": Scheduler, "tls_ca": TlsCa, "tls_cert": TlsCert, "tls_key": TlsKey,
     "resume": Resume, "yes": Yes,
     "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,
     "as_json": AsJson, "quiet": Quiet,

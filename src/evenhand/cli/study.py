@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from evenhand._notes import Note
 from evenhand._validate import integer
@@ -23,6 +24,7 @@ from evenhand.errors import MissingExtraError, StudyStoreError
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
+from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
 from evenhand.study.run.duration import duration
 from evenhand.study.run.events import Started, Timed
 from evenhand.study.run.prepare import prepare
@@ -43,6 +45,8 @@ MANY_ROWS = 50_000
 _LONG, _TARGET = 15 * 60, 10 * 60
 _REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
 _MOST_WORKERS = 1_024
+_TLS = {"ca_file": "ca", "cert_file": "cert", "key_file": "key"}
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 def when_command_began() -> float:
@@ -116,6 +120,36 @@ def shorten_path(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+# --- where runs are computed ----------------------------------------------------------------------
+
+
+def choose_engine(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a run on a cluster that was typed, nothing for this machine."""
+    engine, scheduler = typed["engine"] or ENGINES[0], typed["scheduler"]
+    files = {name: typed[f"tls_{word}"] for name, word in _TLS.items()}
+    if any(files.values()):
+        scheduler = DaskCluster(scheduler, **files)
+    if cluster_of(engine, scheduler) is None:
+        return {}
+    if typed["workers"] is not None:
+        wrong_use("--workers does not go with --engine dask: the cluster has its own workers.")
+    return {"engine": engine, "scheduler": scheduler}
+
+
+def spell_engine(typed: Mapping[str, Any]) -> str:
+    """Return what has to be typed again to go on with the same cluster, with a blank before it."""
+    flags = ("engine", "scheduler", "tls_ca", "tls_cert", "tls_key")
+    given = {f"--{flag.replace('_', '-')}": typed[flag] for flag in flags if typed[flag] is not None}
+    return "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given.items())
+
+
+def warn_of_open_network(terminal: Terminal, typed: Mapping[str, Any]) -> None:
+    """Say so where the rows travel unencrypted to another machine."""
+    address = urlsplit(typed["scheduler"] or "")
+    if typed["scheduler"] and address.scheme != "tls" and address.hostname not in _THIS_MACHINE:
+        terminal.say("Warning", "The rows travel to the cluster unencrypted. A tls:// address encrypts them.")
 
 
 # --- the plan -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.estimates import Comparison, Estimated
 from evenhand.study.results.results import Results
+from evenhand.study.run.cluster import DaskCluster
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
 from evenhand.study.run.whole import WorkerDied, follow, run
 from evenhand.study.store.outcome import Failure, Outcome
@@ -23,6 +24,7 @@ __all__ = [
     "CellFailed",
     "CollectTask",
     "Comparison",
+    "DaskCluster",
     "DataSource",
     "DecideTask",
     "Estimated",

@@ -22,10 +22,13 @@ from evenhand.cli.study import (
     announce_plan,
     check_folder,
     check_script,
+    choose_engine,
     choose_folder,
     follow_run,
     load_plan,
     shorten_path,
+    spell_engine,
+    warn_of_open_network,
     when_command_began,
     write_results,
     write_script,
@@ -183,6 +186,7 @@ class TaskCommand:
         resume, plan_file = typed["resume"], typed.get("plan")
         folder = choose_folder(typed["out"], name=self.folder, resume=resume)
         check_folder(folder, workers=typed["workers"], resume=resume)
+        where = choose_engine(typed)
         workers = self.workers if typed["workers"] is None else typed["workers"]
         if plan_file is not None or (resume and typed["data"] is None):
             plan, frame = self._changed_plan(terminal, typed, plan_file or folder / "plan.toml")
@@ -197,8 +201,9 @@ class TaskCommand:
         run = StudyRun(terminal, typed, folder, plan, frame, workers)
         if not resume:
             run = replace(run, plan=self.announce(run))
-        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}"
-        options = {"frame": frame, "out": folder, "workers": workers, "resume": resume}
+        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}"
+        warn_of_open_network(terminal, typed)
+        options = {"frame": frame, "out": folder, "resume": resume, **(where or {"workers": workers})}
         results = follow_run(terminal, run.plan, again=again, began=began, **options)
         self.conclude(run, results)
 

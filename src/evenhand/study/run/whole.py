@@ -15,6 +15,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
 from evenhand.study.run.attempt import attempt, execute
+from evenhand.study.run.cluster import ClusterPool, cluster_of
 from evenhand.study.run.events import (
     Cancel,
     Cancelled,
@@ -70,6 +71,8 @@ def run(
     frame: Any = None,
     out: str | PathLike[str] | None = None,
     workers: int | None = None,
+    engine: str = "local",
+    scheduler: Any = None,
     resume: bool = False,
     retry_failed: bool = False,
     progress: Any = None,
@@ -90,6 +93,10 @@ def run(
         the results are in memory only.
     workers : int, optional
         How many processes; by default as many as there are cores to use. 1 computes in this process.
+    engine : {"local", "dask"}, default "local"
+        Whether cells run on this machine or on the workers of a Dask cluster, to which all rows are sent.
+    scheduler : str, DaskCluster or distributed.Client, optional
+        Of the cluster: its address, the address with the files for ``tls://``, or a client.
     resume : bool, default False
         Go on with the study that is in the folder: finished cells are not run again.
     retry_failed : bool, default False
@@ -127,6 +134,8 @@ def run(
         frame=frame,
         out=out,
         workers=workers,
+        engine=engine,
+        scheduler=scheduler,
         resume=resume,
         retry_failed=retry_failed,
         cancel=cancel or Cancel(),
@@ -157,6 +166,8 @@ def follow(
     frame: Any = None,
     out: str | PathLike[str] | None = None,
     workers: int | None = None,
+    engine: str = "local",
+    scheduler: Any = None,
     resume: bool = False,
     retry_failed: bool = False,
     cancel: Cancel | None = None,
@@ -172,6 +183,10 @@ def follow(
         A folder for the store and the plan; made if it is not there. Without it nothing is kept.
     workers : int, optional
         How many processes; by default as many as there are cores to use. 1 computes in this process.
+    engine : {"local", "dask"}, default "local"
+        Whether cells run on this machine or on the workers of a Dask cluster, to which all rows are sent.
+    scheduler : str, DaskCluster or distributed.Client, optional
+        Of the cluster: its address, the address with the files for ``tls://``, or a client.
     resume : bool, default False
         Go on with the study that is in the folder.
     retry_failed : bool, default False
@@ -210,6 +225,8 @@ def follow(
         frame=frame,
         out=out,
         workers=workers,
+        engine=engine,
+        scheduler=scheduler,
         resume=resume,
         retry_failed=retry_failed,
         cancel=cancel or Cancel(),
@@ -222,7 +239,7 @@ class Runner:
 
     Parameters
     ----------
-    plan, frame, out, workers, resume, retry_failed, cancel
+    plan, frame, out, workers, engine, scheduler, resume, retry_failed, cancel
         See :func:`follow`.
     execute : callable, optional
         What computes a cell, instead of :func:`evenhand.study.run.attempt.execute`.
@@ -239,6 +256,8 @@ class Runner:
     frame: Any = None
     out: str | PathLike[str] | None = None
     workers: int | None = None
+    engine: str = "local"
+    scheduler: Any = None
     resume: bool = False
     retry_failed: bool = False
     cancel: Cancel = field(default_factory=Cancel)
@@ -253,6 +272,10 @@ class Runner:
             raise InvalidParameterError("plan", owner="run", must_be="a Plan", got=got)
         if self.workers is not None:
             self.workers = integer("workers", self.workers, owner="run", low=1, high=_MOST_WORKERS)
+        self._cluster = cluster_of(self.engine, self.scheduler)
+        if self._cluster is not None and self.workers is not None:
+            must_be = "left out with engine='dask', for the cluster has its own"
+            raise InvalidParameterError("workers", owner="run", must_be=must_be, got=self.workers)
         if self.resume and self.out is None:
             must_be = "False without the folder of a study in 'out'"
             raise InvalidParameterError("resume", owner="run", must_be=must_be, got=self.resume)
@@ -320,6 +343,11 @@ class Runner:
     def _news(self, prepared: Prepared, waiting: Sequence[Cell]) -> Iterator[Outcome | Died]:
         """Yield outcomes once they are stored."""
         compute = self.execute or execute
+        if self._cluster is not None and waiting:
+            job = Job(self.plan, prepared, compute)
+            remote = ClusterPool(job, cluster=self._cluster, stop=lambda: self.cancel.requested)
+            yield from self._pooled(remote, waiting, remote.count)
+            return
         workers = min(self.workers or _cores(), len(waiting))
         if workers <= 1:
             run = partial(attempt, plan=self.plan, prepared=prepared, execute=compute)
@@ -336,12 +364,15 @@ class Runner:
             return
         shared = Shared(prepared)
         try:
-            yield from self._pooled(Job(self.plan, shared.prepared, compute), waiting, workers)
+            job = Job(self.plan, shared.prepared, compute)
+            pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
+            yield from self._pooled(pool, waiting, workers)
         finally:
             shared.close()
 
-    def _pooled(self, job: Job, waiting: Sequence[Cell], workers: int) -> Iterator[Outcome | Died]:
-        pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
+    def _pooled(
+        self, pool: Pool | ClusterPool, waiting: Sequence[Cell], workers: int
+    ) -> Iterator[Outcome | Died]:
         ordered = spread_first_repeat(waiting)
         pace = Pace(ordered, workers=workers)
         try:
