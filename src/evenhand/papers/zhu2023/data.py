@@ -47,10 +47,8 @@ FILL: Final = "half-threshold"
 BOUND = 10_000
 """A public bound on a count, which Theorem 1 needs and the paper does not give; a whole area is smaller."""
 
-
 DATA = read_entries(__package__, "data")
 """The data sets by name."""
-
 
 ASIANS = (0.22, 0.04)
 """The parts of Asians that are taken to be Chinese and Japanese; about those of the country."""
@@ -83,27 +81,12 @@ def load_people(name: str) -> Any:
 
 @lru_cache(maxsize=12)
 def count_people(
-    name: str,
-    columns: tuple[str, ...] = COLUMNS,
-    quasi: tuple[str, ...] = (QUASI,),
-    *,
-    bound: int | None = BOUND,
+    name: str, columns: tuple[str, ...] = COLUMNS, quasi: tuple[str, ...] = (QUASI,)
 ) -> Histogram:
-    """Return a data set as a table of counts, empty cells too.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`DATA`.
-    columns : tuple of str
-    quasi : tuple of str
-        The columns that are quasi-identifiers.
-    bound : int, optional
-        The public bound on a count.
-    """
+    """Return a data set as a table of counts, empty cells too, with these quasi-identifiers."""
     rows = load_people(name)
     schema = rows.schema.with_roles(quasi_identifiers=quasi, sensitive=quasi, target=None, positive=None)
-    return Histogram.count(rows.frame, schema, columns, bound=bound)
+    return Histogram.count(rows.frame, schema, columns, bound=BOUND)
 
 
 def draw_ipums_coding(name: str, source: SeededSource) -> Histogram:

@@ -27,7 +27,6 @@ def _people(monkeypatch):
     frame["INCOME_ABOVE_50000"] = ((frame["SEX"] + draw.integers(0, 2, 300)) > 1).astype(int)
     schema = Schema(tuple(Column(name, Domain.integers(0, size - 1)) for name, size in SIZES.items()))
     monkeypatch.setattr(data, "load_people", lambda _: SimpleNamespace(frame=frame, schema=schema))
-    monkeypatch.setattr(experiments, "load_people", data.load_people)
     monkeypatch.setattr(experiments, "REPETITIONS", 4)
     monkeypatch.setattr(experiments, "FEW", 2)
     monkeypatch.setattr(experiments, "THRESHOLDS", (2, 6))
@@ -55,9 +54,8 @@ def test_average_errors_tend_to_the_exact_bias(text):
     counts, epsilon, number = np.array([0, 2, 6, 30]), Fraction(text), 30_000
     source = SeededSource(5)
     found = {
-        LAPLACE: experiments.laplace_errors(counts, epsilon, number, source),
-        GAUSSIAN: experiments.gaussian_errors(counts, exact.variance(epsilon), number, source),
-        SUPPRESSION: experiments.suppression_errors(counts, epsilon, 6, number, source),
+        name: experiments.draw_errors(name, SimpleNamespace(counts=counts), epsilon, number, source)
+        for name in (LAPLACE, GAUSSIAN, SUPPRESSION)
     }
     expected = {
         LAPLACE: exact.rounded_bias(counts, epsilon),
@@ -76,7 +74,8 @@ def test_average_errors_tend_to_the_exact_bias(text):
 def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
     """That is what tells Algorithm 2 from equation (2)."""
     counts = np.array([1, 5, 9])
-    errors = experiments.threshold_errors(counts, Fraction(1), 6, 500, SeededSource(2))
+    table = SimpleNamespace(counts=counts)
+    errors = experiments.draw_errors(experiments.BY_THRESHOLD, table, Fraction(1), 500, SeededSource(2))
     hidden = counts + errors != counts
 
     assert (hidden[:, 0] >= hidden[:, 2]).all()
@@ -86,11 +85,9 @@ def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
 
 def test_a_sample_is_compared_with_itself_and_with_everybody(people):
     """Against everybody, all who are left out are missing."""
-    from evenhand.release.kanonymity.mechanisms import KAnonymity
-
     table = data.count_people("ma", data.COLUMNS, data.COLUMNS)
-    inside, outside = experiments.anonymity_errors(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))
-    whole, same = experiments.anonymity_errors(KAnonymity(k=2), table, None, 2, SeededSource(3))
+    inside, outside = experiments.anonymity_errors(table, Fraction(1, 2), 5, SeededSource(3), k=2)
+    whole, same = experiments.anonymity_errors(table, None, 2, SeededSource(3), k=2)
 
     assert (inside.sum(axis=1) == 0).all()
     assert (outside.sum(axis=1) < -0.4 * len(people)).all()
@@ -198,7 +195,7 @@ def test_the_coding_of_ipums_merges_and_splits_codes_and_loses_nobody(monkeypatc
 
 def test_an_experiment_with_the_other_coding_leaves_k_anonymity_out(monkeypatch, people):
     """What k-anonymity merged is not known anyway."""
-    monkeypatch.setattr(experiments, "draw_ipums_coding", lambda name, _: data.count_people(name))
+    monkeypatch.setattr(data, "draw_ipums_coding", lambda name, _: data.count_people(name))
     coded = _trials()[3].compute(0)
 
     assert set(coded["numbers"]) == {LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING}
