@@ -1,13 +1,15 @@
 """Records of zhu2023 made by hand: findings and numbers can be planted in them."""
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.zhu2023.classification import BASELINE, MAJORITY, ORIGINALS
 from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, PRINTED
 from evenhand.papers.zhu2023.experiments import (
     AGAINST_ALL,
+    BASELINE,
     BY_THRESHOLD,
     EXACT,
+    MAJORITY,
     ORIGINAL,
+    ORIGINALS,
     READINGS,
     SHARES,
     SMALLER_NOISE,

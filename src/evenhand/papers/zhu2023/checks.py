@@ -20,7 +20,6 @@ from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023 import experiments
-from evenhand.papers.zhu2023.classification import BASELINE
 from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, LAPLACE, PRINTED, SUPPRESSION, SWAPPING
 from evenhand.papers.zhu2023.exact import anonymity_delta
 from evenhand.papers.zhu2023.experiments import CELLS, DRAWN, EXACT, ORIGINAL, READINGS, SHARES
@@ -330,14 +329,14 @@ def higher(evidence: Evidence, name: str, least: float = 0.0) -> Checked:
 
 
 def near(evidence: Evidence, name: str) -> Checked:
-    base = _accuracy(evidence, name, BASELINE, "")
+    base = _accuracy(evidence, name, experiments.BASELINE, "")
     losses = [base - _accuracy(evidence, name, own, text) for own, text in product(_NOISE, EPSILONS)]
     return replace(below(list(map(estimate_mean, losses)), limit=NEAR), values={"base": base.mean()})
 
 
 def nearer(evidence: Evidence, name: str) -> Checked:
     """Check that Laplace and the discrete Gaussian are closer to the baseline than the counterparts."""
-    base = _accuracy(evidence, name, BASELINE, "")
+    base = _accuracy(evidence, name, experiments.BASELINE, "")
 
     def gap(own: str, other: str, text: str) -> Runs:
         away, far = (np.abs(base - _accuracy(evidence, name, each, text)) for each in (own, other))

@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from evenhand import release
 from evenhand.papers.trials import Trials
@@ -24,7 +27,7 @@ from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,17 +63,31 @@ READINGS: dict[str, dict[str, Any]] = {
 }
 """What swapping may mean: Algorithm 3 on rows of the histogram, on people, and section 3 on people."""
 
+BASELINE, MAJORITY = "baseline", "majority"
+"""The classifier that is trained on the true table, and the one that says what most people have."""
+
+ORIGINALS = {SUPPRESSION: "suppression", SWAPPING: "swapping", ANONYMITY: "k-anonymity"}
+"""The original of each counterpart."""
+
+SETTINGS = {"plain": data.FEATURES, "areas": ("PUMA", *data.FEATURES)}
+"""The columns of the table of classifiers: the five that the paper names, and these with the area."""
+
+SWAPPED, TRAINED = 10, 10
+"""Per cent of the rows that the original swapping swaps there, and repetitions of a trial, of which twenty
+are the paper's 200."""
+
 _SEED = 2023
 _UNIT = "replace one"
 
 
-def experiment_trials(sizes: Mapping[str, tuple[int, int]]) -> tuple[Trials, ...]:
-    """Return the trials of these data sets: how many experiments for the table, and for the figures."""
+def paper_trials(sizes: Mapping[str, Sequence[int]]) -> tuple[Trials, ...]:
+    """Return the trials of these data sets: how many for the table, the figures and classification."""
     found = [Trials(EXACT, len(sizes), _exact, label="data set")]
-    for name, (tables, figures) in sizes.items():
-        kinds = {"tables": (tables, _table), "ipums": (tables, _ipums_table), "figures": (figures, _figure)}
-        for kind, (number, run) in kinds.items():
-            found.append(Trials(f"{kind}-{name}", number, partial(run, name), label="experiment"))
+    kinds = {"tables": (_table, 0), "ipums": (_ipums_table, 0), "figures": (_figure, 1)}
+    last = {"classification": (_classify, 2)}
+    for runs, (name, numbers) in product((kinds, last), sizes.items()):
+        for kind, (run, place) in runs.items():
+            found.append(Trials(f"{kind}-{name}", numbers[place], partial(run, name), label="experiment"))
     return tuple(found)
 
 
@@ -231,6 +248,79 @@ def shipped_numbers(histogram: Histogram) -> Numbers:
             delta = float(mechanism.guarantee_for(histogram, epsilon=epsilon).delta)
             found[name][text] = {"delta": delta, "l1": bias.l1, "alpha": bias.alpha}
     return found
+
+
+# --- classification ---------------------------------------------------------------------------------
+
+
+def _classify(name: str, number: int) -> dict[str, Any]:
+    """Return the mean accuracies of ten repetitions, by mechanism and epsilon; "" for none."""
+    return {setting: _accuracies(name, setting, number) for setting in SETTINGS}
+
+
+def _accuracies(name: str, setting: str, number: int) -> dict[str, dict[str, float]]:
+    columns = SETTINGS[setting]
+    table, everything = data.count_people(name, columns), data.count_people(name, columns, columns)
+    true: Any = np.asarray(table.counts)
+    source = SeededSource(_SEED, cell=f"classification/{name}/{setting}/{number}")
+    runs: dict[tuple[str, str], list[float]] = {}
+    for _ in range(TRAINED):
+        for key, counts in _release_tables(table, everything, source).items():
+            runs.setdefault(key, []).append(accuracy(counts, true))
+    majority = true.reshape(-1, 2).sum(axis=0)
+    found: dict[str, dict[str, float]] = {
+        BASELINE: {"": accuracy(true, true)}, MAJORITY: {"": float(majority.max() / majority.sum())}
+    }  # fmt: skip
+    for (mechanism, text), values in runs.items():
+        found.setdefault(mechanism, {})[text] = float(np.mean(values))
+    return found
+
+
+def _release_tables(
+    table: Histogram, everything: Histogram, source: SeededSource
+) -> dict[tuple[str, str], Any]:
+    """Return the released counts of every original, and of every mechanism at every epsilon."""
+    true: Any = np.asarray(table.counts)
+    originals: dict[str, Any] = {
+        SUPPRESSION: release.Suppression(threshold=data.THRESHOLD, fill=data.FILL),
+        SWAPPING: release.Swapping(fraction=Fraction(SWAPPED, 100), records="cells"),
+        ANONYMITY: release.KAnonymity(k=data.THRESHOLD),
+    }
+    found: dict[tuple[str, str], Any] = {}
+    for mechanism, original in originals.items():
+        whole = everything if mechanism == ANONYMITY else table
+        found[ORIGINALS[mechanism], ""] = original.release(whole, rng=source).histogram.counts
+    for text in EPSILONS:
+        for mechanism in DRAWN:
+            errors = draw_errors(mechanism, table, Fraction(text), 1, source)
+            found[mechanism, text] = true + errors[0].reshape(true.shape)
+        errors = anonymity_errors(everything, Fraction(text), 1, source)[1]
+        found[ANONYMITY, text] = true + errors[0].reshape(true.shape)
+    return found
+
+
+def accuracy(released: Any, true: Any) -> float:
+    """Return the accuracy on the true table of a logistic regression that is trained on a released one.
+
+    Both are counts, the last axis being the outcome of two values. There is a feature for each value of each
+    other column.
+    """
+    shape = true.shape[:-1]
+    codes = np.array(np.unravel_index(np.arange(math.prod(shape)), shape))
+    features = np.concatenate(
+        [np.eye(size)[column] for size, column in zip(shape, codes, strict=True)], axis=1
+    )
+    weights, people = (np.asarray(each, dtype=np.float64).reshape(-1, 2) for each in (released, true))
+    totals = weights.sum(axis=0)
+    if not totals.all():
+        predicted = np.full(len(people), int(totals[1] > totals[0]))
+    else:
+        rows, outcome = np.nonzero(weights > 0)
+        model = LogisticRegression(solver="newton-cholesky")
+        with threadpool_limits(1):
+            model.fit(features[rows], outcome, sample_weight=weights[rows, outcome])
+            predicted = model.predict(features)
+    return float(people[np.arange(len(people)), predicted].sum() / people.sum())
 
 
 # --- draws, many repetitions at once --------------------------------------------------------------

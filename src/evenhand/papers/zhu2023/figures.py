@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.panels import Figure, Plot, Series
 from evenhand.papers.stored import read_toml
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import BASELINE, MAJORITY, ORIGINALS
+from evenhand.papers.zhu2023 import experiments
 from evenhand.papers.zhu2023.data import DATA, EPSILONS, MECHANISMS
 from evenhand.papers.zhu2023.experiments import ORIGINAL, READINGS, SHARES, THRESHOLDS
 from evenhand.papers.zhu2023.records import runs
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
 
 _ROW, _APART = 34.0, 6.0
-_ROWS = [*((each, EPSILONS) for each in MECHANISMS), *((each, ("",)) for each in ORIGINALS.values())]
+_ROWS = [
+    *((each, EPSILONS) for each in MECHANISMS),
+    *((each, ("",)) for each in experiments.ORIGINALS.values()),
+]
 
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
@@ -117,7 +120,8 @@ def _accuracies(evidence: Evidence, name: str, setting: str, title: str, width: 
     drawing = Drawing(width, margins.top + margins.bottom + len(_ROWS) * _ROW, margins, grid="x")
     found, looks = _means(evidence, name, setting), Figure(__package__, "accuracy").looks
     base, most = (
-        runs(evidence, f"classification-{name}", setting, each, "").mean() for each in (BASELINE, MAJORITY)
+        runs(evidence, f"classification-{name}", setting, each, "").mean()
+        for each in (experiments.BASELINE, experiments.MAJORITY)
     )
     values = [base, most, *(each.value for each in found.values())]
     drawing.x = Linear.over(values, pixels=drawing.plot[0], most_ticks=6, within=(0, 1))

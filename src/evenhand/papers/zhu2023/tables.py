@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.claims import AGREES, CONTRADICTED, METHOD_UNKNOWN, OTHER_DATA
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import SETTINGS
+from evenhand.papers.zhu2023 import experiments
 from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, MECHANISMS, SWAPPING
 from evenhand.papers.zhu2023.experiments import AGAINST_ALL, BY_THRESHOLD, EXACT, SMALLER_NOISE
 from evenhand.papers.zhu2023.records import exact_record, number_of, of_table, printed_number, runs
@@ -124,7 +124,7 @@ def _place(method: str, at: str, line: str) -> Row:
 
 def _accuracies(evidence: Evidence, trials: str, row: Any) -> Iterator[Row]:
     first = next(iter(evidence.trials[trials].values()))
-    for setting in SETTINGS:
+    for setting in experiments.SETTINGS:
         note = "with the area as a feature" if setting == "areas" else ""
         for mechanism, found in first[setting].items():
             for text in found:
