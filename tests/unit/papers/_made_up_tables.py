@@ -1,20 +1,22 @@
 """Records of zhu2023 made by hand: findings and numbers can be planted in them."""
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, PRINTED
-from evenhand.papers.zhu2023.experiments import (
+from evenhand.papers.zhu2023.data import (
     AGAINST_ALL,
-    BASELINE,
+    ANONYMITY,
     BY_THRESHOLD,
-    EXACT,
-    MAJORITY,
-    ORIGINAL,
-    ORIGINALS,
+    DATA,
+    EPSILONS,
+    GAUSSIAN,
+    LAPLACE,
+    MECHANISMS,
+    PRINTED,
     READINGS,
     SHARES,
     SMALLER_NOISE,
     THRESHOLDS,
 )
+from evenhand.papers.zhu2023.experiments import BASELINE, EXACT, MAJORITY, ORIGINAL, ORIGINALS
 
 EXPERIMENTS = 6
 

@@ -27,7 +27,7 @@ from evenhand.decide.allotment.principal_values import reciprocal_mean
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
 from evenhand.decide.mitigate.output import share_sensitivity
 from evenhand.papers.fioretto2021 import data
-from evenhand.papers.fioretto2021.data import BUDGET, CLAMP, EPSILONS, PLAIN, PROXY
+from evenhand.papers.fioretto2021.data import BUDGET, CLAMP, EPSILONS, PLAIN, PROXY, STRENGTHS
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
 from evenhand.release.postprocess import optimal_temperature
@@ -92,9 +92,6 @@ def released_bias(table: Districts, scale: Fraction, temperature: float = 0.0) -
     return np.asarray(shares - table.shares)
 
 
-# --- remedies -------------------------------------------------------------------------------------
-
-
 def inverse_excess(ratio: float) -> float:
     r"""Return :math:`Z\, E[1/\tilde Z] - 1` of Laplace noise whose scale is so small a part of Z.
 
@@ -123,17 +120,11 @@ def sensitivity_as_it_is(table: Districts) -> float:
     return float((2 * weights * (total - table.counts * weights) / (total * (total - weights))).max())
 
 
-# --- the allotment --------------------------------------------------------------------------------
-
-
 SECOND, AS_PRINTED, OUTPUT = "second order", "as printed", "output"
 """Half the variance times the trace, the same with the factor n of (4g), and noise on the shares."""
 
 BEST, EVENEST = "T*", "T even"
 """Temperatures that depend on the noise alone: smallest worst bias, and smallest alpha, of counts."""
-
-STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Further temperatures, as parts of the squared scale of the noise; the text does not give its own."""
 
 SHOWN = (PLAIN, CLAMP, EVENEST, BEST, PROXY)
 """Whose biases are kept for every district of New York."""

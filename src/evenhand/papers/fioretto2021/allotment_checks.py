@@ -11,8 +11,8 @@ import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, SLIP, Checked, agree_if, cannot_check
 from evenhand.papers.fioretto2021 import data, records
-from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, STRENGTHS
-from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, PLAIN, PROXY
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT
+from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, PLAIN, PROXY, STRENGTHS
 from evenhand.papers.fioretto2021.trials import DRAWS
 from evenhand.papers.rules import alike
 from evenhand.papers.trials import estimate_mean
@@ -32,7 +32,6 @@ DRAMATIC, SIGNIFICANT = 10.0, 2.0
 """By what factor a dramatic change is at least, and how many times as large significant errors are."""
 
 _INFERRED = "0.05"  # the epsilon that the third numbers of Example 1 fit; the text says 0.1
-_OF_SUM = 0.9  # the part of the sum that the paper calls a public bound
 _UNION = "Union County, New Mexico"
 
 
@@ -219,7 +218,7 @@ def significant(evidence: Evidence) -> Checked:
 def public(evidence: Evidence) -> Checked:
     """Check that a bound of 0.9 Z stays if one person of the largest weight leaves."""
     sensitivity = records.allotment(evidence)["sensitivity"]
-    moved = _OF_SUM * sensitivity["theorem 11"] / 2  # a_max / Z
+    moved = data.LEAST * sensitivity["theorem 11"] / 2  # a_max / Z
     return agree_if(moved == 0, paper="L = 0.9 Z", moved=moved, sensitivity=sensitivity)
 
 

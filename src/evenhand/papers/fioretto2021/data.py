@@ -10,25 +10,19 @@ import numpy as np
 
 from evenhand import datasets
 from evenhand.datasets.entries.counties import covered
-from evenhand.papers.stored import read_printed
+from evenhand.papers.stored import read_printed, read_toml
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EPSILONS = ("0.001", "0.01", "0.05", "0.1")
-"""The epsilons of the allotment, as exact texts: those of Example 1, and 0.05, which its numbers fit."""
+_STUDY = read_toml(__package__, "paper.toml")["study"]
 
-LANGUAGE_EPSILONS = ("0.01", "0.1", "1")
-"""The epsilons of the rule, which the text does not give."""
-
-BUDGET = 6_500_000_000
-"""Dollars that are allotted: 'about $6.5 billion'."""
-
-CHANCES = (0.05, 10_000, 0.0131)
-"""The thresholds of the language rule: share, number, and share with little schooling."""
-
-LEAST = 0.9
-"""The lower bound on the normalising sum in Theorem 11, as a share of the sum itself."""
+EPSILONS, LANGUAGE_EPSILONS = tuple(_STUDY["epsilons"]), tuple(_STUDY["language_epsilons"])
+TABLES, AREAS, CHANCES, STRENGTHS = (
+    tuple(_STUDY[key]) for key in ("tables", "areas", "chances", "strengths")
+)
+BUDGET, LEAST, STATE, YEAR = (_STUDY[key] for key in ("budget", "least", "state", "year"))
+"""What the paper's figures are about; ``paper.toml`` says what each is."""
 
 PLAIN, CLAMP, PROXY = "plain", "clamp", "proxy"
 """Ways to allot: noisy counts as they are, clamped at 0, and the linear proxy."""
@@ -55,15 +49,6 @@ COUNTIES = tuple(
     County(row["county"], int(row["sp"]), int(row["s"])) for row in read_printed(__package__, "counties")
 )
 """The counties of figure 4, left and middle."""
-
-STATE, YEAR = "NEW YORK", 2015
-"""The state of the figures, and the year of the poverty counts: the nearest to the students' 2014-15."""
-
-TABLES = ("students", "new-york", "poverty")
-"""The allotments: students of all districts, those of New York alone, and children in poverty."""
-
-AREAS = ("determined", "simulated")
-"""The tables of the rule: 187 determined counties as published, and all counties, mostly simulated."""
 
 
 @dataclass(frozen=True, eq=False)

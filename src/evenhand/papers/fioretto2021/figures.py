@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.fioretto2021 import records
-from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, STRENGTHS, inverse_excess
-from evenhand.papers.fioretto2021.data import (
-    BUDGET,
-    CLAMP,
-    COUNTIES,
-    EPSILONS,
-    LANGUAGE_EPSILONS,
-    PLAIN,
-    PROXY,
-)
+from evenhand.papers.fioretto2021 import data, records
+from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, inverse_excess
+from evenhand.papers.fioretto2021.data import CLAMP, COUNTIES, EPSILONS, LANGUAGE_EPSILONS, PLAIN, PROXY
 from evenhand.papers.fioretto2021.language import MODELS, ORIGINAL, WHOLE
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
 from evenhand.papers.panels import Figure, Plot, Series
@@ -58,16 +50,13 @@ def _at(text: str, words: str = "At") -> str:
     return f"{words} \N{GREEK SMALL LETTER EPSILON} = {text}"
 
 
-# --- figures 2 and 8 ------------------------------------------------------------------------------
-
-
 def _by_size(evidence: Evidence, epsilon: str, way: str, look: Look, *, absolute: bool = False) -> Series:
     """Return the dollars of New York's districts in the order of their size, which is what they depend on.
 
     Every fourth is drawn, and the largest forty.
     """
     order = np.argsort(records.allotment(evidence)["sizes"], kind="stable")
-    dollars = BUDGET * records.biases(evidence, epsilon, way)[order]
+    dollars = data.BUDGET * records.biases(evidence, epsilon, way)[order]
     many = len(order)
     kept = np.unique(np.r_[np.arange(0, many, 4), np.arange(many - 40, many)].clip(0, many - 1))
     values = (np.abs(dollars) if absolute else dollars)[kept]
@@ -92,9 +81,6 @@ def _temperatures(evidence: Evidence) -> Chart:
         lines = [_by_size(evidence, text, way, look, absolute=True) for way, look in figure.looks.items()]
         plots.append(_plot_by_size((_at(text), "absolute bias, USD", _BY_SIZE), lines, from_zero=True))
     return figure.chart(plots)
-
-
-# --- figures 6, 9 and 10 --------------------------------------------------------------------------
 
 
 def _powers(evidence: Evidence, way: str, measure: str) -> list[float]:
@@ -125,13 +111,13 @@ def _remedies(evidence: Evidence) -> Chart:
 
 def _modified(evidence: Evidence) -> Chart:
     figure = _figure("fig9")
-    parts = [math.log10(part) for part in STRENGTHS]
+    parts = [math.log10(part) for part in data.STRENGTHS]
 
     def alphas(text: str, number: int) -> list[float]:
         """Return alphas by temperature, relative to the clamp."""
         clamp, ways = (
             records.of_allotment(evidence, text, CLAMP, "alpha"),
-            [f"T = {part:g} b^2" for part in STRENGTHS],
+            [f"T = {part:g} b^2" for part in data.STRENGTHS],
         )
         return [records.of_allotment(evidence, text, way, "alpha") / clamp for way in ways[:number]]
 
@@ -167,9 +153,6 @@ def _cost(evidence: Evidence) -> Chart:
     return figure.chart(plots)
 
 
-# --- figure 3 -------------------------------------------------------------------------------------
-
-
 def _entitled(evidence: Evidence) -> Chart:
     figure = _figure("fig3")
     record = records.language(evidence)
@@ -189,9 +172,6 @@ def _entitled(evidence: Evidence) -> Chart:
         words = (_at(text, "at"), "probability of a wrong refusal", "covered counties by citizens")
         plots.append(Plot(words, series, from_zero=True))
     return figure.chart(plots)
-
-
-# --- figure 4 -------------------------------------------------------------------------------------
 
 
 def _ratios(evidence: Evidence) -> Chart:
@@ -226,9 +206,6 @@ def _selected(evidence: Evidence, figure: Figure) -> list[Series]:
         Series(figure.looks[part], (places + aside).tolist(), errors[part][chosen].round(6).tolist())
         for part, aside in asides.items()
     ]
-
-
-# --- figures 5 and 7 ------------------------------------------------------------------------------
 
 
 def _truths(evidence: Evidence) -> Chart:

@@ -97,9 +97,6 @@ def language_record(number: int) -> dict[str, Any]:
     }
 
 
-# --- figure 7: linear rules -----------------------------------------------------------------------
-
-
 ORIGINAL, MODELS = "original", ("regression", "svm")
 """The rule itself, and the two models that stand in for it."""
 

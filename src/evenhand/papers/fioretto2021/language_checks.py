@@ -16,7 +16,7 @@ from evenhand.papers.fioretto2021.allotment_checks import SIGNIFICANT
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, COUNTIES, LANGUAGE_EPSILONS
 from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, TOUCHES, WHOLE
 from evenhand.papers.fioretto2021.theory_checks import finite_mean
-from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE
+from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, LANGUAGE_DRAWS
 from evenhand.papers.rules import mostly
 from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
@@ -194,8 +194,10 @@ def touches(evidence: Evidence) -> Checked:
 
 def rule_draws(evidence: Evidence) -> Checked:
     told, worst = [], 0.0
+    parts = evidence.trials[LANGUAGE_DRAWS].values()
+    number = sum(part["repetitions"] for part in parts)
     for text in LANGUAGE_EPSILONS:
-        drawn, number = records.wrong_shares(evidence, text)
+        drawn = np.sum([part["wrong"][text] for part in parts], axis=0) / number
         exact = records.area_errors(evidence, text, WHOLE, name="simulated")
         error = np.sqrt(np.maximum(exact * (1 - exact), 1 / number) / number)
         worst = max(worst, float((np.abs(drawn - exact) / error).max()))

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, TABLES
-from evenhand.papers.fioretto2021.trials import ALLOTMENT, DRAWS, LANGUAGE, LANGUAGE_DRAWS, PROXIES
+from evenhand.papers.fioretto2021.trials import ALLOTMENT, DRAWS, LANGUAGE, PROXIES
 from evenhand.papers.stored import fill
 from evenhand.study.results.estimates import Estimated
 
@@ -78,16 +78,6 @@ def area_errors(
     return np.asarray(language(evidence, name)["errors"][touches][epsilon][part])
 
 
-def wrong_shares(evidence: Evidence, epsilon: str) -> tuple[Values, int]:
-    """Return how often the rule was wrong in the simulation, for each area, and of how many repetitions."""
-    records = list(evidence.trials[LANGUAGE_DRAWS].values())
-    number = sum(each["repetitions"] for each in records)
-    return np.sum([each["wrong"][epsilon] for each in records], axis=0) / number, number
-
-
-# --- what is made of them -------------------------------------------------------------------------
-
-
 def margins(record: Mapping[str, Any]) -> Values:
     """Return how far each area is from being refused, as a part of the threshold that decides.
 
@@ -112,9 +102,6 @@ def by_truth(
         if inside.any():
             found[pair] = float(errors[inside].mean()), int(inside.sum())
     return found
-
-
-# --- verdicts -------------------------------------------------------------------------------------
 
 
 def check_number(ours: float, paper: str) -> Checked:

@@ -31,13 +31,9 @@ _MOST_LOST = 42_000
 _WORDS = read_toml(__package__, "paper.toml")
 
 
-def _eight_digits(value: float) -> float:
-    return float(f"{value:.8g}")
-
-
 def _row(dataset: str, measure: str, ours: Any, epsilon: str, **cells: Any) -> Row:
-    told = {"mechanism": PLAIN, "strategy": EXACTLY, **cells}
-    return table_row("", dataset, measure, ours, shorten=_eight_digits, epsilon=float(epsilon), **told)
+    told = {"mechanism": PLAIN, "strategy": EXACTLY, "epsilon": float(epsilon), **cells}
+    return table_row("", dataset, measure, ours, shorten=lambda value: float(f"{value:.8g}"), **told)
 
 
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
@@ -55,9 +51,6 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
         for name, (make, needs) in makers.items()
         if needs <= evidence.trials.keys()
     }
-
-
-# --- the allotment --------------------------------------------------------------------------------
 
 
 def _example(evidence: Evidence) -> Iterator[Row]:
@@ -122,9 +115,6 @@ def _draws(evidence: Evidence) -> Iterator[Row]:
         for way, places in records.allotment(evidence)["epsilons"][text]["error"].items():
             for place, value in places.items():
                 yield _row("students", f"mean absolute error, {place}", value, text, mechanism=way)
-
-
-# --- the rule -------------------------------------------------------------------------------------
 
 
 def _language(evidence: Evidence) -> Iterator[Row]:

@@ -93,9 +93,6 @@ def _counties(number: int) -> dict[str, Any]:
     return {"epsilons": found}
 
 
-# --- draws, many repetitions at once --------------------------------------------------------------
-
-
 def _chunks(repetitions: int) -> Iterator[int]:
     """Yield how many repetitions are drawn at once."""
     for start in range(0, repetitions, _CHUNK):

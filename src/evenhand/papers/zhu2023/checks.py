@@ -19,10 +19,10 @@ from evenhand.papers.claims import AGREES, CONTRADICTED, Checked, agree_if, cann
 from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023 import experiments
+from evenhand.papers.zhu2023 import data, experiments
 from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, LAPLACE, PRINTED, SUPPRESSION, SWAPPING
 from evenhand.papers.zhu2023.exact import anonymity_delta
-from evenhand.papers.zhu2023.experiments import CELLS, DRAWN, EXACT, ORIGINAL, READINGS, SHARES
+from evenhand.papers.zhu2023.experiments import DRAWN, EXACT, ORIGINAL
 from evenhand.papers.zhu2023.records import ALLOWED, exact_record, number_of, of_table, runs
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def same_order(evidence: Evidence) -> Checked:
 
 
 def _pairs(
-    evidence: Evidence, name: str, method: str, epsilon: str, measure: str, *, reading: str = CELLS
+    evidence: Evidence, name: str, method: str, epsilon: str, measure: str, *, reading: str = data.CELLS
 ) -> dict[int, tuple[Runs, Runs]]:
     """Return the original and its counterpart at an epsilon, by the threshold or share of a figure.
 
@@ -219,10 +219,10 @@ def _pairs(
     of_figure = partial(runs, evidence, f"figures-{name}", method)
     if method == "swapping":
         own = of_figure("epsilon", epsilon, measure)
-        return {at: (of_figure(reading, str(at), measure), own) for at in SHARES}
+        return {at: (of_figure(reading, str(at), measure), own) for at in data.SHARES}
     return {
         k: (of_figure(str(k), ORIGINAL, measure), of_figure(str(k), epsilon, measure))
-        for k in experiments.THRESHOLDS
+        for k in data.THRESHOLDS
     }
 
 
@@ -241,14 +241,14 @@ def close(evidence: Evidence, name: str, method: str) -> Checked:
     checked = alike(_apart(evidence, name, method, "error"), margin=CLOSE)
     if method != "swapping":
         return checked
-    first, last = SHARES[0], SHARES[-1]
+    first, last = data.SHARES[0], data.SHARES[-1]
 
     def error(at: str, line: str) -> float:
         return float(runs(evidence, f"figures-{name}", method, at, line, "error").mean())
 
     own = [error("epsilon", text) for text in EPSILONS]
-    told = [[error(reading, str(at)) for at in (first, last)] for reading in READINGS]
-    values = {"readings": list(READINGS), "told": told, "own": own, "first": first, "last": last}
+    told = [[error(reading, str(at)) for at in (first, last)] for reading in data.READINGS]
+    values = {"readings": list(data.READINGS), "told": told, "own": own, "first": first, "last": last}
     return replace(checked, values=values, case="swapping")
 
 
@@ -287,17 +287,17 @@ def approaches(evidence: Evidence, name: str, method: str, measure: str) -> Chec
     Thresholds and shares are ours: it is contradicted only if it is at each of them, and else of an unknown
     method. So it is for swapping if the three readings do not agree.
     """
-    readings = READINGS if method == "swapping" else (CELLS,)
+    readings = data.READINGS if method == "swapping" else (data.CELLS,)
     falls = {reading: _falls(evidence, name, method, measure, reading) for reading in readings}
     checks = {reading: mostly(list(chain(*by_place.values()))) for reading, by_place in falls.items()}
-    checked = checks.pop(CELLS)
-    against = [at for at, steps in falls[CELLS].items() if mostly(steps).verdict == CONTRADICTED]
-    in_part = checked.verdict == CONTRADICTED and len(against) < len(falls[CELLS])
+    checked = checks.pop(data.CELLS)
+    against = [at for at, steps in falls[data.CELLS].items() if mostly(steps).verdict == CONTRADICTED]
+    in_part = checked.verdict == CONTRADICTED and len(against) < len(falls[data.CELLS])
     if in_part or any(other.verdict != checked.verdict for other in checks.values()):
         checked = replace(checked, verdict=claims.METHOD_UNKNOWN)
     values = {
         "against": against or "none",
-        "places": list(falls[CELLS]),
+        "places": list(falls[data.CELLS]),
         "told": [f"{reading}: {_low(other.why)[:-1]}" for reading, other in checks.items()],
     }
     return replace(checked, values=values, case="swapping" if checks else "")

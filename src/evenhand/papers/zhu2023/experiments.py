@@ -39,29 +39,10 @@ if TYPE_CHECKING:
 REPETITIONS, FEW = 200, 20
 """Repetitions of an experiment, and those of k-anonymity, whose printed numbers are multiples of 1 / 20."""
 
-THRESHOLDS = (2, 4, 6, 8, 10)
-"""The k of figures 2, 3 and 6 to 9, which the text does not give."""
-
-SHARES = (10, 20, 30, 40, 50)
-"""Per cent of records that are swapped in these figures; the text does not give them either."""
-
-SMALLER_NOISE = "discrete-gaussian, variance 4 / epsilon^2"
-BY_THRESHOLD = "noisy-suppression, one threshold"
-AGAINST_ALL = "sampled-k-anonymity, against everybody"
-"""What else is in an experiment: the noise of the text, Algorithm 2, and a sample against everybody."""
-
 DRAWN = (LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING)
 """The mechanisms whose errors are drawn by one function: all but k-anonymity."""
 
 ORIGINAL, EXACT = "original", "exact"
-
-CELLS, NEAREST, DISCREPANT = "cells, nearest", "people, nearest", "people, discrepant"
-READINGS: dict[str, dict[str, Any]] = {
-    CELLS: {"pairing": "nearest", "records": "cells"},
-    NEAREST: {"pairing": "nearest", "records": "people"},
-    DISCREPANT: {"pairing": "discrepancy", "records": "people"},
-}
-"""What swapping may mean: Algorithm 3 on rows of the histogram, on people, and section 3 on people."""
 
 BASELINE, MAJORITY = "baseline", "majority"
 """The classifier that is trained on the true table, and the one that says what most people have."""
@@ -100,9 +81,9 @@ def _source(*words: object) -> SeededSource:
 
 def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
-    histogram, everything = data.count_people(name), _all_columns(name)
-    drawn = (LAPLACE, GAUSSIAN, SMALLER_NOISE, SUPPRESSION, BY_THRESHOLD, SWAPPING)
-    found: Numbers = {mechanism: {} for mechanism in (*drawn, ANONYMITY, AGAINST_ALL)}
+    histogram, everything = data.count_people(name), data.count_people(name, quasi=data.COLUMNS)
+    drawn = (LAPLACE, GAUSSIAN, data.SMALLER_NOISE, SUPPRESSION, data.BY_THRESHOLD, SWAPPING)
+    found: Numbers = {mechanism: {} for mechanism in (*drawn, ANONYMITY, data.AGAINST_ALL)}
     for text in EPSILONS:
         epsilon = Fraction(text)
         for mechanism in drawn:
@@ -111,7 +92,7 @@ def _table(name: str, number: int) -> dict[str, Any]:
             found[mechanism][text] = summarise_errors(errors)
         source = _source("tables", name, number, ANONYMITY, text)
         both = anonymity_errors(everything, epsilon, FEW, source)
-        for mechanism, errors in zip((ANONYMITY, AGAINST_ALL), both, strict=True):
+        for mechanism, errors in zip((ANONYMITY, data.AGAINST_ALL), both, strict=True):
             found[mechanism][text] = summarise_errors(errors)
     return {"numbers": found}
 
@@ -128,11 +109,6 @@ def _ipums_table(name: str, number: int) -> dict[str, Any]:
     return {"numbers": found}
 
 
-def _all_columns(name: str) -> Histogram:
-    """Return the table with every column a quasi-identifier: a row is generalised as a whole."""
-    return data.count_people(name, data.COLUMNS, data.COLUMNS)
-
-
 # --- figures --------------------------------------------------------------------------------------
 
 
@@ -144,7 +120,7 @@ def _figure(name: str, number: int) -> dict[str, Any]:
 
 def _suppression(name: str, number: int) -> Numbers:
     histogram, found = data.count_people(name), {}
-    for k in THRESHOLDS:
+    for k in data.THRESHOLDS:
         source = _source("figures", name, number, "suppression", k)
         errors = release_errors(release.Suppression(threshold=k, fill=data.FILL), histogram, 1, source)
         found[str(k)] = {ORIGINAL: summarise_errors(errors)}
@@ -158,9 +134,9 @@ def _swapping(name: str, number: int) -> Numbers:
     """Return the three readings of swapping by the share that is swapped, and the counterpart by epsilon."""
     histogram = data.count_people(name)
     source = _source("figures", name, number, "swapping")
-    found: Numbers = {each: {} for each in (*READINGS, "epsilon")}
-    for reading, options in READINGS.items():
-        for share in SHARES:
+    found: Numbers = {each: {} for each in (*data.READINGS, "epsilon")}
+    for reading, options in data.READINGS.items():
+        for share in data.SHARES:
             mechanism = release.Swapping(fraction=Fraction(share, 100), **options)
             found[reading][str(share)] = summarise_errors(release_errors(mechanism, histogram, FEW, source))
     for text in EPSILONS:
@@ -171,8 +147,8 @@ def _swapping(name: str, number: int) -> Numbers:
 
 def _anonymity(name: str, number: int) -> Numbers:
     """Return k-anonymity against the table it was made of, and a sample's against everybody."""
-    everything, found = _all_columns(name), {}
-    for k in THRESHOLDS:
+    everything, found = data.count_people(name, quasi=data.COLUMNS), {}
+    for k in data.THRESHOLDS:
         source = _source("figures", name, number, "k-anonymity", k)
         inside, _ = anonymity_errors(everything, None, FEW, source, k=k)
         found[str(k)] = {ORIGINAL: summarise_errors(inside)}
@@ -195,7 +171,7 @@ def _exact(number: int) -> dict[str, Any]:
         epsilon = Fraction(text)
         smaller = DiscreteGaussian(exact.variance(epsilon, printed=True))
         biases = exact.biases(histogram, epsilon, data.THRESHOLD)
-        biases[SMALLER_NOISE] = exact.clipped_bias(counts.ravel(), smaller)
+        biases[data.SMALLER_NOISE] = exact.clipped_bias(counts.ravel(), smaller)
         deltas = _deltas(epsilon, matrix.shape[1])
         for mechanism in (*biases, ANONYMITY):
             bias = biases.get(mechanism)
@@ -229,7 +205,7 @@ def _deltas(epsilon: Fraction, size: int) -> dict[str, dict[str, float]]:
         ANONYMITY: (theorem_5_delta(epsilon), exact.anonymity_delta(epsilon)),
     }
     found = {mechanism: {"delta": delta, "exact delta": true} for mechanism, (delta, true) in pairs.items()}
-    return found | {SMALLER_NOISE: {"exact delta": exact.gaussian_delta(smaller, epsilon)}}
+    return found | {data.SMALLER_NOISE: {"exact delta": exact.gaussian_delta(smaller, epsilon)}}
 
 
 def shipped_numbers(histogram: Histogram) -> Numbers:
@@ -363,11 +339,11 @@ def draw_errors(
         return release_errors(release.RandomSwapping(epsilon=epsilon), table, repetitions, source)
     counts: Any = np.asarray(table.counts).ravel()
     law: Any = Laplace(2 / epsilon)
-    if mechanism == BY_THRESHOLD:
+    if mechanism == data.BY_THRESHOLD:
         noisy = threshold + law.draw(size=(repetitions, 1), source=source)
         return np.where(counts < noisy, np.floor(noisy / 2) - counts, 0.0)
-    if mechanism in (GAUSSIAN, SMALLER_NOISE):
-        law = DiscreteGaussian(exact.variance(epsilon, printed=mechanism == SMALLER_NOISE))
+    if mechanism in (GAUSSIAN, data.SMALLER_NOISE):
+        law = DiscreteGaussian(exact.variance(epsilon, printed=mechanism == data.SMALLER_NOISE))
     noise = law.draw(size=(repetitions, counts.size), source=source)
     if mechanism == SUPPRESSION:
         return np.where(counts + noise >= threshold, 0.0, threshold // 2 - counts)

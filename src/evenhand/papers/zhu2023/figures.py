@@ -9,8 +9,7 @@ from evenhand.papers.panels import Figure, Plot, Series
 from evenhand.papers.stored import read_toml
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023 import experiments
-from evenhand.papers.zhu2023.data import DATA, EPSILONS, MECHANISMS
-from evenhand.papers.zhu2023.experiments import ORIGINAL, READINGS, SHARES, THRESHOLDS
+from evenhand.papers.zhu2023.data import DATA, EPSILONS, MECHANISMS, READINGS, SHARES, THRESHOLDS
 from evenhand.papers.zhu2023.records import runs
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
@@ -45,9 +44,6 @@ def _columns(names: tuple[str, ...], rows: list[Any]) -> dict[str, list[Any]]:
     return {column: [row[place] for row in rows] for place, column in enumerate(names)}
 
 
-# --- errors and alphas ----------------------------------------------------------------------------
-
-
 def curves_figure(evidence: Evidence, name: str, measure: str) -> Chart:
     """Return errors or alphas of the three methods, originals dashed and counterparts by epsilon."""
     figure, source = Figure(__package__, "curves"), DATA[name]
@@ -79,12 +75,9 @@ def _curves(evidence: Evidence, name: str, method: str, measure: str) -> dict[st
         return estimate_mean(runs(evidence, f"figures-{name}", method, at, line, measure))
 
     if method != "swapping":
-        return {line: [mean(str(k), line) for k in THRESHOLDS] for line in (ORIGINAL, *EPSILONS)}
+        return {line: [mean(str(k), line) for k in THRESHOLDS] for line in (experiments.ORIGINAL, *EPSILONS)}
     originals = {reading: [mean(reading, str(share)) for share in SHARES] for reading in READINGS}
     return originals | {text: [mean("epsilon", text)] * len(SHARES) for text in EPSILONS}
-
-
-# --- accuracies -----------------------------------------------------------------------------------
 
 
 def accuracy_figure(evidence: Evidence, name: str) -> Chart:

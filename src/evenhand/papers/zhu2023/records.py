@@ -48,9 +48,6 @@ def exact_record(evidence: Evidence, name: str) -> Mapping[str, Any]:
     return evidence.trials[EXACT][list(DATA).index(name)]
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
 def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tuple[str, float, float]:
     """Return a printed number: its text, its value, and one unit of its last digit.
 

@@ -10,8 +10,7 @@ from evenhand.papers.claims import AGREES, CONTRADICTED, METHOD_UNKNOWN, OTHER_D
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023 import experiments
-from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, MECHANISMS, SWAPPING
-from evenhand.papers.zhu2023.experiments import AGAINST_ALL, BY_THRESHOLD, EXACT, SMALLER_NOISE
+from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, EXTRA, MECHANISMS, SWAPPING
 from evenhand.papers.zhu2023.records import exact_record, number_of, of_table, printed_number, runs
 
 if TYPE_CHECKING:
@@ -27,11 +26,6 @@ AS_IPUMS = "race coded as in IPUMS"
 and evenhand's own mechanism."""
 
 _MEASURES = {"l1": "l1_bias", "alpha": "alpha"}
-_EXTRA = {
-    SMALLER_NOISE: "the variance of the text; no printed numbers",
-    BY_THRESHOLD: "Algorithm 2; the printed numbers fit equation (2)",
-    AGAINST_ALL: "the sample's table against everybody; the printed numbers are below the people left out",
-}
 _DELTAS = {
     SWAPPING: "at every epsilon, if only the quasi-identifier may change; else 1",
     ANONYMITY: "at every epsilon, for the sample itself",
@@ -44,11 +38,11 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 1 to 3, the numbers behind the figures, and the accuracies."""
     found: dict[str, list[Row]] = {}
     for name, source in DATA.items():
-        if {f"tables-{name}", EXACT} <= evidence.trials.keys():
+        if {f"tables-{name}", experiments.EXACT} <= evidence.trials.keys():
             table = source.table.lower().replace(" ", "-")
             found[table] = [
                 row
-                for text, mechanism in product(EPSILONS, (*MECHANISMS, *_EXTRA))
+                for text, mechanism in product(EPSILONS, (*MECHANISMS, *EXTRA))
                 for row in _block(evidence, name, mechanism, text, partial(_row, table, name))
             ]
         for kind, make in (("figures", _figures), ("classification", _accuracies)):
@@ -56,9 +50,6 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
             if table in evidence.trials:
                 found[table] = list(make(evidence, table, partial(_row, table, name)))
     return {name: columns_of(rows) for name, rows in found.items()}
-
-
-# --- tables 1 to 3 --------------------------------------------------------------------------------
 
 
 def _block(evidence: Evidence, name: str, mechanism: str, text: str, row: Any) -> Iterator[Row]:
@@ -74,9 +65,9 @@ def _block(evidence: Evidence, name: str, mechanism: str, text: str, row: Any) -
         yield row("delta", exact["exact delta"], strategy=EXACTLY, note=note)
     coded = mechanism in MECHANISMS and mechanism != ANONYMITY and f"ipums-{name}" in evidence.trials
     for measure, word in _MEASURES.items():
-        if mechanism in _EXTRA:
+        if mechanism in EXTRA:
             mean = estimate_mean(of_table(evidence, name, mechanism, text, measure))
-            yield row(word, mean, note=_EXTRA[mechanism])
+            yield row(word, mean, note=EXTRA[mechanism])
         else:
             own, other = number(measure), number(measure, kind="ipums") if coded else None
             cells = _verdict(own) | {"paper": printed_number(name, mechanism, text, measure)[1]}
@@ -96,9 +87,6 @@ def _block(evidence: Evidence, name: str, mechanism: str, text: str, row: Any) -
 
 def _verdict(checked: Any) -> Row:
     return {"paper": checked.paper_value, "verdict": checked.verdict, "note": checked.why}
-
-
-# --- figures --------------------------------------------------------------------------------------
 
 
 def _figures(evidence: Evidence, trials: str, row: Any) -> Iterator[Row]:
@@ -133,9 +121,6 @@ def _accuracies(evidence: Evidence, trials: str, row: Any) -> Iterator[Row]:
                 yield row("acc", mean, mechanism=mechanism, epsilon=epsilon, note=note)
 
 
-# --- for reading ----------------------------------------------------------------------------------
-
-
 def side_by_side(evidence: Evidence, name: str) -> str:
     """Return a table as Markdown: printed, drawn again and exact, side by side."""
     numbers = "{0}: paper | ours | IPUMS | exact".format
@@ -144,7 +129,9 @@ def side_by_side(evidence: Evidence, name: str) -> str:
     for text, (mechanism, title) in product(EPSILONS, MECHANISMS.items()):
         exact = exact_record(evidence, name)["numbers"][mechanism][text]
         delta = printed_number(name, mechanism, text, "delta")[0]
-        cells = [text, title, delta, _level(exact["exact delta"])]
+        true = exact["exact delta"]
+        level = f"{true:.4f}" if true >= 1e-3 else f"{true:.1e}"
+        cells = [text, title, delta, f"{true:g}" if true in (0.0, 1.0) else level]
         for measure, digits in (("l1", 1), ("alpha", 2)):
             kinds = {"tables": True, "ipums": mechanism != ANONYMITY}
             means = [
@@ -155,9 +142,3 @@ def side_by_side(evidence: Evidence, name: str) -> str:
             cells += [printed_number(name, mechanism, text, measure)[0], *ours]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-def _level(value: float) -> str:
-    if value in (0.0, 1.0):
-        return f"{value:g}"
-    return f"{value:.4f}" if value >= 1e-3 else f"{value:.1e}"

@@ -17,8 +17,8 @@ import numpy as np
 
 from evenhand.papers.claims import Checked, agree_if, cannot_check
 from evenhand.papers.zhu2023 import exact
-from evenhand.papers.zhu2023.data import DATA, EPSILONS, GAUSSIAN, PRINTED, SWAPPING
-from evenhand.papers.zhu2023.experiments import EXACT, SMALLER_NOISE
+from evenhand.papers.zhu2023.data import DATA, EPSILONS, GAUSSIAN, PRINTED, SMALLER_NOISE, SWAPPING
+from evenhand.papers.zhu2023.experiments import EXACT
 from evenhand.privacy.laws import Laplace
 from evenhand.release import alpha_bounds
 from evenhand.release.delta.theorem5 import theorem_5_delta

@@ -29,8 +29,8 @@ def _people(monkeypatch):
     monkeypatch.setattr(data, "load_people", lambda _: SimpleNamespace(frame=frame, schema=schema))
     monkeypatch.setattr(experiments, "REPETITIONS", 4)
     monkeypatch.setattr(experiments, "FEW", 2)
-    monkeypatch.setattr(experiments, "THRESHOLDS", (2, 6))
-    monkeypatch.setattr(experiments, "SHARES", (10, 50))
+    monkeypatch.setattr(data, "THRESHOLDS", (2, 6))
+    monkeypatch.setattr(data, "SHARES", (10, 50))
     monkeypatch.setattr(experiments, "TRAINED", 1)
     data.count_people.cache_clear()
     yield frame
@@ -74,7 +74,7 @@ def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
     """That is what tells Algorithm 2 from equation (2)."""
     counts = np.array([1, 5, 9])
     table = SimpleNamespace(counts=counts)
-    errors = experiments.draw_errors(experiments.BY_THRESHOLD, table, Fraction(1), 500, SeededSource(2))
+    errors = experiments.draw_errors(data.BY_THRESHOLD, table, Fraction(1), 500, SeededSource(2))
     hidden = counts + errors != counts
 
     assert (hidden[:, 0] >= hidden[:, 2]).all()
@@ -102,14 +102,14 @@ def test_an_experiment_has_every_mechanism_and_epsilon(people):
     record = tables.compute(0)
 
     assert set(record["numbers"]) == {
-        *MECHANISMS, experiments.SMALLER_NOISE, experiments.BY_THRESHOLD, experiments.AGAINST_ALL
+        *MECHANISMS, data.SMALLER_NOISE, data.BY_THRESHOLD, data.AGAINST_ALL
     }  # fmt: skip
     assert all(set(found) == set(EPSILONS) for found in record["numbers"].values())
     assert record == tables.compute(0)
     assert record != tables.compute(1)
     assert first.compute(0)["people"] == len(people)
     drawn = figures.compute(0)
-    assert set(drawn["swapping"]) == {*experiments.READINGS, "epsilon"}
+    assert set(drawn["swapping"]) == {*data.READINGS, "epsilon"}
     assert set(drawn["k-anonymity"]["6"]) == {
         "original",
         *EPSILONS,
