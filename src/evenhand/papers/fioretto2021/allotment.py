@@ -126,6 +126,9 @@ SECOND, AS_PRINTED, OUTPUT = "second order", "as printed", "output"
 BEST, EVENEST = "T*", "T even"
 """Temperatures that depend on the noise alone: smallest worst bias, and smallest alpha, of counts."""
 
+SHRUNK = {f"T = {part:g} b^2": part for part in STRENGTHS}
+"""Further temperatures by name, as parts of the squared scale of the noise."""
+
 SHOWN = (PLAIN, CLAMP, EVENEST, BEST, PROXY)
 """Whose biases are kept for every district of New York."""
 
@@ -144,7 +147,7 @@ def temperatures(epsilon: str) -> dict[str, float]:
     """Return the temperatures of an epsilon, by name."""
     law = Laplace(1 / Fraction(epsilon))
     found = {EVENEST: optimal_temperature(law, minimize="alpha"), BEST: optimal_temperature(law)}
-    return found | {f"T = {each:g} b^2": each / float(Fraction(epsilon)) ** 2 for each in STRENGTHS}
+    return found | {way: part / float(Fraction(epsilon)) ** 2 for way, part in SHRUNK.items()}
 
 
 def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:

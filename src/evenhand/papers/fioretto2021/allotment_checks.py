@@ -11,8 +11,8 @@ import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, SLIP, Checked, agree_if, cannot_check
 from evenhand.papers.fioretto2021 import data, records
-from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT
-from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, PLAIN, PROXY, STRENGTHS
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, SHRUNK
+from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, PLAIN, PROXY
 from evenhand.papers.fioretto2021.trials import DRAWS
 from evenhand.papers.rules import alike
 from evenhand.papers.trials import estimate_mean
@@ -33,6 +33,7 @@ DRAMATIC, SIGNIFICANT = 10.0, 2.0
 
 _INFERRED = "0.05"  # the epsilon that the third numbers of Example 1 fit; the text says 0.1
 _UNION = "Union County, New Mexico"
+_WEAKEST, *_, _STRONGEST = SHRUNK
 
 
 # --- the tables -----------------------------------------------------------------------------------
@@ -225,24 +226,20 @@ def public(evidence: Evidence) -> Checked:
 # --- figures 8 and 9 ------------------------------------------------------------------------------
 
 
-def _strength(part: float) -> str:
-    return f"T = {part:g} b^2"
-
-
 def little(evidence: Evidence) -> Checked:
-    changes = 1 - _every(evidence, _strength(STRENGTHS[0])) / _every(evidence, CLAMP)
+    changes = 1 - _every(evidence, _WEAKEST) / _every(evidence, CLAMP)
     holds = min(changes) > 0 and max(changes) < SIMILAR
-    return agree_if(holds, part=STRENGTHS[0], changes=100 * changes)
+    return agree_if(holds, part=SHRUNK[_WEAKEST], changes=100 * changes)
 
 
 def large(evidence: Evidence) -> Checked:
-    factors = _every(evidence, _strength(STRENGTHS[-1])) / _every(evidence, CLAMP)
-    return agree_if(min(factors) > 1, part=STRENGTHS[-1], factors=factors)
+    factors = _every(evidence, _STRONGEST) / _every(evidence, CLAMP)
+    return agree_if(min(factors) > 1, part=SHRUNK[_STRONGEST], factors=factors)
 
 
 def _best_temperatures(evidence: Evidence) -> list[tuple[str, float, float]]:
     """Return at every epsilon the temperature with the smallest alpha, that alpha, and the clamp's."""
-    ways = [EVENEST, BEST, *(_strength(part) for part in STRENGTHS)]
+    ways = [EVENEST, BEST, *SHRUNK]
     found = []
     for text in EPSILONS:
         alphas = {way: records.of_allotment(evidence, text, way, "alpha") for way in ways}
@@ -255,7 +252,7 @@ def some(evidence: Evidence) -> Checked:
     found = _best_temperatures(evidence)
     agree = sum(alpha < clamp for _, alpha, clamp in found)
     told = "; ".join(f"{clamp:.2g} to {alpha:.2g} at {best}" for best, alpha, clamp in found)
-    return agree_if(agree == len(found), ways=len(STRENGTHS) + 2, agree=agree, number=len(found), told=told)
+    return agree_if(agree == len(found), ways=len(SHRUNK) + 2, agree=agree, number=len(found), told=told)
 
 
 def optimal(evidence: Evidence) -> Checked:

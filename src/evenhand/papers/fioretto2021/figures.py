@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.fioretto2021 import data, records
-from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, inverse_excess
+from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, SHRUNK, inverse_excess
 from evenhand.papers.fioretto2021.data import CLAMP, COUNTIES, EPSILONS, LANGUAGE_EPSILONS, PLAIN, PROXY
 from evenhand.papers.fioretto2021.language import MODELS, ORIGINAL, WHOLE
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
@@ -111,36 +111,22 @@ def _remedies(evidence: Evidence) -> Chart:
 
 def _modified(evidence: Evidence) -> Chart:
     figure = _figure("fig9")
-    parts = [math.log10(part) for part in data.STRENGTHS]
+    parts = [math.log10(part) for part in SHRUNK.values()]
 
     def alphas(text: str, number: int) -> list[float]:
         """Return alphas by temperature, relative to the clamp."""
-        clamp, ways = (
-            records.of_allotment(evidence, text, CLAMP, "alpha"),
-            [f"T = {part:g} b^2" for part in data.STRENGTHS],
-        )
-        return [records.of_allotment(evidence, text, way, "alpha") / clamp for way in ways[:number]]
+        clamp, *found = (records.of_allotment(evidence, text, way, "alpha") for way in (CLAMP, *SHRUNK))
+        return [alpha / clamp for alpha in found[:number]]
 
     def errors(way: str) -> list[float]:
-        return [
-            float(
-                (
-                    records.drawn_errors(evidence, text, way) / records.drawn_errors(evidence, text, CLAMP)
-                ).mean()
-            )
-            for text in EPSILONS
-        ]
+        pairs = [[records.drawn_errors(evidence, text, each) for each in (way, CLAMP)] for text in EPSILONS]
+        return [float((own / clamp).mean()) for own, clamp in pairs]
 
     first, second, third = figure.panels
-    plots = [
-        Plot(
-            words,
-            figure.series(EPSILONS, partial(alphas, number=number), parts[:number]),
-            (1.0,),
-            from_zero=True,
-        )
-        for words, number in ((first, len(parts)), (second, 6))
-    ]
+    plots = []
+    for words, number in ((first, len(parts)), (second, 6)):
+        lines = figure.series(EPSILONS, partial(alphas, number=number), parts[:number])
+        plots.append(Plot(words, lines, (1.0,), from_zero=True))
     drawn = figure.series((EVENEST, BEST), errors, _POWERS)
     return figure.chart([*plots, Plot(third, drawn, (1.0,), ticks=_TENS)])
 

@@ -112,7 +112,10 @@ def corollary_2(_: Evidence) -> Checked:
 
 
 def corollary_4(_: Evidence) -> Checked:
-    """Check it for formulas of bounded range, and compute what an unbounded one does."""
+    """Check it for formulas of bounded range, and compute what an unbounded one does.
+
+    Bounded formulas of equal biases differ by a constant (Choquet and Deny), and so have equal traces.
+    """
     x, b, slope = 1.0, 1.0, math.sqrt(1 / 5)
     biases = [expected(lambda noise, k=k: np.cos(k * (x + noise)), b) - math.cos(k * x) for k in (1, 2)]  # type: ignore[misc]
     mean = expected(lambda noise: np.exp(slope * noise), b) * expected(lambda noise: np.cos(noise / 2), b)
