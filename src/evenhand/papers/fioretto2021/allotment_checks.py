@@ -167,6 +167,11 @@ def _every(evidence: Evidence, way: str, measure: str = "alpha") -> Values:
     return np.array([records.of_allotment(evidence, text, way, measure) for text in EPSILONS])
 
 
+def _ratios(evidence: Evidence, above: str, below: str) -> Values:
+    """Return the alpha of one way as a multiple of another's, at every epsilon."""
+    return np.asarray(_every(evidence, above) / _every(evidence, below))
+
+
 def small_gain(evidence: Evidence, way: str) -> Checked:
     agree = sum(small > 0 > large for small, large in (tenths(evidence, text, way) for text in EPSILONS))
     number = len(EPSILONS)
@@ -176,7 +181,7 @@ def small_gain(evidence: Evidence, way: str) -> Checked:
 
 
 def clamp_worse(evidence: Evidence) -> Checked:
-    times = _every(evidence, CLAMP) / _every(evidence, PLAIN)
+    times = _ratios(evidence, CLAMP, PLAIN)
     agree = int((times > 1).sum())
     return agree_if(2 * agree > len(times), agree=agree, number=len(times), times=times)
 
@@ -185,7 +190,7 @@ def clamp_worse(evidence: Evidence) -> Checked:
 
 
 def dramatic(evidence: Evidence) -> Checked:
-    factors, clamped = (_every(evidence, way) / _every(evidence, PROXY) for way in (PLAIN, CLAMP))
+    factors, clamped = (_ratios(evidence, way, PROXY) for way in (PLAIN, CLAMP))
     return agree_if(min(factors) >= DRAMATIC, factors=factors, clamped=clamped, epsilons=EPSILONS)
 
 
@@ -227,13 +232,13 @@ def public(evidence: Evidence) -> Checked:
 
 
 def little(evidence: Evidence) -> Checked:
-    changes = 1 - _every(evidence, _WEAKEST) / _every(evidence, CLAMP)
+    changes = 1 - _ratios(evidence, _WEAKEST, CLAMP)
     holds = min(changes) > 0 and max(changes) < SIMILAR
     return agree_if(holds, part=SHRUNK[_WEAKEST], changes=100 * changes)
 
 
 def large(evidence: Evidence) -> Checked:
-    factors = _every(evidence, _STRONGEST) / _every(evidence, CLAMP)
+    factors = _ratios(evidence, _STRONGEST, CLAMP)
     return agree_if(min(factors) > 1, part=SHRUNK[_STRONGEST], factors=factors)
 
 

@@ -70,11 +70,12 @@ def part_errors(name: str, epsilon: str, touches: str = "1") -> dict[str, Values
         truth[part] = np.asarray(rule.holds(columns), dtype=bool)
         holds = np.asarray(rule_probability(rule, columns, laws), dtype=float)
         found[part] = np.where(truth[part], 1 - holds, holds)
-    found[INDEPENDENT] = found["share"]
-    for operator, first, second in (("or", "share", "number"), ("and", "share or number", "schooling")):
+    joined: Any = found["share"]
+    steps: Any = (("or", "share", "number"), ("and", "share or number", "schooling"))
+    for operator, first, second in steps:
         given = {"first_true": truth[first], "second_true": truth[second]}
-        found[INDEPENDENT] = composed_error(operator, found[INDEPENDENT], found[second], **given)
-    return found
+        joined = composed_error(operator, joined, found[second], **given)
+    return found | {INDEPENDENT: joined}
 
 
 def language_record(number: int) -> dict[str, Any]:

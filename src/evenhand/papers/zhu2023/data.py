@@ -36,11 +36,9 @@ CELLS = next(iter(READINGS))
 DATA = read_entries(__package__, "data")
 """The data sets by name."""
 
-ASIANS = (0.22, 0.04)
-"""The parts of Asians that are taken to be Chinese and Japanese; about those of the country."""
-
-THREE_RACES = 0.1
-"""The part of people of several races that is taken to have three or more; about that of the country."""
+ASIANS, THREE_RACES = (0.22, 0.04), 0.1
+"""The parts of Asians that are taken to be Chinese and Japanese, and that of people of several races that are
+taken to have three or more. They have no source; the page of the paper says how much depends on them."""
 
 
 class Printed(NamedTuple):
@@ -78,7 +76,9 @@ def count_people(
     return Histogram.count(rows.frame, schema, columns, bound=BOUND)
 
 
-def draw_ipums_coding(name: str, source: SeededSource) -> Histogram:
+def draw_ipums_coding(
+    name: str, source: SeededSource, *, asians: tuple[float, float] = ASIANS, three: float = THREE_RACES
+) -> Histogram:
     """Return the table with race coded as in IPUMS, which the paper's excerpts had.
 
     The three codes of American Indians and Alaska Natives are one there; Asians are Chinese, Japanese or
@@ -89,8 +89,8 @@ def draw_ipums_coding(name: str, source: SeededSource) -> Histogram:
     rows: Any = np.moveaxis(np.asarray(histogram.counts), COLUMNS.index(QUASI), 0)
     white, black, *native, asian, islanders, other, several = rows
     generator = source.generator()
-    rest = 1 - sum(ASIANS)
-    chinese, japanese, others = np.moveaxis(generator.multinomial(asian, (*ASIANS, rest)), -1, 0)
-    three = generator.binomial(several, THREE_RACES)
-    coded = [white, black, sum(native), chinese, japanese, others + islanders, other, several - three, three]
+    parts = (*asians, 1 - sum(asians))
+    chinese, japanese, others = np.moveaxis(generator.multinomial(asian, parts), -1, 0)
+    more = generator.binomial(several, three)
+    coded = [white, black, sum(native), chinese, japanese, others + islanders, other, several - more, more]
     return histogram.with_counts(np.moveaxis(np.array(coded), 0, COLUMNS.index(QUASI)))

@@ -64,7 +64,7 @@ _UNIT = "replace one"
 def paper_trials(sizes: Mapping[str, Sequence[int]]) -> tuple[Trials, ...]:
     """Return the trials of these data sets: how many for the table, the figures and classification."""
     found = [Trials(EXACT, len(sizes), _exact, label="data set")]
-    kinds = {"tables": (_table, 0), "ipums": (_ipums_table, 0), "figures": (_figure, 1)}
+    kinds = {"tables": (_table, 0), "ipums": (code_as_ipums, 0), "figures": (_figure, 1)}
     last = {"classification": (_classify, 2)}
     for runs, (name, numbers) in product((kinds, last), sizes.items()):
         for kind, (run, place) in runs.items():
@@ -97,9 +97,12 @@ def _table(name: str, number: int) -> dict[str, Any]:
     return {"numbers": found}
 
 
-def _ipums_table(name: str, number: int) -> dict[str, Any]:
-    """Return one experiment of a table with race coded as in IPUMS, k-anonymity left out."""
-    histogram = data.draw_ipums_coding(name, _source("ipums", name, number))
+def code_as_ipums(name: str, number: int, **shares: Any) -> dict[str, Any]:
+    """Return one experiment of a table with race coded as in IPUMS, k-anonymity left out.
+
+    Further arguments are the shares of :func:`~evenhand.papers.zhu2023.data.draw_ipums_coding`.
+    """
+    histogram = data.draw_ipums_coding(name, _source("ipums", name, number), **shares)
     found: Numbers = {mechanism: {} for mechanism in DRAWN}
     for text in EPSILONS:
         source = _source("ipums", name, number, text)

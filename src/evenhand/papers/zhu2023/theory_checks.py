@@ -141,7 +141,7 @@ def algorithm_2(_: Evidence) -> Checked:
 def theorem_3(_: Evidence) -> Checked:
     found, theirs, formula = [], [], []
     for size, epsilon in product((2, 3), (Fraction(1, 2), Fraction(1))):
-        pairs = [tuple((cells,) for cells in tables) for tables in _neighbours(2, size=size)]
+        pairs: Any = [tuple((cells,) for cells in tables) for tables in _neighbours(2, size=size)]
         law = partial(swapping_law, epsilon=epsilon)
         found.append(max(worst_delta(law, pairs, level) for level in (0.0, float(epsilon))))
         theirs.append(exact.swapping_theorem(epsilon, size))
