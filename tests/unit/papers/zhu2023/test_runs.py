@@ -190,6 +190,10 @@ def test_the_coding_of_ipums_merges_and_splits_codes_and_loses_nobody(monkeypatc
     assert (coded[:, 3] > coded[:, 4]).all()
     assert (coded[:, 7] > 4 * coded[:, 8]).all()
 
+    alone = data.draw_ipums_coding("ma", SeededSource(4), asians=(0.0, 0.0), three=0.0).counts[:, :, 0, 0, 0]
+    assert not alone[:, [3, 4, 8]].any()
+    assert (alone.sum(axis=1) == given.sum(axis=1)).all()
+
 
 def test_an_experiment_with_the_other_coding_leaves_k_anonymity_out(monkeypatch, people):
     """What k-anonymity merged is not known anyway."""
