@@ -1,7 +1,8 @@
 """Tell how much of the reproduction of zhu2023 depends on shares that are assumed for race as coded in IPUMS.
 
 For each choice of shares it prints how many of the nine statements about the biases of noise and suppression
-would agree, and how far the biases are off the printed ones. It takes about five minutes of one core.
+would agree, and how far the biases are off the printed ones. It takes about seven minutes of one core. Run it
+with `python -P tools/zhu2023_coding.py`: without `-P`, `coverage.py` here hides the package of that name.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def main() -> None:
                 parts = [number_of(evidence, name, mechanism, text, "l1", kind="ipums") for text in EPSILONS]
                 agree += share(parts).verdict == AGREES
                 offs += [part.values["off"] for part in parts]
-        print(f"{chinese:.2f} {japanese:.2f} {three:.2f}: {agree} of 9, {min(offs):+.1%} to {max(offs):+.1%}")
+        print(
+            f"{chinese:.2f} {japanese:.2f} {three:.2f}: {agree} of 9, {min(offs):+.1%} to {max(offs):+.1%}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
