@@ -9,6 +9,7 @@ import pytest
 from evenhand.datasets.entries.counties import covered
 from evenhand.papers.claims import Evidence
 from evenhand.papers.fioretto2021 import allotment as fioretto2021_allotment
+from evenhand.papers.fioretto2021 import data as fioretto2021_data
 from evenhand.papers.fioretto2021 import language as fioretto2021_language
 from evenhand.papers.fioretto2021 import trials as fioretto2021_trials
 from evenhand.papers.fioretto2021.data import Areas, Districts
@@ -26,8 +27,7 @@ def made_up_districts(name):
     kept = chosen if name == "new-york" else np.ones(90, dtype=bool)
     if name == "poverty":
         counts = counts // 5 + 1
-    names = np.array([f"District {place}" for place in range(90)], dtype=object)
-    return Districts(names[kept], counts[kept], weights[kept], chosen[kept], 0)
+    return Districts(counts[kept], weights[kept], chosen[kept], 0)
 
 
 def made_up_areas(name):
@@ -41,7 +41,8 @@ def made_up_areas(name):
     names = np.array([UNION if place == 4 else f"County {place}" for place in range(66)], dtype=object)
     kept = slice(0, 66 if name == "simulated" else 30)
     drawn = (np.arange(66) >= 30)[kept]
-    return Areas(names[kept], s[kept], sp[kept], spe[kept], covered(s, sp, spe)[kept], drawn)
+    columns = {"s": s[kept], "sp": sp[kept], "spe": spe[kept]}
+    return Areas(names[kept], columns, covered(**columns), drawn)
 
 
 def _temperatures(epsilon):
@@ -53,12 +54,9 @@ def _temperatures(epsilon):
 
 def standing_in(monkeypatch):
     """Let every module of the paper read the invented tables, and draw little."""
-    monkeypatch.setattr(fioretto2021_allotment, "load_districts", made_up_districts)
-    monkeypatch.setattr(fioretto2021_trials, "load_districts", made_up_districts)
-    for module in (fioretto2021_trials, fioretto2021_language):
-        monkeypatch.setattr(module, "load_areas", made_up_areas)
-    for module in (fioretto2021_allotment, fioretto2021_trials):
-        monkeypatch.setattr(module, "temperatures", _temperatures)
+    monkeypatch.setattr(fioretto2021_data, "load_districts", made_up_districts)
+    monkeypatch.setattr(fioretto2021_data, "load_areas", made_up_areas)
+    monkeypatch.setattr(fioretto2021_allotment, "temperatures", _temperatures)
     monkeypatch.setattr(fioretto2021_trials, "PART", 40)
     monkeypatch.setattr(fioretto2021_trials, "REPETITIONS", 300)
     monkeypatch.setattr(fioretto2021_language, "GROUPS", 3)

@@ -1,21 +1,22 @@
 """Records of zhu2023 made by hand: findings and numbers can be planted in them."""
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.zhu2023.classification import BASELINE, MAJORITY, ORIGINALS, classification_name
-from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, PRINTED
-from evenhand.papers.zhu2023.experiments import (
+from evenhand.papers.zhu2023.data import (
     AGAINST_ALL,
+    ANONYMITY,
     BY_THRESHOLD,
-    EXACT,
-    ORIGINAL,
+    DATA,
+    EPSILONS,
+    GAUSSIAN,
+    LAPLACE,
+    MECHANISMS,
+    PRINTED,
     READINGS,
     SHARES,
     SMALLER_NOISE,
     THRESHOLDS,
-    figures_name,
-    ipums_name,
-    tables_name,
 )
+from evenhand.papers.zhu2023.experiments import BASELINE, EXACT, MAJORITY, ORIGINAL, ORIGINALS
 
 EXPERIMENTS = 6
 
@@ -113,10 +114,10 @@ def evidence(tables=None, exact=None, figures=None, accuracies=None, coded=None)
     trials = {EXACT: {place: exact_record(name, **(exact or {})) for place, name in enumerate(DATA)}}
     for name in DATA:
         numbers = range(EXPERIMENTS)
-        trials[tables_name(name)] = {each: table_record(name, each, **(tables or {})) for each in numbers}
-        trials[ipums_name(name)] = {each: table_record(name, each, **(coded or {})) for each in numbers}
-        trials[figures_name(name)] = {each: figure_record(each, **(figures or {})) for each in numbers}
-        trials[classification_name(name)] = {
+        trials[f"tables-{name}"] = {each: table_record(name, each, **(tables or {})) for each in numbers}
+        trials[f"ipums-{name}"] = {each: table_record(name, each, **(coded or {})) for each in numbers}
+        trials[f"figures-{name}"] = {each: figure_record(each, **(figures or {})) for each in numbers}
+        trials[f"classification-{name}"] = {
             each: accuracy_record(each, **(accuracies or {})) for each in numbers
         }
     return Evidence({}, None, trials)

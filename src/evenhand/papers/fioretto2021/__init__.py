@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from evenhand.papers.fioretto2021 import allotment_checks, language_checks, theory_checks
 from evenhand.papers.fioretto2021.figures import draw_figures
 from evenhand.papers.fioretto2021.tables import build_tables
 from evenhand.papers.fioretto2021.trials import paper_trials
 from evenhand.papers.stored import read_paper, read_toml
 
-if TYPE_CHECKING:
-    from evenhand.papers.trials import Trials
-
 __all__ = ["PAPER"]
 
-
-def _trials(design: str) -> tuple[Trials, ...]:
-    """Return the experiments of a design."""
-    return paper_trials(read_toml(__name__, "paper.toml")["sizes"][design])
-
+_SIZES = read_toml(__name__, "paper.toml")["sizes"]
 
 PAPER = read_paper(
     __name__,
@@ -28,6 +19,6 @@ PAPER = read_paper(
     theory_checks,
     tables=build_tables,
     figures=draw_figures,
-    trials=_trials,
+    trials=lambda design: paper_trials(_SIZES[design]),
 )
 """The paper, ready to run."""

@@ -20,21 +20,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expi
 
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, total_not_positive
+from evenhand.decide.allotment.principal_values import reciprocal_mean
 from evenhand.decide.bounds_curvature import allotment_trace, second_order_bias
-from evenhand.papers.fioretto2021.data import (
-    BUDGET,
-    CLAMP,
-    EPSILONS,
-    LEAST,
-    PLAIN,
-    PROXY,
-    TABLES,
-    load_districts,
-)
+from evenhand.decide.mitigate.output import share_sensitivity
+from evenhand.papers.fioretto2021 import data
+from evenhand.papers.fioretto2021.data import BUDGET, CLAMP, EPSILONS, PLAIN, PROXY, STRENGTHS
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
 from evenhand.release.postprocess import optimal_temperature
@@ -53,17 +46,8 @@ _NODES = 32
 def mean_and_variance(counts: Any, scale: Fraction, temperature: float = 0.0) -> tuple[Values, Values]:
     """Return mean and variance of counts with Laplace noise that are clamped at 0, or shrunken.
 
-    Parameters
-    ----------
-    counts : array of int
-    scale : Fraction
-        Of the noise.
-    temperature : float
-        T of the modified post-processing; 0 only clamps.
+    The temperature is T of the modified post-processing; 0 only clamps.
 
-    Examples
-    --------
-    >>> from fractions import Fraction
     >>> mean, variance = mean_and_variance(np.array([3]), Fraction(2), 1.0)
     >>> round(float(mean[0]) - 3, 12)
     -0.001512302411
@@ -108,9 +92,6 @@ def released_bias(table: Districts, scale: Fraction, temperature: float = 0.0) -
     return np.asarray(shares - table.shares)
 
 
-# --- remedies -------------------------------------------------------------------------------------
-
-
 def inverse_excess(ratio: float) -> float:
     r"""Return :math:`Z\, E[1/\tilde Z] - 1` of Laplace noise whose scale is so small a part of Z.
 
@@ -119,13 +100,7 @@ def inverse_excess(ratio: float) -> float:
     >>> round(inverse_excess(0.1), 9)
     0.023551772
     """
-    if ratio > 1 / 40:
-        inverse = 1 / ratio
-        return float(
-            (-math.exp(inverse) * expi(-inverse) + math.exp(-inverse) * expi(inverse)) * inverse / 2 - 1
-        )
-    terms = [math.factorial(2 * k) * ratio ** (2 * k) for k in range(1, 12)]
-    return math.fsum(terms)
+    return reciprocal_mean(1.0, Laplace(ratio)).excess
 
 
 def proxy_bias(table: Districts, epsilon: Fraction) -> Values:
@@ -134,19 +109,15 @@ def proxy_bias(table: Districts, epsilon: Fraction) -> Values:
     return table.shares * inverse_excess(ratio)
 
 
-def output_sensitivity(table: Districts, least: float) -> float:
+def output_sensitivity(table: Districts, least: float = data.LEAST) -> float:
     """Return the sensitivity of Theorem 11 with a lower bound on the sum, as a share of the sum."""
-    return 2 * int(table.weights.max()) / (least * table.total)
+    return share_sensitivity(int(table.weights.max()), least * table.total, "replace one")
 
 
 def sensitivity_as_it_is(table: Districts) -> float:
     """Return how far all shares together move at most if one person leaves this very table."""
-    weights, counts = table.weights.astype(float), table.counts.astype(float)
-    total = table.total
-    return float((2 * weights * (total - counts * weights) / (total * (total - weights))).max())
-
-
-# --- the allotment --------------------------------------------------------------------------------
+    weights, total = table.weights.astype(float), table.total
+    return float((2 * weights * (total - table.counts * weights) / (total * (total - weights))).max())
 
 
 SECOND, AS_PRINTED, OUTPUT = "second order", "as printed", "output"
@@ -155,8 +126,8 @@ SECOND, AS_PRINTED, OUTPUT = "second order", "as printed", "output"
 BEST, EVENEST = "T*", "T even"
 """Temperatures that depend on the noise alone: smallest worst bias, and smallest alpha, of counts."""
 
-STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Further temperatures, as parts of the squared scale of the noise; the text does not give its own."""
+SHRUNK = {f"T = {part:g} b^2": part for part in STRENGTHS}
+"""Further temperatures by name, as parts of the squared scale of the noise."""
 
 SHOWN = (PLAIN, CLAMP, EVENEST, BEST, PROXY)
 """Whose biases are kept for every district of New York."""
@@ -175,11 +146,8 @@ def round_significant(values: Any, digits: int = 7) -> Any:
 def temperatures(epsilon: str) -> dict[str, float]:
     """Return the temperatures of an epsilon, by name."""
     law = Laplace(1 / Fraction(epsilon))
-    found = {
-        EVENEST: optimal_temperature(law, minimize="alpha"),
-        BEST: optimal_temperature(law),
-    }
-    return found | {f"T = {each:g} b^2": each / float(Fraction(epsilon)) ** 2 for each in STRENGTHS}
+    found = {EVENEST: optimal_temperature(law, minimize="alpha"), BEST: optimal_temperature(law)}
+    return found | {way: part / float(Fraction(epsilon)) ** 2 for way, part in SHRUNK.items()}
 
 
 def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:
@@ -188,41 +156,34 @@ def exact_bias(table: Districts, epsilon: Fraction) -> tuple[Values, float]:
     return np.asarray(found[0]), float(np.max(found[1]))
 
 
-def _chance(table: Districts, epsilon: Fraction) -> float:
-    """Return the probability that the noisy sum is 0 or less, or a bound of it."""
-    return float(total_not_positive(Allotment(table.weights), table.counts, Laplace(1 / epsilon))[0])
-
-
 def allotment_record(number: int) -> dict[str, Any]:
     """Return everything about one of the tables."""
-    name = list(TABLES)[number]
-    table = load_districts(name)
-    chosen = table.chosen
+    name = data.TABLES[number]
+    table = data.load_districts(name)
+    weights, counts, chosen, shares = table.weights, table.counts, table.chosen, table.shares
     found: dict[str, Any] = {}
     for text in EPSILONS:
         biases, error = _biases(table, text)
+        chance = total_not_positive(Allotment(weights), counts, Laplace(1 / Fraction(text)))[0]
         found[text] = {
             "summary": {way: _summary(bias, chosen) for way, bias in biases.items()},
             "bias": {way: round_significant(biases[way][chosen]) for way in SHOWN},
             "error": _errors(table, Fraction(text)),
             "bound": error,
-            "not positive": _chance(table, Fraction(text)),
-            "temperatures": {BEST: temperatures(text)[BEST], EVENEST: temperatures(text)[EVENEST]},
+            "not positive": float(chance),
+            "temperatures": {way: temperatures(text)[way] for way in (BEST, EVENEST)},
         }
     return {
         "name": name,
-        "districts": len(table.counts),
+        "districts": len(counts),
         "left out": table.left_out,
         "chosen": int(chosen.sum()),
-        "people": int(table.counts.sum()),
+        "people": int(counts.sum()),
         "total": table.total,
-        "largest share": float(table.shares.max()),
-        "chosen share": float(table.shares[chosen].sum()),
-        "sizes": table.counts[chosen].tolist(),
-        "sensitivity": {
-            "theorem 11": output_sensitivity(table, LEAST),
-            "exact": sensitivity_as_it_is(table),
-        },
+        "largest share": float(shares.max()),
+        "chosen share": float(shares[chosen].sum()),
+        "sizes": counts[chosen].tolist(),
+        "sensitivity": {"theorem 11": output_sensitivity(table), "exact": sensitivity_as_it_is(table)},
         "epsilons": found,
     }
 
@@ -241,9 +202,8 @@ def _biases(table: Districts, text: str) -> tuple[dict[str, Values], float]:
         PROXY: proxy_bias(table, epsilon),
         OUTPUT: np.zeros(len(plain)),
     }
-    for name, value in temperatures(text).items():
-        found[name] = released_bias(table, 1 / epsilon, value)
-    return found, error
+    shrunk = {way: released_bias(table, 1 / epsilon, value) for way, value in temperatures(text).items()}
+    return found | shrunk, error
 
 
 def _summary(bias: Values, chosen: Any) -> dict[str, float]:
@@ -265,11 +225,10 @@ def _summary(bias: Values, chosen: Any) -> dict[str, float]:
 
 def _errors(table: Districts, epsilon: Fraction) -> dict[str, dict[str, float]]:
     """Return mean absolute errors that have a formula: with a public sum, and of noise on the shares."""
-    public = 2 * table.weights / (float(epsilon) * table.total)
-    output = output_sensitivity(table, LEAST) / float(epsilon)
     one = table.weights / (float(epsilon) * table.total)
+    output = np.full(len(one), output_sensitivity(table) / float(epsilon))
+    errors = {"one count": one, "public sum": 2 * one, OUTPUT: output}
     return {
-        "one count": {"all": float(one.mean()), "New York": float(one[table.chosen].mean())},
-        "public sum": {"all": float(public.mean()), "New York": float(public[table.chosen].mean())},
-        OUTPUT: {"all": output, "New York": output},
+        way: {"all": float(each.mean()), "New York": float(each[table.chosen].mean())}
+        for way, each in errors.items()
     }

@@ -4,99 +4,86 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, SLIP, Checked, agree_if, cannot_check
-from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, STRENGTHS
-from evenhand.papers.fioretto2021.data import (
-    AVERAGE,
-    BOUNDS,
-    BUDGET,
-    CLAMP,
-    COUNTIES,
-    EPSILONS,
-    PLAIN,
-    PROXY,
-)
-from evenhand.papers.fioretto2021.records import (
-    allotment,
-    biases,
-    check_amount,
-    check_number,
-    drawn_alpha,
-    drawn_errors,
-    language,
-    of_allotment,
-)
+from evenhand.papers.fioretto2021 import data, records
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, SHRUNK
+from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, PLAIN, PROXY
 from evenhand.papers.fioretto2021.trials import DRAWS
 from evenhand.papers.rules import alike
 from evenhand.papers.trials import estimate_mean
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.papers.claims import Evidence
 
-SIMILAR = 0.1
-"""Errors within it, as a share, are called similar, and alphas that change by less are hardly changed."""
+    Values = NDArray[np.float64]
 
-DRAMATIC = 10.0
-"""By what factor a dramatic change is at least."""
+SIMILAR, PERCEPTIBLE = 0.1, 0.05
+"""Errors within these shares are similar, and without perceptible difference; so are alphas the first."""
 
-SIGNIFICANT = 2.0
-"""Errors that are so many times as large are called significant."""
-
-PERCEPTIBLE = 0.05
-"""Errors within it, as a share, have no perceptible difference."""
+DRAMATIC, SIGNIFICANT = 10.0, 2.0
+"""By what factor a dramatic change is at least, and how many times as large significant errors are."""
 
 _INFERRED = "0.05"  # the epsilon that the third numbers of Example 1 fit; the text says 0.1
-_OF_SUM = 0.9  # the part of the sum that the paper calls a public bound
 _UNION = "Union County, New Mexico"
+_WEAKEST, *_, _STRONGEST = SHRUNK
 
 
 # --- the tables -----------------------------------------------------------------------------------
 
 
 def districts(evidence: Evidence, paper: int) -> Checked:
-    found = allotment(evidence)["districts"]
+    found = records.allotment(evidence)["districts"]
     return agree_if(found == paper, ours=Estimated(float(found)), paper=f"{paper:,}", found=found)
 
 
 def children(evidence: Evidence) -> Checked:
-    students, poor = (allotment(evidence, name) for name in ("students", "poverty"))
-    alphas = [of_allotment(evidence, "0.001", PLAIN, "alpha", name=name) for name in ("students", "poverty")]
+    students, poor = (records.allotment(evidence, name) for name in ("students", "poverty"))
+    alphas = [
+        records.of_allotment(evidence, "0.001", PLAIN, "alpha", name=name) for name in ("students", "poverty")
+    ]
     return agree_if(students["people"] < 2 * poor["people"], students=students, poor=poor, alphas=alphas)
 
 
 def counties(evidence: Evidence, paper: int) -> Checked:
-    return cannot_check(paper=f"{paper:,}", areas=language(evidence)["areas"])
+    return cannot_check(paper=f"{paper:,}", areas=records.language(evidence)["areas"])
 
 
 def county_ratios(_: Evidence, paper: list[float]) -> Checked:
-    found = [round(county.ratio, 4) for county in COUNTIES]
+    found = [round(county.ratio, 4) for county in data.COUNTIES]
     texts = [", ".join(map(str, ratios)) for ratios in (paper, found)]
     return agree_if(found == paper, paper=texts[0], shown=texts[1], found=found)
 
 
-def union_county(evidence: Evidence, paper: list[int]) -> Checked:
-    record, printed = language(evidence), "/".join(map(str, paper))
+def _union(evidence: Evidence) -> dict[str, Any] | None:
+    """Return the published counts of the county that can be looked up, if they are there."""
+    record = records.language(evidence)
     if _UNION not in record["names"]:
-        return cannot_check(paper=printed, case="absent")
+        return None
     place = record["names"].index(_UNION)
-    sp, s, covered = (record[column][place] for column in ("sp", "s", "covered"))
-    return agree_if(
-        [sp, s] == paper, paper=printed, shown=f"{sp}/{s}", sp=sp, s=s, answer="yes" if covered else "no"
-    )
+    return {column: record[column][place] for column in ("sp", "s", "covered")}
+
+
+def union_county(evidence: Evidence, paper: list[int]) -> Checked:
+    county, printed = _union(evidence), "/".join(map(str, paper))
+    if county is None:
+        return cannot_check(paper=printed, case="absent")
+    sp, s, answer = county["sp"], county["s"], "yes" if county["covered"] else "no"
+    return agree_if([sp, s] == paper, paper=printed, shown=f"{sp}/{s}", sp=sp, s=s, answer=answer)
 
 
 def citizens(evidence: Evidence) -> Checked:
-    record = language(evidence)
-    if _UNION not in record["names"]:
+    county = _union(evidence)
+    if county is None:
         return cannot_check(case="absent")
-    s = record["s"][record["names"].index(_UNION)]
-    return agree_if(s != COUNTIES[2].s, s=s)
+    return agree_if(county["s"] != data.COUNTIES[2].s, s=county["s"])
 
 
 # --- Example 1 ------------------------------------------------------------------------------------
@@ -104,37 +91,36 @@ def citizens(evidence: Evidence) -> Checked:
 
 def bound(evidence: Evidence, epsilon: str) -> Checked:
     """Check a fairness bound; one that fits another epsilon than the one beside it is a slip."""
-    printed = BOUNDS[epsilon]
-    checked = check_number(of_allotment(evidence, epsilon, AS_PRINTED, "alpha"), printed)
-    values = {
-        "true": of_allotment(evidence, epsilon, PLAIN, "alpha"),
-        "inferred": of_allotment(evidence, _INFERRED, AS_PRINTED, "alpha"),
-    }
-    fits = check_number(values["inferred"], printed).verdict == AGREES
-    if checked.verdict == CONTRADICTED and fits:
+    ours, inferred = (
+        records.of_allotment(evidence, text, AS_PRINTED, "alpha") for text in (epsilon, _INFERRED)
+    )
+    checked, other = (records.check_number(each, BOUNDS[epsilon]) for each in (ours, inferred))
+    values = {"true": records.of_allotment(evidence, epsilon, PLAIN, "alpha"), "inferred": inferred}
+    if checked.verdict == CONTRADICTED and other.verdict == AGREES:
         return replace(checked, verdict=SLIP, values=values, case="inferred")
     return replace(checked, values=values)
 
 
 def exact_bounds(evidence: Evidence) -> Checked:
-    printed = [of_allotment(evidence, text, AS_PRINTED, "alpha") for text in BOUNDS]
-    true = [of_allotment(evidence, text, PLAIN, "alpha") for text in BOUNDS]
-    lost = [of_allotment(evidence, text, PLAIN, "most lost") for text in BOUNDS]
-    near = all(0.5 < ours / float(paper) < 2 for ours, paper in zip(true, BOUNDS.values(), strict=True))
-    paper = ", ".join(BOUNDS.values())
-    shown = ", ".join(f"{alpha:.3g}" for alpha in true)
-    return agree_if(
-        near, paper=paper, shown=shown, true=true, times=printed[0] / true[0], first=lost[0], last=lost[-1]
+    true, lost = (
+        [records.of_allotment(evidence, text, PLAIN, measure) for text in BOUNDS]
+        for measure in ("alpha", "most lost")
     )
+    times = records.of_allotment(evidence, next(iter(BOUNDS)), AS_PRINTED, "alpha") / true[0]
+    near = all(0.5 < ours / float(paper) < 2 for ours, paper in zip(true, BOUNDS.values(), strict=True))
+    texts = {"paper": ", ".join(BOUNDS.values()), "shown": ", ".join(f"{alpha:.3g}" for alpha in true)}
+    return agree_if(near, **texts, true=true, times=times, first=lost[0], last=lost[-1])
 
 
 def average(evidence: Evidence, epsilon: str) -> Checked:
-    found = check_amount(of_allotment(evidence, epsilon, CLAMP, "average"), float(AVERAGE[epsilon]))
+    found = records.check_amount(
+        records.of_allotment(evidence, epsilon, CLAMP, "average"), float(AVERAGE[epsilon])
+    )
     values = {
-        "inside": of_allotment(evidence, epsilon, CLAMP, "average, New York"),
-        "plain": of_allotment(evidence, epsilon, PLAIN, "average"),
-        "formula": of_allotment(evidence, epsilon, AS_PRINTED, "average"),
-        "error": BUDGET * allotment(evidence)["epsilons"][epsilon]["error"]["one count"]["all"],
+        "inside": records.of_allotment(evidence, epsilon, CLAMP, "average, New York"),
+        "plain": records.of_allotment(evidence, epsilon, PLAIN, "average"),
+        "formula": records.of_allotment(evidence, epsilon, AS_PRINTED, "average"),
+        "error": data.BUDGET * records.allotment(evidence)["epsilons"][epsilon]["error"]["one count"]["all"],
     }
     return replace(found, values=values)
 
@@ -149,19 +135,17 @@ def consistent(_: Evidence) -> Checked:
 
 def most_lost(evidence: Evidence, paper: int) -> Checked:
     """Check what the district that loses most loses; without its epsilon any amount in between is reached."""
-    lost = [of_allotment(evidence, text, CLAMP, "most lost") for text in EPSILONS]
-    plain = [of_allotment(evidence, text, PLAIN, "most lost") for text in EPSILONS]
+    lost, plain = (_every(evidence, way, "most lost") for way in (CLAMP, PLAIN))
     levels = np.log([float(text) for text in EPSILONS])
     at = math.exp(np.interp(-math.log(paper), -np.log(lost), levels))
-    checked = agree_if(min(lost) <= paper <= max(lost), paper=f"${paper:,}", lost=lost, plain=plain, at=at)
-    return replace(checked, values={**checked.values, "epsilons": EPSILONS})
+    values = {"lost": lost, "plain": plain, "at": at, "epsilons": EPSILONS}
+    return agree_if(min(lost) <= paper <= max(lost), paper=f"${paper:,}", **values)
 
 
 def enough_draws(evidence: Evidence) -> Checked:
     repetitions = sum(record["repetitions"] for record in evidence.trials[DRAWS].values())
-    drawn = [drawn_alpha(evidence, text, PLAIN) for text in EPSILONS]
-    true = _every(evidence, PLAIN, "alpha, New York")
-    pairs = list(zip(drawn, true, strict=True))
+    drawn = [float(np.ptp(records.drawn_biases(evidence, text, PLAIN))) for text in EPSILONS]
+    pairs = list(zip(drawn, _every(evidence, PLAIN, "alpha, New York"), strict=True))
     near = all(ours < 2 * exact for ours, exact in pairs)
     told = ", ".join(f"{ours:.2g} for {exact:.2g}" for ours, exact in pairs)
     return agree_if(near, repetitions=repetitions, told=told, epsilons=EPSILONS)
@@ -172,34 +156,33 @@ def enough_draws(evidence: Evidence) -> Checked:
 
 def tenths(evidence: Evidence, epsilon: str, way: str) -> tuple[float, float]:
     """Return the mean bias of the smallest and of the largest tenth of the districts of New York."""
-    order = np.argsort(allotment(evidence)["sizes"], kind="stable")
+    order = np.argsort(records.allotment(evidence)["sizes"], kind="stable")
     number = max(1, len(order) // 10)
-    ordered = biases(evidence, epsilon, way)[order]
+    ordered = records.biases(evidence, epsilon, way)[order]
     return float(ordered[:number].mean()), float(ordered[-number:].mean())
 
 
-def _every(evidence: Evidence, way: str, measure: str = "alpha") -> list[float]:
-    return [of_allotment(evidence, text, way, measure) for text in EPSILONS]
+def _every(evidence: Evidence, way: str, measure: str = "alpha") -> Values:
+    """Return a number about a way to allot, at every epsilon."""
+    return np.array([records.of_allotment(evidence, text, way, measure) for text in EPSILONS])
 
 
-def _ratios(evidence: Evidence, above: str, below: str) -> list[float]:
+def _ratios(evidence: Evidence, above: str, below: str) -> Values:
     """Return the alpha of one way as a multiple of another's, at every epsilon."""
-    return [a / b for a, b in zip(_every(evidence, above), _every(evidence, below), strict=True)]
+    return np.asarray(_every(evidence, above) / _every(evidence, below))
 
 
 def small_gain(evidence: Evidence, way: str) -> Checked:
-    found = [tenths(evidence, text, way) for text in EPSILONS]
-    agree = sum(small > 0 > large for small, large in found)
-    lose = of_allotment(evidence, EPSILONS[0], PLAIN, "below, New York")
+    agree = sum(small > 0 > large for small, large in (tenths(evidence, text, way) for text in EPSILONS))
     number = len(EPSILONS)
-    return agree_if(
-        2 * agree > number, case=way, agree=agree, number=number, against=number - agree, lose=lose
-    )
+    values = {"agree": agree, "number": number, "against": number - agree}
+    lose = records.of_allotment(evidence, EPSILONS[0], PLAIN, "below, New York")
+    return agree_if(2 * agree > number, case=way, lose=lose, **values)
 
 
 def clamp_worse(evidence: Evidence) -> Checked:
     times = _ratios(evidence, CLAMP, PLAIN)
-    agree = sum(each > 1 for each in times)
+    agree = int((times > 1).sum())
     return agree_if(2 * agree > len(times), agree=agree, number=len(times), times=times)
 
 
@@ -216,17 +199,21 @@ def perfect(evidence: Evidence, way: str) -> Checked:
     return agree_if(max(found) == 0, paper="0", case=way, found=found)
 
 
+def _change_of_error(evidence: Evidence, text: str, way: str, other: str) -> Estimated:
+    """Return by what share one way's mean absolute error is above another's, over parts of the simulation."""
+    return estimate_mean(
+        records.drawn_errors(evidence, text, way) / records.drawn_errors(evidence, text, other) - 1
+    )
+
+
 def similar(evidence: Evidence) -> Checked:
-    changes = [
-        estimate_mean(drawn_errors(evidence, text, PROXY) / drawn_errors(evidence, text, PLAIN) - 1)
-        for text in EPSILONS
-    ]
+    changes = [_change_of_error(evidence, text, PROXY, PLAIN) for text in EPSILONS]
     found = alike(changes, margin=SIMILAR, what="epsilons")
     return replace(found, values={"times": [1 + change.value for change in changes]})
 
 
 def significant(evidence: Evidence) -> Checked:
-    errors = allotment(evidence)["epsilons"][EPSILONS[0]]["error"]
+    errors = records.allotment(evidence)["epsilons"][EPSILONS[0]]["error"]
     proxy, counts = (
         {place: errors[OUTPUT][place] / errors[other][place] for place in ("all", "New York")}
         for other in ("public sum", "one count")
@@ -236,37 +223,33 @@ def significant(evidence: Evidence) -> Checked:
 
 def public(evidence: Evidence) -> Checked:
     """Check that a bound of 0.9 Z stays if one person of the largest weight leaves."""
-    sensitivity = allotment(evidence)["sensitivity"]
-    moved = _OF_SUM * sensitivity["theorem 11"] / 2  # a_max / Z
+    sensitivity = records.allotment(evidence)["sensitivity"]
+    moved = data.LEAST * sensitivity["theorem 11"] / 2  # a_max / Z
     return agree_if(moved == 0, paper="L = 0.9 Z", moved=moved, sensitivity=sensitivity)
 
 
 # --- figures 8 and 9 ------------------------------------------------------------------------------
 
 
-def _strength(part: float) -> str:
-    return f"T = {part:g} b^2"
-
-
 def little(evidence: Evidence) -> Checked:
-    changes = [1 - ratio for ratio in _ratios(evidence, _strength(STRENGTHS[0]), CLAMP)]
-    least = all(0 < change < SIMILAR for change in changes)
-    return agree_if(least, part=STRENGTHS[0], changes=[100 * change for change in changes])
+    changes = 1 - _ratios(evidence, _WEAKEST, CLAMP)
+    holds = min(changes) > 0 and max(changes) < SIMILAR
+    return agree_if(holds, part=SHRUNK[_WEAKEST], changes=100 * changes)
 
 
 def large(evidence: Evidence) -> Checked:
-    factors = _ratios(evidence, _strength(STRENGTHS[-1]), CLAMP)
-    return agree_if(min(factors) > 1, part=STRENGTHS[-1], factors=factors)
+    factors = _ratios(evidence, _STRONGEST, CLAMP)
+    return agree_if(min(factors) > 1, part=SHRUNK[_STRONGEST], factors=factors)
 
 
 def _best_temperatures(evidence: Evidence) -> list[tuple[str, float, float]]:
     """Return at every epsilon the temperature with the smallest alpha, that alpha, and the clamp's."""
-    ways = [EVENEST, BEST, *(_strength(part) for part in STRENGTHS)]
+    ways = [EVENEST, BEST, *SHRUNK]
     found = []
     for text in EPSILONS:
-        alphas = {way: of_allotment(evidence, text, way, "alpha") for way in ways}
+        alphas = {way: records.of_allotment(evidence, text, way, "alpha") for way in ways}
         best = min(alphas, key=alphas.__getitem__)
-        found.append((best, alphas[best], of_allotment(evidence, text, CLAMP, "alpha")))
+        found.append((best, alphas[best], records.of_allotment(evidence, text, CLAMP, "alpha")))
     return found
 
 
@@ -274,29 +257,26 @@ def some(evidence: Evidence) -> Checked:
     found = _best_temperatures(evidence)
     agree = sum(alpha < clamp for _, alpha, clamp in found)
     told = "; ".join(f"{clamp:.2g} to {alpha:.2g} at {best}" for best, alpha, clamp in found)
-    return agree_if(agree == len(found), ways=len(STRENGTHS) + 2, agree=agree, number=len(found), told=told)
+    return agree_if(agree == len(found), ways=len(SHRUNK) + 2, agree=agree, number=len(found), told=told)
 
 
 def optimal(evidence: Evidence) -> Checked:
     clamp, best, even = (_every(evidence, way) for way in (CLAMP, BEST, EVENEST))
-    agree, evener = (sum(a < b for a, b in zip(way, clamp, strict=True)) for way in (best, even))
-    moved = {way: of_allotment(evidence, "0.1", way, "moved") for way in (CLAMP, BEST)}
+    agree, evener = (int((way < clamp).sum()) for way in (best, even))
+    moved = {way: records.of_allotment(evidence, "0.1", way, "moved") for way in (CLAMP, BEST)}
     values = {"clamp": clamp, "best": best, "even": evener, "moved": moved}
     return agree_if(2 * agree > len(best), agree=agree, number=len(best), **values)
 
 
 def error(evidence: Evidence) -> Checked:
-    changes = [
-        estimate_mean(drawn_errors(evidence, text, way) / drawn_errors(evidence, text, CLAMP) - 1)
-        for text in EPSILONS
-        for way in (EVENEST, BEST)
-    ]
+    pairs = product(EPSILONS, (EVENEST, BEST))
+    changes = [_change_of_error(evidence, text, way, CLAMP) for text, way in pairs]
     return alike(changes, margin=PERCEPTIBLE, what="epsilons and temperatures")
 
 
 def needs_data(evidence: Evidence) -> Checked:
     """Check that the temperature that is best for these counts is another than T*, which needs no data."""
-    known = allotment(evidence)["epsilons"]
+    known = records.allotment(evidence)["epsilons"]
     free = [known[text]["temperatures"][BEST] for text in EPSILONS]
     best = [way for way, *_ in _best_temperatures(evidence)]
     other = sum(way != BEST for way in best)

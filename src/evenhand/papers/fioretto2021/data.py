@@ -10,25 +10,19 @@ import numpy as np
 
 from evenhand import datasets
 from evenhand.datasets.entries.counties import covered
-from evenhand.papers.stored import read_printed
+from evenhand.papers.stored import read_printed, read_toml
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EPSILONS = ("0.001", "0.01", "0.05", "0.1")
-"""The epsilons of the allotment, as exact texts: those of Example 1, and 0.05, which its numbers fit."""
+_STUDY = read_toml(__package__, "paper.toml")["study"]
 
-LANGUAGE_EPSILONS = ("0.01", "0.1", "1")
-"""The epsilons of the rule, which the text does not give."""
-
-BUDGET = 6_500_000_000
-"""Dollars that are allotted: 'about $6.5 billion'."""
-
-CHANCES = (0.05, 10_000, 0.0131)
-"""The thresholds of the language rule: share, number, and share with little schooling."""
-
-LEAST = 0.9
-"""The lower bound on the normalising sum in Theorem 11, as a share of the sum itself."""
+EPSILONS, LANGUAGE_EPSILONS = tuple(_STUDY["epsilons"]), tuple(_STUDY["language_epsilons"])
+TABLES, AREAS, CHANCES, STRENGTHS = (
+    tuple(_STUDY[key]) for key in ("tables", "areas", "chances", "strengths")
+)
+BUDGET, LEAST, STATE, YEAR = (_STUDY[key] for key in ("budget", "least", "state", "year"))
+"""What the paper's figures are about; ``paper.toml`` says what each is."""
 
 PLAIN, CLAMP, PROXY = "plain", "clamp", "proxy"
 """Ways to allot: noisy counts as they are, clamped at 0, and the linear proxy."""
@@ -56,38 +50,11 @@ COUNTIES = tuple(
 )
 """The counties of figure 4, left and middle."""
 
-STATE = "NEW YORK"
-"""The state whose districts are in the figures."""
-
-YEAR = 2015
-"""The year of the poverty counts: the nearest to the school year 2014-15 of the students."""
-
-TABLES = {
-    "students": "all districts, students",
-    "new-york": "districts of New York alone, students",
-    "poverty": "all districts, children in poverty",
-}
-"""The allotments by name: what is counted, and among whom the money is divided."""
-
-AREAS = {"determined": "187 determined counties, published", "simulated": "all counties, mostly simulated"}
-"""The tables of the language rule by name."""
-
 
 @dataclass(frozen=True, eq=False)
 class Districts:
-    """An allotment's entities.
+    """An allotment's entities; New York's are chosen, and those with nobody to count are left out."""
 
-    Parameters
-    ----------
-    names : array of str
-    counts, weights : array of int
-    chosen : array of bool
-        Those of New York.
-    left_out : int
-        Districts of the table that have nobody to count.
-    """
-
-    names: NDArray[Any]
     counts: NDArray[np.int64]
     weights: NDArray[np.int64]
     chosen: NDArray[np.bool_]
@@ -106,60 +73,34 @@ class Districts:
 
 @dataclass(frozen=True, eq=False)
 class Areas:
-    """The rule's entities: citizens, those with limited English, and those of them with little schooling.
+    """The rule's entities, what the rule says of them, and whose counts are simulated.
 
-    Parameters
-    ----------
-    names : array of str
-    s, sp, spe : array of int
-    covered : array of bool
-        What the rule says of these counts.
-    drawn : array of bool
-        Whose counts are simulated.
+    The columns are citizens `s`, those with limited English `sp`, and those of them with little schooling.
     """
 
     names: NDArray[Any]
-    s: NDArray[np.int64]
-    sp: NDArray[np.int64]
-    spe: NDArray[np.int64]
+    columns: dict[str, NDArray[np.int64]]
     covered: NDArray[np.bool_]
     drawn: NDArray[np.bool_]
-
-    @property
-    def columns(self) -> dict[str, NDArray[np.int64]]:
-        """The counts by the names of the rule."""
-        return {"s": self.s, "sp": self.sp, "spe": self.spe}
 
 
 @lru_cache(maxsize=3)
 def load_districts(name: str) -> Districts:
     """Return the entities of one of :data:`TABLES`."""
-    if name == "poverty":
-        frame, column = datasets.load("title1", version="saipe", year=YEAR).frame, "poverty_5_17"
-    else:
-        frame, column = (
-            datasets.load("title1", state="all" if name == "students" else STATE).frame,
-            "num_students",
-        )
-    counts = np.asarray(frame[column], dtype=np.int64)
+    poor = name == "poverty"
+    options: dict[str, Any] = {"state": "all" if name == "students" else STATE}
+    frame = datasets.load("title1", **({"version": "saipe", "year": YEAR} if poor else options)).frame
+    counts = np.asarray(frame["poverty_5_17" if poor else "num_students"], dtype=np.int64)
     known = counts > 0
     weights = np.asarray(frame["exp_index"], dtype=np.int64)
-    chosen = np.asarray(frame["state"], dtype=object) == STATE
-    return Districts(
-        np.asarray(frame["district"], dtype=object)[known],
-        counts[known],
-        weights[known],
-        np.asarray(chosen[known], dtype=bool),
-        int((~known).sum()),
-    )
+    chosen = np.asarray(np.asarray(frame["state"], dtype=object) == STATE, dtype=bool)
+    return Districts(counts[known], weights[known], chosen[known], int((~known).sum()))
 
 
 @lru_cache(maxsize=2)
 def load_areas(name: str) -> Areas:
     """Return the entities of one of :data:`AREAS`."""
     frame = datasets.load("section203", version=name).frame
-    s, sp, spe = (np.asarray(frame[column], dtype=np.int64) for column in ("s", "sp", "spe"))
-    drawn = (
-        np.asarray(frame["simulated"], dtype=bool) if name == "simulated" else np.zeros(len(s), dtype=bool)
-    )
-    return Areas(np.asarray(frame["area"], dtype=object), s, sp, spe, covered(s, sp, spe), drawn)
+    columns = {column: np.asarray(frame[column], dtype=np.int64) for column in ("s", "sp", "spe")}
+    drawn = np.asarray(frame["simulated"] if name == "simulated" else np.zeros(len(columns["s"])), dtype=bool)
+    return Areas(np.asarray(frame["area"], dtype=object), columns, covered(**columns), drawn)

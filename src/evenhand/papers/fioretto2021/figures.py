@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, STRENGTHS, inverse_excess
-from evenhand.papers.fioretto2021.data import (
-    BUDGET,
-    CLAMP,
-    COUNTIES,
-    EPSILONS,
-    LANGUAGE_EPSILONS,
-    PLAIN,
-    PROXY,
-)
+from evenhand.papers.fioretto2021 import data, records
+from evenhand.papers.fioretto2021.allotment import BEST, EVENEST, OUTPUT, SHRUNK, inverse_excess
+from evenhand.papers.fioretto2021.data import CLAMP, COUNTIES, EPSILONS, LANGUAGE_EPSILONS, PLAIN, PROXY
 from evenhand.papers.fioretto2021.language import MODELS, ORIGINAL, WHOLE
-from evenhand.papers.fioretto2021.records import (
-    allotment,
-    area_errors,
-    biases,
-    by_truth,
-    county_draws,
-    drawn_errors,
-    language,
-    margins,
-    of_allotment,
-    of_proxies,
-)
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
 from evenhand.papers.panels import Figure, Plot, Series
 
@@ -41,7 +23,6 @@ if TYPE_CHECKING:
 
 _figure = partial(Figure, __package__)
 _SHOWN = ("0.001", "0.01", "0.1")
-_RANKS = (0.0, 250.0, 500.0, 750.0, 1000.0)
 _POWERS = [math.log10(float(text)) for text in EPSILONS]
 _TENS = (-3.0, -2.0, -1.0)
 _NEAR = 0.5
@@ -62,81 +43,66 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
         _modified: {ALLOTMENT, DRAWS},
         _cost: {ALLOTMENT},
     }
-    return [draw(evidence) for draw, needs in figures.items() if needs <= set(evidence.trials)]
+    return [draw(evidence) for draw, needs in figures.items() if needs <= evidence.trials.keys()]
 
 
 def _at(text: str, words: str = "At") -> str:
     return f"{words} \N{GREEK SMALL LETTER EPSILON} = {text}"
 
 
-# --- figures 2 and 8 ------------------------------------------------------------------------------
-
-
 def _by_size(evidence: Evidence, epsilon: str, way: str, look: Look, *, absolute: bool = False) -> Series:
-    """Return the dollars of New York's districts in the order of their size, which is what they depend on."""
-    sizes = np.asarray(allotment(evidence)["sizes"])
-    order = np.argsort(sizes, kind="stable")
-    dollars = BUDGET * biases(evidence, epsilon, way)[order]
-    values = np.abs(dollars) if absolute else dollars
-    kept = np.unique(
-        np.r_[np.arange(0, len(order), 4), len(order) - 40 + np.arange(40)].clip(0, len(order) - 1)
-    )
-    return Series(look, (kept + 1).tolist(), np.round(values[kept], 6).tolist())
+    """Return the dollars of New York's districts in the order of their size, which is what they depend on.
+
+    Every fourth is drawn, and the largest forty.
+    """
+    order = np.argsort(records.allotment(evidence)["sizes"], kind="stable")
+    dollars = data.BUDGET * records.biases(evidence, epsilon, way)[order]
+    many = len(order)
+    kept = np.unique(np.r_[np.arange(0, many, 4), np.arange(many - 40, many)].clip(0, many - 1))
+    values = (np.abs(dollars) if absolute else dollars)[kept]
+    return Series(look, (kept + 1).tolist(), np.round(values, 6).tolist())
 
 
+_plot_by_size = partial(Plot, ticks=(0.0, 250.0, 500.0, 750.0, 1000.0))
 _BY_SIZE = "districts of New York by size"
 
 
 def _districts(evidence: Evidence) -> Chart:
-    figure = _figure("fig2")
-    plots = [
-        Plot(
-            (_at(text), f"{look.label}, USD", _BY_SIZE),
-            [_by_size(evidence, text, way, look)],
-            levels=(0.0,),
-            ticks=_RANKS,
-        )
-        for way, look in figure.looks.items()
-        for text in _SHOWN
-    ]
+    figure, plots = _figure("fig2"), []
+    for (way, look), text in product(figure.looks.items(), _SHOWN):
+        words = (_at(text), f"{look.label}, USD", _BY_SIZE)
+        plots.append(_plot_by_size(words, [_by_size(evidence, text, way, look)], levels=(0.0,)))
     return figure.chart(plots, columns=len(_SHOWN))
 
 
 def _temperatures(evidence: Evidence) -> Chart:
-    figure = _figure("fig8")
-    plots = [
-        Plot(
-            (_at(text), "absolute bias, USD", _BY_SIZE),
-            [_by_size(evidence, text, way, look, absolute=True) for way, look in figure.looks.items()],
-            from_zero=True,
-            ticks=_RANKS,
-        )
-        for text in _SHOWN
-    ]
+    figure, plots = _figure("fig8"), []
+    for text in _SHOWN:
+        lines = [_by_size(evidence, text, way, look, absolute=True) for way, look in figure.looks.items()]
+        plots.append(_plot_by_size((_at(text), "absolute bias, USD", _BY_SIZE), lines, from_zero=True))
     return figure.chart(plots)
 
 
-# --- figures 6, 9 and 10 --------------------------------------------------------------------------
+def _powers(evidence: Evidence, way: str, measure: str) -> list[float]:
+    """Return a number about a way to allot at every epsilon, as a power of ten."""
+    return [math.log10(records.of_allotment(evidence, text, way, measure)) for text in EPSILONS]
 
 
 def _remedies(evidence: Evidence) -> Chart:
     figure = _figure("fig6")
-    known = allotment(evidence)["epsilons"]
-
-    def alphas(way: str) -> list[float]:
-        return [math.log10(of_allotment(evidence, text, way, "alpha")) for text in EPSILONS]
+    known = records.allotment(evidence)["epsilons"]
 
     def errors(way: str, place: str) -> list[float]:
         if way == OUTPUT:
             return [math.log10(known[text]["error"][OUTPUT][place]) for text in EPSILONS]
-        return [math.log10(drawn_errors(evidence, text, way, place=place).mean()) for text in EPSILONS]
+        return [
+            math.log10(records.drawn_errors(evidence, text, way, place=place).mean()) for text in EPSILONS
+        ]
 
+    ways = list(figure.looks)
     lines = [
-        figure.series((PLAIN, CLAMP, PROXY), alphas, _POWERS),
-        *(
-            figure.series(list(figure.looks), partial(errors, place=place), _POWERS)
-            for place in ("all", "New York")
-        ),
+        figure.series((PLAIN, CLAMP, PROXY), lambda way: _powers(evidence, way, "alpha"), _POWERS),
+        *(figure.series(ways, partial(errors, place=place), _POWERS) for place in ("all", "New York")),
     ]
     return figure.chart(
         [Plot(words, each, ticks=_TENS) for words, each in zip(figure.panels, lines, strict=True)]
@@ -145,58 +111,44 @@ def _remedies(evidence: Evidence) -> Chart:
 
 def _modified(evidence: Evidence) -> Chart:
     figure = _figure("fig9")
-    parts = [math.log10(part) for part in STRENGTHS]
+    parts = [math.log10(part) for part in SHRUNK.values()]
 
-    def alphas(text: str) -> list[float]:
+    def alphas(text: str, number: int) -> list[float]:
         """Return alphas by temperature, relative to the clamp."""
-        clamp = of_allotment(evidence, text, CLAMP, "alpha")
-        return [of_allotment(evidence, text, f"T = {part:g} b^2", "alpha") / clamp for part in STRENGTHS]
+        clamp, *found = (records.of_allotment(evidence, text, way, "alpha") for way in (CLAMP, *SHRUNK))
+        return [alpha / clamp for alpha in found[:number]]
 
     def errors(way: str) -> list[float]:
-        return [
-            float((drawn_errors(evidence, text, way) / drawn_errors(evidence, text, CLAMP)).mean())
-            for text in EPSILONS
-        ]
+        pairs = [[records.drawn_errors(evidence, text, each) for each in (way, CLAMP)] for text in EPSILONS]
+        return [float((own / clamp).mean()) for own, clamp in pairs]
 
-    whole = figure.series(EPSILONS, alphas, parts)
-    closer = figure.series(EPSILONS, lambda text: alphas(text)[:6], parts[:6])
-    drawn = figure.series((EVENEST, BEST), errors, _POWERS)
     first, second, third = figure.panels
-    return figure.chart(
-        [
-            Plot(first, whole, (1.0,), from_zero=True),
-            Plot(second, closer, (1.0,), from_zero=True),
-            Plot(third, drawn, (1.0,), ticks=_TENS),
-        ]
-    )
+    plots = []
+    for words, number in ((first, len(parts)), (second, 6)):
+        lines = figure.series(EPSILONS, partial(alphas, number=number), parts[:number])
+        plots.append(Plot(words, lines, (1.0,), from_zero=True))
+    drawn = figure.series((EVENEST, BEST), errors, _POWERS)
+    return figure.chart([*plots, Plot(third, drawn, (1.0,), ticks=_TENS)])
 
 
 def _cost(evidence: Evidence) -> Chart:
-    figure = _figure("fig10")
-
-    def costs(way: str, measure: str) -> list[float]:
-        return [math.log10(of_allotment(evidence, text, way, measure)) for text in EPSILONS]
-
-    plots = [
-        Plot(words, figure.series((CLAMP, PLAIN), partial(costs, measure=measure), _POWERS), ticks=_TENS)
-        for words, measure in zip(figure.panels, ("cost, New York", "cost"), strict=True)
-    ]
+    figure, plots = _figure("fig10"), []
+    for words, measure in zip(figure.panels, ("cost, New York", "cost"), strict=True):
+        costs = {way: _powers(evidence, way, measure) for way in (CLAMP, PLAIN)}
+        plots.append(Plot(words, figure.series(list(costs), costs.__getitem__, _POWERS), ticks=_TENS))
     return figure.chart(plots)
-
-
-# --- figure 3 -------------------------------------------------------------------------------------
 
 
 def _entitled(evidence: Evidence) -> Chart:
     figure = _figure("fig3")
-    record = language(evidence)
+    record = records.language(evidence)
     inside = np.flatnonzero(record["covered"])
     order = inside[np.argsort(np.asarray(record["s"])[inside], kind="stable")]
-    near = margins(record)[order] < _NEAR
+    near = records.margins(record)[order] < _NEAR
     names = np.asarray(record["names"], dtype=object)[order]
     plots = []
     for text in LANGUAGE_EPSILONS:
-        errors = area_errors(evidence, text, WHOLE)[order]
+        errors = records.area_errors(evidence, text, WHOLE)[order]
         series = []
         for word, chosen in (("far", ~near), ("near", near)):
             places = np.flatnonzero(chosen)
@@ -208,19 +160,16 @@ def _entitled(evidence: Evidence) -> Chart:
     return figure.chart(plots)
 
 
-# --- figure 4 -------------------------------------------------------------------------------------
-
-
 def _ratios(evidence: Evidence) -> Chart:
     figure = _figure("fig4")
     places = (1.0, 2.0, 3.0)
     true = [county.ratio for county in COUNTIES]
     expected = [county.ratio * (1 + inverse_excess(1 / (float(_MIDDLE) * county.s))) for county in COUNTIES]
     tips = [f"{county.name}: {county.sp}/{county.s}" for county in COUNTIES]
-    mean = [f"{county.name}: {value:.6f}" for county, value in zip(COUNTIES, expected, strict=True)]
+    means = [f"{county.name}: {value:.6f}" for county, value in zip(COUNTIES, expected, strict=True)]
     circles = Series(figure.looks["true"], places, true, tips)
-    crosses = Series(figure.looks["expected"], places, expected, mean)
-    spread = np.sqrt(np.median(county_draws(evidence, _MIDDLE, "variance"), axis=0))
+    crosses = Series(figure.looks["expected"], places, expected, means)
+    spread = np.sqrt(np.median(records.of_draws(evidence, COUNTY_DRAWS, _MIDDLE, "variance"), axis=0))
     reach = [(x, value - sd, value + sd) for x, value, sd in zip(places, true, spread, strict=True)]
     moved = list(zip(places, true, expected, strict=True))
     first, second, third = figure.panels
@@ -233,22 +182,16 @@ def _ratios(evidence: Evidence) -> Chart:
 
 
 def _selected(evidence: Evidence, figure: Figure) -> list[Series]:
-    parts = ("number", "schooling", "number or schooling")
-    errors = {part: area_errors(evidence, LANGUAGE_EPSILONS[0], part) for part in parts}
+    asides = {"number": -0.25, "schooling": 0.0, "number or schooling": 0.25}
+    errors = {part: records.area_errors(evidence, LANGUAGE_EPSILONS[0], part) for part in asides}
     most = np.maximum(errors["number"], errors["schooling"])
     inside = np.flatnonzero((most > 0.01) & (most < 0.1))
     chosen = inside[np.linspace(0, len(inside) - 1, min(_SELECTED, len(inside))).astype(int)]
+    places = np.arange(1, len(chosen) + 1)
     return [
-        Series(
-            figure.looks[part],
-            [place + aside for place in range(1, len(chosen) + 1)],
-            errors[part][chosen].round(6).tolist(),
-        )
-        for part, aside in zip(parts, (-0.25, 0.0, 0.25), strict=True)
+        Series(figure.looks[part], (places + aside).tolist(), errors[part][chosen].round(6).tolist())
+        for part, aside in asides.items()
     ]
-
-
-# --- figures 5 and 7 ------------------------------------------------------------------------------
 
 
 def _truths(evidence: Evidence) -> Chart:
@@ -259,7 +202,9 @@ def _truths(evidence: Evidence) -> Chart:
     plots = []
     for words, (part, pair) in zip(figure.panels, joined, strict=True):
         found = [
-            by_truth(language(evidence, last), area_errors(evidence, text, part, name=last), *pair)
+            records.by_truth(
+                records.language(evidence, last), records.area_errors(evidence, text, part, name=last), *pair
+            )
             for text in LANGUAGE_EPSILONS
         ]
         series = []
@@ -275,15 +220,14 @@ def _truths(evidence: Evidence) -> Chart:
 
 def _proxies(evidence: Evidence) -> Chart:
     figure = _figure("fig7")
-    plots = []
-    for measure, unit in (("alpha", "against the rule"), ("own alpha", "against its own answers")):
-        for text in LANGUAGE_EPSILONS:
-            found = {
-                model: of_proxies(evidence, text, model, measure).mean(axis=0).round(6).tolist()
-                for model in (*MODELS, ORIGINAL)
-            }
-            groups = [float(group) for group in range(1, len(found[ORIGINAL]) + 1)]
-            words = (_at(text, "Alpha at"), unit, "groups by noisy sp")
-            series = figure.series(list(found), found.__getitem__, groups)
-            plots.append(Plot(words, series, from_zero=True, most=1.0, ticks=(1.0, 3.0, 5.0, 7.0, 9.0)))
+    plots, units = [], {"alpha": "against the rule", "own alpha": "against its own answers"}
+    for (measure, unit), text in product(units.items(), LANGUAGE_EPSILONS):
+        found = {
+            model: records.of_proxies(evidence, text, model, measure).mean(axis=0).round(6).tolist()
+            for model in (*MODELS, ORIGINAL)
+        }
+        groups = [float(group) for group in range(1, len(found[ORIGINAL]) + 1)]
+        words = (_at(text, "Alpha at"), unit, "groups by noisy sp")
+        series = figure.series(list(found), found.__getitem__, groups)
+        plots.append(Plot(words, series, from_zero=True, most=1.0, ticks=(1.0, 3.0, 5.0, 7.0, 9.0)))
     return figure.chart(plots, columns=len(LANGUAGE_EPSILONS))

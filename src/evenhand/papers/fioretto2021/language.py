@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from evenhand.decide.bounds import composed_error
 from evenhand.decide.exact.noise_laws import laplace_sum_tail
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count, ratio
+from evenhand.papers.fioretto2021 import data
 from evenhand.papers.fioretto2021.allotment import round_significant
-from evenhand.papers.fioretto2021.data import AREAS, LANGUAGE_EPSILONS, load_areas
+from evenhand.papers.fioretto2021.data import LANGUAGE_EPSILONS
 from evenhand.privacy.laws import Laplace
 from evenhand.privacy.randomness import SeededSource
 
@@ -61,58 +63,46 @@ def parts() -> dict[str, Rule]:
 @lru_cache(maxsize=64)
 def part_errors(name: str, epsilon: str, touches: str = "1") -> dict[str, Values]:
     """Return how often noise turns the rule and each part round, one probability for each area."""
-    table = load_areas(name)
-    laws = dict.fromkeys(("s", "sp", "spe"), Laplace(int(touches) / Fraction(epsilon)))
+    columns = data.load_areas(name).columns
+    laws = dict.fromkeys(columns, Laplace(int(touches) / Fraction(epsilon)))
     found, truth = {}, {}
     for part, rule in parts().items():
-        truth[part] = np.asarray(rule.holds(table.columns), dtype=bool)
-        holds = np.asarray(rule_probability(rule, table.columns, laws), dtype=float)
+        truth[part] = np.asarray(rule.holds(columns), dtype=bool)
+        holds = np.asarray(rule_probability(rule, columns, laws), dtype=float)
         found[part] = np.where(truth[part], 1 - holds, holds)
-    either = composed_error(
-        "or", found["share"], found["number"], first_true=truth["share"], second_true=truth["number"]
-    )
-    found[INDEPENDENT] = composed_error(
-        "and", either, found["schooling"], first_true=truth["share or number"], second_true=truth["schooling"]
-    )
-    return found
+    joined: Any = found["share"]
+    steps: Any = (("or", "share", "number"), ("and", "share or number", "schooling"))
+    for operator, first, second in steps:
+        given = {"first_true": truth[first], "second_true": truth[second]}
+        joined = composed_error(operator, joined, found[second], **given)
+    return found | {INDEPENDENT: joined}
 
 
 def language_record(number: int) -> dict[str, Any]:
     """Return everything about one of the tables of areas."""
-    name = list(AREAS)[number]
-    table = load_areas(name)
+    name = data.AREAS[number]
+    table = data.load_areas(name)
+    errors: dict[str, Any] = {touches: {} for touches in TOUCHES}
+    for touches, text in product(TOUCHES, LANGUAGE_EPSILONS):
+        found = part_errors(name, text, touches)
+        errors[touches][text] = {part: round_significant(each) for part, each in found.items()}
     return {
         "name": name,
-        "areas": len(table.s),
+        "areas": len(table.covered),
         "drawn": int(table.drawn.sum()),
         "covered": table.covered.tolist(),
         "names": table.names.tolist() if name == "determined" else [],
         **{column: values.tolist() for column, values in table.columns.items()},
         "truth": {part: rule.holds(table.columns).tolist() for part, rule in parts().items()},
-        "errors": {
-            touches: {
-                text: {
-                    part: round_significant(each) for part, each in part_errors(name, text, touches).items()
-                }
-                for text in LANGUAGE_EPSILONS
-            }
-            for touches in TOUCHES
-        },
+        "errors": errors,
     }
 
 
-# --- figure 7: linear rules -----------------------------------------------------------------------
-
-
-MODELS = ("regression", "svm")
-ORIGINAL = "original"
+ORIGINAL, MODELS = "original", ("regression", "svm")
 """The rule itself, and the two models that stand in for it."""
 
-TABLE = "simulated"
-"""The table of areas: only the simulated one has enough of them for nine groups."""
-
-GROUPS = 9
-"""Groups of about equal size."""
+TABLE, GROUPS = "simulated", 9
+"""The table of areas, as only the simulated one has enough of them, and the groups of about equal size."""
 
 _SEED = 2021
 
@@ -121,7 +111,8 @@ def group_areas(
     table: Areas, epsilon: Fraction, source: SeededSource
 ) -> tuple[list[NDArray[np.int64]], Values]:
     """Return the areas of each group, by their noisy number with limited English, and that number."""
-    noisy = table.sp + Laplace(1 / epsilon).draw(size=len(table.sp), source=source)
+    counts = table.columns["sp"]
+    noisy = counts + Laplace(1 / epsilon).draw(size=len(counts), source=source)
     return list(np.array_split(np.argsort(noisy, kind="stable"), GROUPS)), noisy
 
 
@@ -154,35 +145,22 @@ def linear_rule(features: Values, answers: Any, model: str) -> tuple[Values, flo
 def flips(
     features: Values, answers: Any, weights: Values, bias: float, scale: float
 ) -> tuple[Values, Values, NDArray[np.bool_]]:
-    """Return how often a linear rule on noisy counts errs, and whether it is right on true counts.
+    """Return how often a linear rule errs with Laplace noise of this scale, and where it is right without.
 
     It errs against the answers of the original rule, and, second, against its own on true counts.
-
-    Parameters
-    ----------
-    features : array
-    answers : array of bool
-        What the original rule says of the true counts.
-    weights, bias : array, float
-    scale : float
-        Of the Laplace noise on each feature.
     """
     margin = features @ weights + bias
     says = margin > 0
     moved = np.abs(weights)[np.abs(weights) > 0] * scale
-    if len(moved):
-        tail = laplace_sum_tail(np.abs(margin), moved.tolist())
-        yes = np.where(says, 1 - tail, tail)
-    else:
-        yes = says.astype(float)
+    tail = laplace_sum_tail(np.abs(margin), moved.tolist()) if len(moved) else np.zeros(len(says))
+    yes = np.where(says, 1 - tail, tail)
     return np.where(answers, 1 - yes, yes), np.where(says, 1 - yes, yes), says == answers
 
 
 def proxies_record(number: int) -> dict[str, Any]:
     """Return alpha and accuracy of the rule and its proxies in each group, for one drawing of the groups."""
-    table = load_areas(TABLE)
-    features = np.column_stack([table.spe, table.sp, table.s]).astype(float)
-    found: dict[str, Any] = {}
+    table, found = data.load_areas(TABLE), {}
+    features = np.column_stack([table.columns[name] for name in ("spe", "sp", "s")]).astype(float)
     for text in LANGUAGE_EPSILONS:
         epsilon = Fraction(text)
         members, noisy = group_areas(table, epsilon, SeededSource(_SEED, cell=f"proxies/{number}/{text}"))
@@ -195,17 +173,22 @@ def proxies_record(number: int) -> dict[str, Any]:
                 "low": float(noisy[inside].min()),
                 "high": float(noisy[inside].max()),
                 "covered": int(answers.sum()),
-                ORIGINAL: _alpha(own[inside], own[inside]) | {"right": 1.0},
+                ORIGINAL: _summary(own[inside], own[inside], 1.0),
             }
             for model in MODELS:
-                weights, bias = linear_rule(features[inside], answers, model)
-                errors, turned, right = flips(features[inside], answers, weights, bias, 1 / float(epsilon))
-                row[model] = _alpha(errors, turned) | {"right": float(right.mean())}
+                linear = linear_rule(features[inside], answers, model)
+                errors, turned, right = flips(features[inside], answers, *linear, 1 / float(epsilon))
+                row[model] = _summary(errors, turned, float(right.mean()))
             rows.append(row)
         found[text] = rows
     return {"epsilons": found}
 
 
-def _alpha(errors: Values, turned: Values) -> dict[str, float]:
-    """Return alpha and the mean error against the original rule, and alpha against the rule's own answers."""
-    return {"alpha": float(np.ptp(errors)), "error": float(errors.mean()), "own alpha": float(np.ptp(turned))}
+def _summary(errors: Values, turned: Values, right: float) -> dict[str, float]:
+    """Return alpha and mean error against the original rule, alpha against its own answers, and accuracy."""
+    alphas = {
+        "alpha": float(np.ptp(errors)),
+        "error": float(errors.mean()),
+        "own alpha": float(np.ptp(turned)),
+    }
+    return alphas | {"right": right}

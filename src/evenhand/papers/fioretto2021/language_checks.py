@@ -10,21 +10,13 @@ import numpy as np
 
 from evenhand.papers.claims import Checked, agree_if, cannot_check
 from evenhand.papers.comparisons import rank_correlation
+from evenhand.papers.fioretto2021 import records
 from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.allotment_checks import SIGNIFICANT
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, COUNTIES, LANGUAGE_EPSILONS
 from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, TOUCHES, WHOLE
-from evenhand.papers.fioretto2021.records import (
-    area_errors,
-    by_truth,
-    county_draws,
-    language,
-    margins,
-    of_proxies,
-    wrong_shares,
-)
 from evenhand.papers.fioretto2021.theory_checks import finite_mean
-from evenhand.papers.fioretto2021.trials import LANGUAGE
+from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, LANGUAGE_DRAWS
 from evenhand.papers.rules import mostly
 from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
@@ -39,20 +31,22 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-STRONG = 0.5
-"""A rank correlation beyond it is strong."""
+STRONG, WIDE = 0.5, 0.1
+"""A rank correlation beyond the first is strong; an alpha beyond the second is a significant disparity of
+decisions, and an error below it is small."""
 
-WIDE = 0.1
-"""An alpha beyond it is a significant disparity of decisions, and an error below it is small."""
-
-_HALF = 0.5
 _FEWEST = 3
 _AT = {"epsilons": LANGUAGE_EPSILONS}
 
 
 def _runs(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Return the tables of areas that were run, with every epsilon."""
-    yield from product(list(AREAS)[: len(evidence.trials[LANGUAGE])], LANGUAGE_EPSILONS)
+    yield from product(AREAS[: len(evidence.trials[LANGUAGE])], LANGUAGE_EPSILONS)
+
+
+def _of_counties(evidence: Evidence, measure: str) -> list[Values]:
+    """Return means or variances of the counties' noisy ratios, experiments x counties, at every epsilon."""
+    return [records.of_draws(evidence, COUNTY_DRAWS, text, measure) for text in LANGUAGE_EPSILONS]
 
 
 # --- figure 3 -------------------------------------------------------------------------------------
@@ -60,9 +54,9 @@ def _runs(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 def _entitled(evidence: Evidence, epsilon: str) -> tuple[Values, Values]:
     """Return errors and margins of the determined counties that the rule covers."""
-    record = language(evidence)
+    record = records.language(evidence)
     inside = np.asarray(record["covered"], dtype=bool)
-    return area_errors(evidence, epsilon, WHOLE)[inside], margins(record)[inside]
+    return records.area_errors(evidence, epsilon, WHOLE)[inside], records.margins(record)[inside]
 
 
 def disparities(evidence: Evidence) -> Checked:
@@ -73,7 +67,7 @@ def disparities(evidence: Evidence) -> Checked:
 
 def correlated(evidence: Evidence) -> Checked:
     """Check that errors fall with the distance to the thresholds in people, which noise must overcome."""
-    record = language(evidence)
+    record = records.language(evidence)
     inside = np.asarray(record["covered"], dtype=bool)
     s, sp, spe = (np.asarray(record[column], dtype=float)[inside] for column in ("s", "sp", "spe"))
     share, number, schooling = CHANCES
@@ -102,28 +96,26 @@ def near(evidence: Evidence) -> Checked:
 
 def ratio_bias(evidence: Evidence) -> Checked:
     told, agree = [], 0
-    true = [county.ratio for county in COUNTIES]
-    for text in LANGUAGE_EPSILONS:
+    sentence = "{found:.2g} (a mean of 10,000 draws is off by {drawn:.2g})"
+    for text, means in zip(LANGUAGE_EPSILONS, _of_counties(evidence, "mean"), strict=True):
         found = [county.ratio * inverse_excess(1 / (float(text) * county.s)) for county in COUNTIES]
         sizes = [abs(bias) for bias in found]
         agree += sizes == sorted(sizes, reverse=True)
-        drawn = np.abs(county_draws(evidence, text, "mean") - true).mean(axis=0)
-        told.append(
-            fill("{found:.2g} (a mean of 10,000 draws is off by {drawn:.2g})", found=found, drawn=drawn)
-        )
+        drawn = np.abs(means - [county.ratio for county in COUNTIES]).mean(axis=0)
+        told.append(fill(sentence, found=found, drawn=drawn))
     return agree_if(2 * agree > len(told), told="; ".join(told), **_AT)
 
 
 def ratio_mean(evidence: Evidence) -> Checked:
     """Check that the ratio of the smallest county has a mean."""
-    spread = [county_draws(evidence, text, "mean").std(axis=0, ddof=1)[0] for text in LANGUAGE_EPSILONS]
+    spread = [means.std(axis=0, ddof=1)[0] for means in _of_counties(evidence, "mean")]
     below = [0.5 * np.exp(-float(text) * COUNTIES[0].s) for text in LANGUAGE_EPSILONS]
     checked = finite_mean(evidence, COUNTIES[0].s, 1 / float(LANGUAGE_EPSILONS[0]))
     return replace(checked, values={**checked.values, "below": below, "spread": spread, **_AT})
 
 
 def variance(evidence: Evidence) -> Checked:
-    middle = [np.median(county_draws(evidence, text, "variance"), axis=0) for text in LANGUAGE_EPSILONS]
+    middle = [np.median(variances, axis=0) for variances in _of_counties(evidence, "variance")]
     agree = sum(found[0] >= SIGNIFICANT * found[1:].max() for found in middle)
     return agree_if(2 * agree > len(middle), middle=middle, **_AT)
 
@@ -132,7 +124,7 @@ def disjunction(evidence: Evidence) -> Checked:
     small = grown = 0
     for name, text in _runs(evidence):
         one, two, both = (
-            area_errors(evidence, text, part, name=name)
+            records.area_errors(evidence, text, part, name=name)
             for part in ("number", "schooling", "number or schooling")
         )
         larger = np.maximum(one, two)
@@ -149,8 +141,8 @@ def both_false(evidence: Evidence, joined: str, parts: list[str], extreme: str) 
     """Check that areas for which both parts are false have the largest or the smallest mean error."""
     told, agree, number = [], 0, 0
     for name, text in _runs(evidence):
-        errors = area_errors(evidence, text, joined, name=name)
-        every = by_truth(language(evidence, name), errors, *parts)
+        errors = records.area_errors(evidence, text, joined, name=name)
+        every = records.by_truth(records.language(evidence, name), errors, *parts)
         found = {pair: (mean, many) for pair, (mean, many) in every.items() if many >= _FEWEST}
         if (False, False) not in found or len(found) < 2:
             continue
@@ -174,7 +166,8 @@ def both_false(evidence: Evidence, joined: str, parts: list[str], extreme: str) 
 
 def independent(evidence: Evidence) -> Checked:
     apart = [
-        area_errors(evidence, text, WHOLE, name=name) - area_errors(evidence, text, INDEPENDENT, name=name)
+        records.area_errors(evidence, text, WHOLE, name=name)
+        - records.area_errors(evidence, text, INDEPENDENT, name=name)
         for name, text in _runs(evidence)
     ]
     worst = max(float(np.abs(each).max()) for each in apart)
@@ -184,14 +177,15 @@ def independent(evidence: Evidence) -> Checked:
 def nontrivial(evidence: Evidence) -> Checked:
     found = dict.fromkeys(LANGUAGE_EPSILONS, 0.0)
     for name, text in _runs(evidence):
-        found[text] = max(found[text], float(area_errors(evidence, text, WHOLE, name=name).max()))
-    return agree_if(max(found.values()) < _HALF, largest=list(found.values()), **_AT)
+        found[text] = max(found[text], float(records.area_errors(evidence, text, WHOLE, name=name).max()))
+    return agree_if(max(found.values()) < 0.5, largest=list(found.values()), **_AT)
 
 
 def touches(evidence: Evidence) -> Checked:
     found = {
         f"counts{number}": [
-            float(area_errors(evidence, text, WHOLE, touches=number).mean()) for text in LANGUAGE_EPSILONS
+            float(records.area_errors(evidence, text, WHOLE, touches=number).mean())
+            for text in LANGUAGE_EPSILONS
         ]
         for number in TOUCHES
     }
@@ -200,9 +194,11 @@ def touches(evidence: Evidence) -> Checked:
 
 def rule_draws(evidence: Evidence) -> Checked:
     told, worst = [], 0.0
+    parts = evidence.trials[LANGUAGE_DRAWS].values()
+    number = sum(part["repetitions"] for part in parts)
     for text in LANGUAGE_EPSILONS:
-        drawn, number = wrong_shares(evidence, text)
-        exact = area_errors(evidence, text, WHOLE, name="simulated")
+        drawn = np.sum([part["wrong"][text] for part in parts], axis=0) / number
+        exact = records.area_errors(evidence, text, WHOLE, name="simulated")
         error = np.sqrt(np.maximum(exact * (1 - exact), 1 / number) / number)
         worst = max(worst, float((np.abs(drawn - exact) / error).max()))
         told.append(np.abs(drawn - exact).max())
@@ -216,7 +212,7 @@ def _apart(evidence: Evidence, first: str, second: str, measure: str) -> list[Es
     """Return the mean difference of two models in each group, over groupings."""
     found = []
     for text in LANGUAGE_EPSILONS:
-        one, other = (of_proxies(evidence, text, model, measure) for model in (first, second))
+        one, other = (records.of_proxies(evidence, text, model, measure) for model in (first, second))
         found += [estimate_mean(differences) for differences in (one - other).T]
     return found
 
@@ -239,7 +235,7 @@ def models_apart(evidence: Evidence, first: str, second: str, measure: str) -> C
 def size(evidence: Evidence) -> Checked:
     found = []
     for text in LANGUAGE_EPSILONS:
-        alphas = of_proxies(evidence, text, ORIGINAL, "alpha")
+        alphas = records.of_proxies(evidence, text, ORIGINAL, "alpha")
         groups = np.arange(alphas.shape[1])
         found.append(estimate_mean(np.array([-rank_correlation(groups, each) for each in alphas])))
     return mostly(found, what="epsilons")

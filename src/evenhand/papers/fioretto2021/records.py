@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked
 from evenhand.papers.fioretto2021.data import AREAS, CHANCES, TABLES
-from evenhand.papers.fioretto2021.trials import (
-    ALLOTMENT,
-    COUNTY_DRAWS,
-    DRAWS,
-    LANGUAGE,
-    LANGUAGE_DRAWS,
-    PROXIES,
-)
+from evenhand.papers.fioretto2021.trials import ALLOTMENT, DRAWS, LANGUAGE, PROXIES
 from evenhand.papers.stored import fill
 from evenhand.study.results.estimates import Estimated
 
@@ -34,7 +29,7 @@ ALLOWED = 0.05
 
 def allotment(evidence: Evidence, name: str = "students") -> Mapping[str, Any]:
     """Return what is known exactly about one of the allotments."""
-    return evidence.trials[ALLOTMENT][list(TABLES).index(name)]
+    return evidence.trials[ALLOTMENT][TABLES.index(name)]
 
 
 def of_allotment(
@@ -44,31 +39,36 @@ def of_allotment(
     return float(allotment(evidence, name)["epsilons"][epsilon]["summary"][way][measure])
 
 
-def biases(evidence: Evidence, epsilon: str, way: str, *, name: str = "students") -> Values:
+def biases(evidence: Evidence, epsilon: str, way: str) -> Values:
     """Return the exact bias of each district of New York."""
-    return np.asarray(allotment(evidence, name)["epsilons"][epsilon]["bias"][way])
+    return np.asarray(allotment(evidence)["epsilons"][epsilon]["bias"][way])
+
+
+def of_draws(evidence: Evidence, trials: str, epsilon: str, *path: str) -> Values:
+    """Return what was drawn at an epsilon, a row for each trial, by the names under which a record has it."""
+    records = evidence.trials[trials].values()
+    return np.array([reduce(getitem, path, each["epsilons"][epsilon]) for each in records])
 
 
 def drawn_biases(evidence: Evidence, epsilon: str, way: str) -> Values:
     """Return the average error of each district of New York, over all repetitions that were drawn."""
-    records = evidence.trials[DRAWS].values()
-    return np.asarray(np.mean([each["epsilons"][epsilon][way]["bias"] for each in records], axis=0))
-
-
-def drawn_alpha(evidence: Evidence, epsilon: str, way: str) -> float:
-    """Return alpha of the districts of New York as the paper estimates it."""
-    return float(np.ptp(drawn_biases(evidence, epsilon, way)))
+    return np.asarray(of_draws(evidence, DRAWS, epsilon, way, "bias").mean(axis=0))
 
 
 def drawn_errors(evidence: Evidence, epsilon: str, way: str, *, place: str = "all") -> Values:
     """Return mean absolute errors of shares, one for each part of the simulation."""
-    key = "error" if place == "all" else "error, New York"
-    return np.array([each["epsilons"][epsilon][way][key] for each in evidence.trials[DRAWS].values()])
+    return of_draws(evidence, DRAWS, epsilon, way, "error" if place == "all" else "error, New York")
+
+
+def of_proxies(evidence: Evidence, epsilon: str, model: str, measure: str) -> Values:
+    """Return a number about a model in figure 7, groupings x groups."""
+    groupings = [each["epsilons"][epsilon] for each in evidence.trials[PROXIES].values()]
+    return np.array([[row[model][measure] for row in rows] for rows in groupings])
 
 
 def language(evidence: Evidence, name: str = "determined") -> Mapping[str, Any]:
     """Return what is known exactly about one of the tables of areas."""
-    return evidence.trials[LANGUAGE][list(AREAS).index(name)]
+    return evidence.trials[LANGUAGE][AREAS.index(name)]
 
 
 def area_errors(
@@ -76,28 +76,6 @@ def area_errors(
 ) -> Values:
     """Return how often noise turns a part of the rule round, for each area."""
     return np.asarray(language(evidence, name)["errors"][touches][epsilon][part])
-
-
-def wrong_shares(evidence: Evidence, epsilon: str) -> tuple[Values, int]:
-    """Return how often the rule was wrong in the simulation, for each area, and of how many repetitions."""
-    records = list(evidence.trials[LANGUAGE_DRAWS].values())
-    number = sum(each["repetitions"] for each in records)
-    return np.sum([each["wrong"][epsilon] for each in records], axis=0) / number, number
-
-
-def county_draws(evidence: Evidence, epsilon: str, measure: str) -> Values:
-    """Return means or variances of the counties' noisy ratios, experiments x counties."""
-    records = evidence.trials[COUNTY_DRAWS].values()
-    return np.array([each["epsilons"][epsilon][measure] for each in records])
-
-
-def of_proxies(evidence: Evidence, epsilon: str, model: str, measure: str) -> Values:
-    """Return a number about a model in figure 7, groupings x groups."""
-    records = evidence.trials[PROXIES].values()
-    return np.array([[row[model][measure] for row in each["epsilons"][epsilon]] for each in records])
-
-
-# --- what is made of them -------------------------------------------------------------------------
 
 
 def margins(record: Mapping[str, Any]) -> Values:
@@ -126,9 +104,6 @@ def by_truth(
     return found
 
 
-# --- verdicts -------------------------------------------------------------------------------------
-
-
 def check_number(ours: float, paper: str) -> Checked:
     """Check a number against the printed one: it must round to it.
 
@@ -136,10 +111,8 @@ def check_number(ours: float, paper: str) -> Checked:
     ('agrees', 'contradicted')
     """
     unit = 10.0 ** -len(paper.partition(".")[2])
-    off = abs(ours - float(paper))
-    verdict = AGREES if off <= unit / 2 * (1 + 1e-9) else CONTRADICTED
-    if verdict == AGREES and float(paper) <= unit / 2:
-        verdict = INDISTINCT
+    same_as_nothing = INDISTINCT if float(paper) <= unit / 2 else AGREES
+    verdict = same_as_nothing if abs(ours - float(paper)) <= unit / 2 * (1 + 1e-9) else CONTRADICTED
     why = f"Ours is {ours:.3g}; without noise it is 0."
     return Checked(verdict, why, Estimated(ours), paper, float(paper))
 
@@ -147,8 +120,7 @@ def check_number(ours: float, paper: str) -> Checked:
 def check_amount(ours: float, paper: float) -> Checked:
     """Check an amount in dollars: it may be off by :data:`ALLOWED` of the printed one."""
     off = ours / paper - 1
-    why = fill(
-        "Ours is ${ours:,.0f}, off by {off:+.1%}, allowed {most:.0%}.", ours=ours, off=off, most=ALLOWED
-    )
+    sentence = "Ours is ${ours:,.0f}, off by {off:+.1%}, allowed {most:.0%}."
+    why = fill(sentence, ours=ours, off=off, most=ALLOWED)
     printed = f"${paper:,.1f}".removesuffix(".0")
     return Checked(AGREES if abs(off) <= ALLOWED else CONTRADICTED, why, Estimated(ours), printed, paper)

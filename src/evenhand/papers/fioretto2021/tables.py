@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.fioretto2021.allotment import AS_PRINTED, OUTPUT, SECOND, SHOWN, inverse_excess
-from evenhand.papers.fioretto2021.data import (
-    AREAS,
-    AVERAGE,
-    BOUNDS,
-    BUDGET,
-    CLAMP,
-    COUNTIES,
-    EPSILONS,
-    LANGUAGE_EPSILONS,
-    PLAIN,
-    PROXY,
-    TABLES,
-)
+from evenhand.papers.fioretto2021 import data, records
+from evenhand.papers.fioretto2021.allotment import AS_PRINTED, SHOWN, inverse_excess
+from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, LANGUAGE_EPSILONS, PLAIN
 from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, PARTS, WHOLE
-from evenhand.papers.fioretto2021.records import (
-    allotment,
-    area_errors,
-    check_amount,
-    check_number,
-    county_draws,
-    drawn_biases,
-    drawn_errors,
-    language,
-    of_allotment,
-    of_proxies,
-)
 from evenhand.papers.fioretto2021.trials import ALLOTMENT, COUNTY_DRAWS, DRAWS, LANGUAGE, PROXIES
+from evenhand.papers.stored import read_toml
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
 
@@ -49,178 +28,132 @@ METHOD, EXACTLY = "as in the paper", "exact"
 """What a row's strategy is: the paper's method, or without randomness and with its constants put right."""
 
 _MOST_LOST = 42_000
-_MEASURES = {
-    "alpha": "alpha, all districts",
-    "alpha, New York": "alpha, New York",
-    "most lost": "most that a district of New York loses, USD",
-    "most gained": "most that a district of New York gains, USD",
-    "average": "mean absolute bias of all districts, USD",
-    "average, New York": "mean absolute bias of New York, USD",
-    "moved": "moved between districts, USD",
-    "cost": "cost of privacy, all districts, USD",
-    "cost, New York": "cost of privacy, New York, USD",
-}
+_WORDS = read_toml(__package__, "paper.toml")
 
 
-def _eight_digits(value: float) -> float:
-    return float(f"{value:.8g}")
-
-
-_row = partial(table_row, "", mechanism=PLAIN, strategy=EXACTLY, shorten=_eight_digits)
+def _row(dataset: str, measure: str, ours: Any, epsilon: str, **cells: Any) -> Row:
+    told = {"mechanism": PLAIN, "strategy": EXACTLY, "epsilon": float(epsilon), **cells}
+    return table_row("", dataset, measure, ours, shorten=lambda value: float(f"{value:.8g}"), **told)
 
 
 def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return Example 1, the numbers behind the figures, and those of the counties."""
     makers = {
-        "example-1": (_example, (ALLOTMENT,)),
-        "allotment": (_allotment, (ALLOTMENT,)),
-        "draws": (_draws, (ALLOTMENT, DRAWS)),
-        "language": (_language, (LANGUAGE,)),
-        "counties": (_counties, (COUNTY_DRAWS,)),
-        "proxies": (_proxies, (PROXIES,)),
+        "example-1": (_example, {ALLOTMENT}),
+        "allotment": (_allotment, {ALLOTMENT}),
+        "draws": (_draws, {ALLOTMENT, DRAWS}),
+        "language": (_language, {LANGUAGE}),
+        "counties": (_counties, {COUNTY_DRAWS}),
+        "proxies": (_proxies, {PROXIES}),
     }
     return {
         name: columns_of([{**row, "table": name} for row in make(evidence)])
         for name, (make, needs) in makers.items()
-        if all(each in evidence.trials for each in needs)
+        if needs <= evidence.trials.keys()
     }
-
-
-# --- the allotment --------------------------------------------------------------------------------
 
 
 def _example(evidence: Evidence) -> Iterator[Row]:
     """Yield the numbers of Example 1 and section 4: printed, by the paper's formula, and exact."""
-    for text in EPSILONS:
-        ours = of_allotment(evidence, text, AS_PRINTED, "alpha")
-        checked = check_number(ours, BOUNDS[text]) if text in BOUNDS else None
-        yield _row(
-            "students", "alpha", ours, epsilon=float(text), strategy=METHOD,
-            note="(4g) with its factor n; no 1/2 is lost", **_against(checked),
-        )  # fmt: skip
-        yield _row("students", "alpha", of_allotment(evidence, text, PLAIN, "alpha"), epsilon=float(text))
-    for text in EPSILONS:
-        ours = of_allotment(evidence, text, CLAMP, "average")
-        checked = check_amount(ours, float(AVERAGE[text])) if text in AVERAGE else None
-        yield _row(
-            "students", "average misallocation, USD", ours, epsilon=float(text), mechanism=CLAMP,
-            strategy=METHOD, note="mean absolute bias times the budget, clamped at 0", **_against(checked),
-        )  # fmt: skip
-        plain = of_allotment(evidence, text, PLAIN, "average")
-        yield _row("students", "average misallocation, USD", plain, epsilon=float(text))
-    for text in EPSILONS:
-        for way, strategy in ((CLAMP, METHOD), (PLAIN, EXACTLY)):
-            lost = of_allotment(evidence, text, way, "most lost")
-            printed: Row = {"paper": float(_MOST_LOST)} if way == CLAMP else {}
-            yield _row(
-                "students", "most lost, USD", lost, epsilon=float(text), mechanism=way, strategy=strategy,
-                note="the epsilon of the printed number is not given", **printed,
-            )  # fmt: skip
-
-
-def _against(checked: Any) -> Row:
-    if checked is None:
-        return {}
-    return {"paper": checked.paper_value, "verdict": checked.verdict}
+    bounds = {text: partial(records.check_number, paper=printed) for text, printed in BOUNDS.items()}
+    amounts = {text: partial(records.check_amount, paper=float(printed)) for text, printed in AVERAGE.items()}
+    dollars = "average misallocation, USD"
+    formula, clamped = (
+        "(4g) with its factor n; no 1/2 is lost",
+        "mean absolute bias times the budget, clamped at 0",
+    )
+    for word, measure, way, mechanism, checks, note in (
+        ("alpha", "alpha", AS_PRINTED, PLAIN, bounds, formula),
+        (dollars, "average", CLAMP, CLAMP, amounts, clamped),
+    ):
+        for text in EPSILONS:
+            ours = records.of_allotment(evidence, text, way, measure)
+            cells: Row = {"mechanism": mechanism, "strategy": METHOD, "note": note}
+            if text in checks:
+                checked = checks[text](ours)
+                cells |= {"paper": checked.paper_value, "verdict": checked.verdict}
+            yield _row("students", word, ours, text, **cells)
+            yield _row("students", word, records.of_allotment(evidence, text, PLAIN, measure), text)
+    for text, (way, strategy) in product(EPSILONS, ((CLAMP, METHOD), (PLAIN, EXACTLY))):
+        lost = records.of_allotment(evidence, text, way, "most lost")
+        cells = {"mechanism": way, "strategy": strategy, "paper": float(_MOST_LOST) if way == CLAMP else None}
+        note = "the epsilon of the printed number is not given"
+        yield _row("students", "most lost, USD", lost, text, note=note, **cells)
 
 
 def _allotment(evidence: Evidence) -> Iterator[Row]:
     """Yield every exact number about every way to allot."""
-    for name in list(TABLES)[: len(evidence.trials[ALLOTMENT])]:
-        for text in EPSILONS:
-            for way in allotment(evidence, name)["epsilons"][text]["summary"]:
-                strategy = METHOD if way == AS_PRINTED else EXACTLY
-                for measure, words in _MEASURES.items():
-                    yield _row(
-                        name, words, of_allotment(evidence, text, way, measure, name=name), mechanism=way,
-                        epsilon=float(text), strategy=strategy, note=_NOTES.get(way, ""),
-                    )  # fmt: skip
-
-
-_NOTES = {
-    SECOND: "half the variance times the trace",
-    AS_PRINTED: "the same times n, as (4g) has it",
-    PROXY: "half of epsilon for the sum",
-    OUTPUT: "noise on the shares; the paper's L = 0.9 Z is not public",
-}
+    for name, text in product(data.TABLES[: len(evidence.trials[ALLOTMENT])], EPSILONS):
+        for way in records.allotment(evidence, name)["epsilons"][text]["summary"]:
+            strategy = METHOD if way == AS_PRINTED else EXACTLY
+            cells = {"mechanism": way, "strategy": strategy, "note": _WORDS["notes"].get(way, "")}
+            for measure, word in _WORDS["measures"].items():
+                yield _row(
+                    name, word, records.of_allotment(evidence, text, way, measure, name=name), text, **cells
+                )
 
 
 def _draws(evidence: Evidence) -> Iterator[Row]:
     """Yield what the paper's simulation gives, beside what is exact."""
+    lost, alpha = (_WORDS["measures"][measure] for measure in ("most lost", "alpha, New York"))
     for text in EPSILONS:
-        at: Row = {"epsilon": float(text)}
         for way in SHOWN:
-            found = drawn_biases(evidence, text, way)
-            most = -BUDGET * float(found.min())
+            found = records.drawn_biases(evidence, text, way)
+            drawn = partial(_row, "students", epsilon=text, mechanism=way, strategy=METHOD)
+            yield drawn(alpha, float(np.ptp(found)))
             yield _row(
-                "students", "alpha, New York", float(np.ptp(found)), mechanism=way, strategy=METHOD, **at
+                "students",
+                alpha,
+                records.of_allotment(evidence, text, way, "alpha, New York"),
+                text,
+                mechanism=way,
             )
-            exact = of_allotment(evidence, text, way, "alpha, New York")
-            yield _row("students", "alpha, New York", exact, mechanism=way, **at)
-            yield _row("students", _MEASURES["most lost"], most, mechanism=way, strategy=METHOD, **at)
+            yield drawn(lost, -data.BUDGET * float(found.min()))
             for place in ("all", "New York"):
-                mean = estimate_mean(drawn_errors(evidence, text, way, place=place))
-                yield _row(
-                    "students", f"mean absolute error, {place}", mean, mechanism=way, strategy=METHOD, **at
-                )
-        for way, places in allotment(evidence)["epsilons"][text]["error"].items():
+                mean = estimate_mean(records.drawn_errors(evidence, text, way, place=place))
+                yield drawn(f"mean absolute error, {place}", mean)
+        for way, places in records.allotment(evidence)["epsilons"][text]["error"].items():
             for place, value in places.items():
-                yield _row("students", f"mean absolute error, {place}", value, mechanism=way, **at)
-
-
-# --- the rule -------------------------------------------------------------------------------------
+                yield _row("students", f"mean absolute error, {place}", value, text, mechanism=way)
 
 
 def _language(evidence: Evidence) -> Iterator[Row]:
-    for name in list(AREAS)[: len(evidence.trials[LANGUAGE])]:
-        record = language(evidence, name)
-        inside = np.asarray(record["covered"], dtype=bool)
-        note = "simulated beyond the 187 determined counties" if name == "simulated" else "published counts"
-        for touches, strategy in (("1", METHOD), ("3", EXACTLY)):
-            for text in LANGUAGE_EPSILONS:
-                for part in (WHOLE, INDEPENDENT, *PARTS):
-                    errors = area_errors(evidence, text, part, name=name, touches=touches)
-                    numbers = {
-                        "mean error": float(errors.mean()),
-                        "largest error": float(errors.max()),
-                        "alpha": float(np.ptp(errors)),
-                        "mean error of the covered": float(errors[inside].mean()),
-                        "alpha of the covered": float(np.ptp(errors[inside])),
-                    }
-                    for measure, value in numbers.items():
-                        yield _row(
-                            name, measure, value, mechanism=part, epsilon=float(text), strategy=strategy,
-                            note=f"noise of scale {touches} / epsilon; {note}",
-                        )  # fmt: skip
+    for name in data.AREAS[: len(evidence.trials[LANGUAGE])]:
+        inside = np.asarray(records.language(evidence, name)["covered"], dtype=bool)
+        source = "simulated beyond the 187 determined counties" if name == "simulated" else "published counts"
+        noises = (("1", METHOD), ("3", EXACTLY))
+        places = product(noises, LANGUAGE_EPSILONS, (WHOLE, INDEPENDENT, *PARTS))
+        for (touches, strategy), text, part in places:
+            errors = records.area_errors(evidence, text, part, name=name, touches=touches)
+            numbers = {
+                "mean error": errors.mean(),
+                "largest error": errors.max(),
+                "alpha": np.ptp(errors),
+                "mean error of the covered": errors[inside].mean(),
+                "alpha of the covered": np.ptp(errors[inside]),
+            }
+            note = f"noise of scale {touches} / epsilon; {source}"
+            for measure, value in numbers.items():
+                yield _row(name, measure, float(value), text, mechanism=part, strategy=strategy, note=note)
 
 
 def _counties(evidence: Evidence) -> Iterator[Row]:
     for text in LANGUAGE_EPSILONS:
-        means, variances = (county_draws(evidence, text, measure) for measure in ("mean", "variance"))
-        for place, county in enumerate(COUNTIES):
-            at: Row = {"epsilon": float(text), "mechanism": "ratio"}
+        means, variances = (
+            records.of_draws(evidence, COUNTY_DRAWS, text, key) for key in ("mean", "variance")
+        )
+        for place, county in enumerate(data.COUNTIES):
+            row = partial(_row, county.name, epsilon=text, mechanism="ratio")
             principal = county.ratio * inverse_excess(1 / (float(text) * county.s))
-            yield _row(county.name, "ratio", county.ratio, **at)
-            yield _row(
-                county.name, "bias", estimate_mean(means[:, place] - county.ratio), strategy=METHOD, **at
-            )
-            yield _row(county.name, "bias", principal, note="principal value; the mean is infinite", **at)
-            yield _row(county.name, "variance", estimate_mean(variances[:, place]), strategy=METHOD, **at)
+            yield row("ratio", county.ratio)
+            yield row("bias", estimate_mean(means[:, place] - county.ratio), strategy=METHOD)
+            yield row("bias", principal, note="principal value; the mean is infinite")
+            yield row("variance", estimate_mean(variances[:, place]), strategy=METHOD)
 
 
 def _proxies(evidence: Evidence) -> Iterator[Row]:
-    for text in LANGUAGE_EPSILONS:
-        for model in (ORIGINAL, *MODELS):
-            for measure, words in (
-                ("alpha", "alpha"),
-                ("own alpha", "alpha against its own answers"),
-                ("error", "mean error"),
-                ("right", "accuracy on true counts"),
-            ):
-                found = of_proxies(evidence, text, model, measure)
-                for group in range(found.shape[1]):
-                    yield _row(
-                        "simulated", words, estimate_mean(found[:, group]), mechanism=model,
-                        epsilon=float(text), split=f"group {group + 1}", strategy=METHOD,
-                        note="exact in each grouping",
-                    )  # fmt: skip
+    words = _WORDS["proxy_measures"].items()
+    for text, model, (measure, word) in product(LANGUAGE_EPSILONS, (ORIGINAL, *MODELS), words):
+        for group, runs in enumerate(records.of_proxies(evidence, text, model, measure).T, 1):
+            cells = {"mechanism": model, "split": f"group {group}", "note": "exact in each grouping"}
+            yield _row("simulated", word, estimate_mean(runs), text, strategy=METHOD, **cells)

@@ -9,22 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.decide import bounds, bounds_curvature
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.decide.allotment.principal_values import principal_value
-from evenhand.decide.bounds import (
-    ErrorRange,
-    alpha_bound,
-    alpha_bound_excess,
-    composed_error,
-    errors_by_truth,
-)
-from evenhand.decide.bounds_curvature import (
-    allotment_trace,
-    ratio_trace,
-    second_order_alpha,
-    second_order_bias,
-)
 from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count
 from evenhand.papers.claims import Checked, agree_if
@@ -87,16 +75,18 @@ def theorem_3(_: Evidence) -> Checked:
 
 def equation_4g(_: Evidence) -> Checked:
     true = _exact_shares()
-    trace = allotment_trace(_WEIGHTS, _COUNTS)
-    printed, right = (second_order_bias(trace, Laplace(_SCALE), as_printed=each) for each in (True, False))
+    trace = bounds_curvature.allotment_trace(_WEIGHTS, _COUNTS)
+    printed, right = (
+        bounds_curvature.second_order_bias(trace, Laplace(_SCALE), as_printed=each) for each in (True, False)
+    )
     values = {"counts": _COUNTS, "weights": _WEIGHTS, "true": true, "right": right, "printed": printed}
     return agree_if(np.allclose(printed, true, rtol=0.1), **values)
 
 
 def equation_5b(_: Evidence) -> Checked:
     true = float(np.ptp(_exact_shares()))
-    trace = allotment_trace(_WEIGHTS, _COUNTS)
-    printed = second_order_alpha(trace, Laplace(_SCALE), as_printed=True)
+    trace = bounds_curvature.allotment_trace(_WEIGHTS, _COUNTS)
+    printed = bounds_curvature.second_order_alpha(trace, Laplace(_SCALE), as_printed=True)
     return agree_if(math.isclose(printed, true, rel_tol=0.1), true=true, printed=printed)
 
 
@@ -122,7 +112,10 @@ def corollary_2(_: Evidence) -> Checked:
 
 
 def corollary_4(_: Evidence) -> Checked:
-    """Check it for formulas of bounded range, and compute what an unbounded one does."""
+    """Check it for formulas of bounded range, and compute what an unbounded one does.
+
+    Bounded formulas of equal biases differ by a constant (Choquet and Deny), and so have equal traces.
+    """
     x, b, slope = 1.0, 1.0, math.sqrt(1 / 5)
     biases = [expected(lambda noise, k=k: np.cos(k * (x + noise)), b) - math.cos(k * x) for k in (1, 2)]  # type: ignore[misc]
     mean = expected(lambda noise: np.exp(slope * noise), b) * expected(lambda noise: np.cos(noise / 2), b)
@@ -140,7 +133,7 @@ def not_convex(_: Evidence) -> Checked:
 
 
 def trace_of_example(_: Evidence) -> Checked:
-    formula = allotment_trace(_WEIGHTS, _COUNTS)
+    formula = bounds_curvature.allotment_trace(_WEIGHTS, _COUNTS)
     counts, weights, step = np.array(_COUNTS, dtype=float), np.array(_WEIGHTS), 0.05
     trace = np.zeros(3)
     for unit in step * np.eye(3):
@@ -151,7 +144,7 @@ def trace_of_example(_: Evidence) -> Checked:
 
 
 def different_traces(_: Evidence) -> Checked:
-    traces = allotment_trace([1, 2], [10, 20])
+    traces = bounds_curvature.allotment_trace([1, 2], [10, 20])
     return agree_if(float(np.ptp(traces)) > 1e-12, traces=traces)
 
 
@@ -190,7 +183,7 @@ def proxies_private(_: Evidence) -> Checked:
 
 
 def corollary_5(_: Evidence) -> Checked:
-    traces = ratio_trace([4, 30], [80, 600])
+    traces = bounds_curvature.ratio_trace([4, 30], [80, 600])
     return agree_if(float(np.ptp(traces)) > 0, traces=traces)
 
 
@@ -240,17 +233,14 @@ def equation_29(_: Evidence) -> Checked:
 
 def _moves(counts: tuple[int, ...], weights: tuple[int, ...]) -> Fraction:
     """Return how far all shares move together, at most, if one person leaves."""
-    worst = Fraction(0)
-    whole = sum(x * a for x, a in zip(counts, weights, strict=True))
+    worst, before = Fraction(0), [x * a for x, a in zip(counts, weights, strict=True)]
     for gone in range(len(counts)):
-        left = [x - (place == gone) for place, x in enumerate(counts)]
-        total = sum(x * a for x, a in zip(left, weights, strict=True))
-        if counts[gone] and total:
-            moves = (
-                abs(Fraction(x * a, whole) - Fraction(y * a, total))
-                for x, y, a in zip(counts, left, weights, strict=True)
-            )
-            worst = max(worst, sum(moves, Fraction(0)))
+        after = [part - weights[gone] * (place == gone) for place, part in enumerate(before)]
+        if counts[gone] and sum(after):
+            moves = [
+                Fraction(x, sum(before)) - Fraction(y, sum(after)) for x, y in zip(before, after, strict=True)
+            ]
+            worst = max(worst, sum(map(abs, moves), Fraction(0)))
     return worst
 
 
@@ -300,7 +290,7 @@ def property_1(_: Evidence) -> Checked:
 
 def lemma(_: Evidence, operator: Any) -> Checked:
     (one, first), (two, second), (both, _truth) = map(_grid, (_FIRST, _SECOND, _JOINED[operator]))
-    formula = composed_error(operator, one, two, first_true=first, second_true=second)
+    formula = bounds.composed_error(operator, one, two, first_true=first, second_true=second)
     off = float(np.abs(formula - both).max())
     return agree_if(off < _CLOSE, off=off, pairs=len(both))
 
@@ -310,7 +300,9 @@ def bound_of_alpha(_: Evidence, operators: list[Any]) -> Checked:
     for operator in operators:
         one, two, both = (_grid(rule)[0] for rule in (_FIRST, _SECOND, _JOINED[operator]))
         for inside in (*(slice(start, start + 13) for start in range(0, len(both), 13)), slice(None)):
-            most = alpha_bound(operator, ErrorRange.of(one[inside]), ErrorRange.of(two[inside]))
+            most = bounds.alpha_bound(
+                operator, bounds.ErrorRange.of(one[inside]), bounds.ErrorRange.of(two[inside])
+            )
             broken += float(np.ptp(both[inside])) > most + _CLOSE
         told.append(f"'{operator}': {np.ptp(both):.4f}, at most {most:.4f}")
     return agree_if(not broken, broken=broken, told="; ".join(told))
@@ -321,26 +313,22 @@ def equation_20b(_: Evidence) -> Checked:
     plain = high[0] + high[1] - 2 * high[0] * high[1]
     printed = plain - low[0] + low[1] - 2 * low[0] * low[1]
     right = plain - low[0] - low[1] + 2 * low[0] * low[1]
-    one, other = (ErrorRange(least=a, greatest=b) for a, b in zip(low, high, strict=True))
-    found = alpha_bound("xor", one, other)
+    one, other = (bounds.ErrorRange(least=a, greatest=b) for a, b in zip(low, high, strict=True))
+    found = bounds.alpha_bound("xor", one, other)
     return agree_if(abs(printed - right) < _CLOSE, printed=printed, right=right, found=found)
 
 
 def corollary_3(_: Evidence) -> Checked:
-    worst = max(
-        abs(alpha_bound("xor", ErrorRange(least=a, greatest=a), ErrorRange(least=b, greatest=b)))
-        for a, b in product(_LEVELS, repeat=2)
-    )
+    same = [bounds.ErrorRange(least=level, greatest=level) for level in _LEVELS]
+    worst = max(abs(bounds.alpha_bound("xor", *pair)) for pair in product(same, repeat=2))
     return agree_if(worst < _CLOSE, worst=worst)
 
 
 def corollary_6(_: Evidence) -> Checked:
     pairs = [(low, high) for low, high in product(_LEVELS, repeat=2) if low <= high]
-    least = min(
-        alpha_bound_excess(ErrorRange(least=a, greatest=b), ErrorRange(least=c, greatest=d))
-        for (a, b), (c, d) in product(pairs, repeat=2)
-    )
-    return agree_if(least > 0, least=least, number=len(pairs) ** 2)
+    ranges = [bounds.ErrorRange(least=low, greatest=high) for low, high in pairs]
+    excess = [bounds.alpha_bound_excess(*two) for two in product(ranges, repeat=2)]
+    return agree_if(min(excess) > 0, least=min(excess), number=len(excess))
 
 
 def composition(_: Evidence) -> Checked:
@@ -353,7 +341,8 @@ def composition(_: Evidence) -> Checked:
 
 def most_by_truth(_: Evidence, operator: Any, worst: list[bool]) -> Checked:
     wrong = sum(
-        next(iter(errors_by_truth(operator, a, b))) != tuple(worst) for a, b in product(_LEVELS, repeat=2)
+        next(iter(bounds.errors_by_truth(operator, a, b))) != tuple(worst)
+        for a, b in product(_LEVELS, repeat=2)
     )
     (one, first), (two, second), (both, _truth) = map(_grid, (_FIRST, _SECOND, _JOINED[operator]))
     like = (np.abs(one - one[_X == 12][0]) < _CLOSE) & (np.abs(two - two[_Y == 9][0]) < _CLOSE)

@@ -8,48 +8,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import chain, pairwise, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.papers.claims import (
-    AGREES,
-    CONTRADICTED,
-    METHOD_UNKNOWN,
-    OTHER_DATA,
-    SLIP,
-    Checked,
-    agree_if,
-    cannot_check,
-)
+from evenhand.papers import claims
+from evenhand.papers.claims import AGREES, CONTRADICTED, Checked, agree_if, cannot_check
 from evenhand.papers.rules import alike, below, mostly, share
 from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import BASELINE
-from evenhand.papers.zhu2023.data import (
-    ANONYMITY,
-    DATA,
-    EPSILONS,
-    GAUSSIAN,
-    LAPLACE,
-    MECHANISMS,
-    PRINTED,
-    SUPPRESSION,
-    SWAPPING,
-)
+from evenhand.papers.zhu2023 import data, experiments
+from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, LAPLACE, PRINTED, SUPPRESSION, SWAPPING
 from evenhand.papers.zhu2023.exact import anonymity_delta
-from evenhand.papers.zhu2023.experiments import (
-    CELLS,
-    EXACT,
-    FEW,
-    ORIGINAL,
-    READINGS,
-    REPETITIONS,
-    SHARES,
-    THRESHOLDS,
-)
-from evenhand.papers.zhu2023.records import ALLOWED, accuracies, exact_record, number_of, of_figure, of_table
+from evenhand.papers.zhu2023.experiments import DRAWN, EXACT, ORIGINAL
+from evenhand.papers.zhu2023.records import ALLOWED, exact_record, number_of, of_table, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +33,6 @@ if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence
 
     Runs = NDArray[np.float64]
-    Rivals = Sequence[tuple[str, str, str]]
 
 CLOSE = 0.1
 """Errors and alphas within it of the original's, as a share of that, are called close."""
@@ -67,9 +40,7 @@ CLOSE = 0.1
 NEAR = 0.02
 """Accuracies within it of the baseline's are called close."""
 
-_CLASSICAL = (LAPLACE, GAUSSIAN)
-_RIVALS = tuple(product(_CLASSICAL, (SUPPRESSION, SWAPPING), EPSILONS))
-_ANONYMOUS = tuple(product(_CLASSICAL, (ANONYMITY,), EPSILONS))
+_NOISE, _COUNTERPARTS = DRAWN[:2], DRAWN[2:]
 
 
 # --- numbers of the tables ------------------------------------------------------------------------
@@ -87,15 +58,11 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str) -> Chec
         follows, told = _follows_from_data(evidence, name, mechanism, measure, parts)
         more += told
         if checked.verdict == CONTRADICTED and follows:
-            checked = replace(checked, verdict=OTHER_DATA)
-    values = {
-        "ours": [part.ours.value for part in parts if part.ours],
-        "offs": _of_parts(parts, "off"),
-        "allowed": fill("; allowed {most:.1%}", most=most) if (most := _of_parts(parts, "allowed")) else "",
-        "more": more,
-    }
-    digits = ".4g" if case else ",.2f"
-    shown = ", ".join(f"{part.ours.value:{digits}}" for part in parts if part.ours)
+            checked = replace(checked, verdict=claims.OTHER_DATA)
+    ours = [part.ours.value for part in parts if part.ours]
+    allowed = fill("; allowed {most:.1%}", most=most) if (most := _of_parts(parts, "allowed")) else ""
+    values = {"ours": ours, "offs": _of_parts(parts, "off"), "allowed": allowed, "more": more}
+    shown = ", ".join(f"{value:{'.4g' if case else ',.2f'}}" for value in ours)
     paper = ", ".join(part.paper for part in parts)
     return replace(checked, paper=paper, values=values, case=case, shown=shown)
 
@@ -108,7 +75,7 @@ def _follows_from_data(
     They do if the numbers agree with race coded as in IPUMS. The alpha of swapping is a factor of epsilon
     times what the largest cells set, so that there they also do if all four are off by the same factor.
     """
-    coded = [number_of(evidence, name, mechanism, text, measure, ipums=True) for text in EPSILONS]
+    coded = [number_of(evidence, name, mechanism, text, measure, kind="ipums") for text in EPSILONS]
     as_coded = share(coded, what="numbers")
     offs = fill("{offs:+.1%}", offs=_of_parts(coded, "off"))
     told = f" With race coded as in IPUMS {as_coded.why[:-1]}: {offs}."
@@ -144,25 +111,23 @@ def features(evidence: Evidence, printed: str) -> Checked:
 
 
 def repetitions(_: Evidence) -> Checked:
-    rows = [(mechanism, row) for table in PRINTED.values() for (mechanism, _), row in table.items()]
-    texts = {
-        of_anonymity: [text for mechanism, row in rows for text in (row.l1, row.alpha)
-                       if (mechanism == ANONYMITY) == of_anonymity]
-        for of_anonymity in (True, False)
-    }  # fmt: skip
-    few = {key: sum(_is_multiple(text, FEW) for text in own) for key, own in texts.items()}
-    many = sum(_is_multiple(text, REPETITIONS) for text in texts[False])
+    many, few = experiments.REPETITIONS, experiments.FEW
+    texts: dict[bool, list[str]] = {True: [], False: []}
+    for (mechanism, _text), row in chain(*(table.items() for table in PRINTED.values())):
+        texts[mechanism == ANONYMITY] += [row.l1, row.alpha]
+    of_few, anonymous = (_multiples(texts[key], few) for key in (False, True))
     values = {
-        "few": FEW, "many": REPETITIONS, "of_many": many, "others": len(texts[False]), "of_few": few[False],
-        "anonymous": few[True], "printed": len(texts[True]),
+        "few": few, "many": many, "of_many": _multiples(texts[False], many), "others": len(texts[False]),
+        "of_few": of_few, "anonymous": anonymous, "printed": len(texts[True]),
     }  # fmt: skip
-    slipped = few[True] == len(texts[True]) and few[False] < len(texts[False])
-    return agree_if(not slipped, otherwise=SLIP, paper=str(REPETITIONS), shown=str(FEW), **values)
+    slipped = anonymous == len(texts[True]) and of_few < len(texts[False])
+    return agree_if(not slipped, otherwise=claims.SLIP, paper=str(many), shown=str(few), **values)
 
 
-def _is_multiple(text: str, parts: int) -> bool:
-    value = float(text) * parts
-    return abs(value - round(value)) < 1e-6
+def _multiples(texts: list[str], parts: int) -> int:
+    """Return how many of the printed numbers are multiples of one part."""
+    values = [float(text) * parts for text in texts]
+    return sum(abs(value - round(value)) < 1e-6 for value in values)
 
 
 def against_truth(evidence: Evidence) -> Checked:
@@ -173,7 +138,7 @@ def against_truth(evidence: Evidence) -> Checked:
         printed = float(PRINTED[name][ANONYMITY, "0.5"].l1)
         below_lost += printed < lost
         told.append(f"{DATA[name].title} {printed:,.1f} printed, {lost:,.0f} people left out")
-    return agree_if(not below_lost, otherwise=SLIP, told="; ".join(told))
+    return agree_if(not below_lost, otherwise=claims.SLIP, told="; ".join(told))
 
 
 # --- what the text reads from the tables ----------------------------------------------------------
@@ -182,7 +147,8 @@ def against_truth(evidence: Evidence) -> Checked:
 def _against_rivals(gap: Callable[[str, str, str], Runs], *, least: float = 0.0) -> Checked:
     """Check that what noise is ahead of each counterpart by is mostly above `least`, k-anonymity besides."""
     checked, anonymity = (
-        mostly([estimate_mean(gap(*rival) - least) for rival in rivals]) for rivals in (_RIVALS, _ANONYMOUS)
+        mostly([estimate_mean(gap(*pair) - least) for pair in product(_NOISE, others, EPSILONS)])
+        for others in (_COUNTERPARTS, (ANONYMITY,))
     )
     return replace(checked, values={"anonymity": _low(anonymity.why)})
 
@@ -191,55 +157,47 @@ def _low(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
+def _ahead(evidence: Evidence, name: str, measure: str, own: str, other: str, text: str) -> Runs:
+    """Return by how much a number of one mechanism is below another's."""
+    return of_table(evidence, name, other, text, measure) - of_table(evidence, name, own, text, measure)
+
+
 def lower(evidence: Evidence, name: str, measure: str) -> Checked:
     """Check that Laplace and the discrete Gaussian are below the counterparts."""
-
-    def gap(own: str, other: str, text: str) -> Runs:
-        return of_table(evidence, name, other, text, measure) - of_table(evidence, name, own, text, measure)
-
-    return _against_rivals(gap)
+    return _against_rivals(partial(_ahead, evidence, name, measure))
 
 
 def lower_delta(evidence: Evidence) -> Checked:
     known = exact_record(evidence, next(iter(DATA)))["numbers"]
-    pairs = [(known[own][text], known[other][text]) for own, other, text in (*_RIVALS, *_ANONYMOUS)]
-    printed = sum(one["delta"] < two["delta"] for one, two in pairs)
-    true = sum(one["exact delta"] < two["exact delta"] for one, two in pairs)
+    others = (*_COUNTERPARTS, ANONYMITY)
+    pairs = [(known[own][text], known[other][text]) for own, other, text in product(_NOISE, others, EPSILONS)]
+    printed, true = (sum(one[key] < two[key] for one, two in pairs) for key in ("delta", "exact delta"))
     least = min(two["exact delta"] for _, two in pairs)
     return agree_if(true > len(pairs) / 2, printed=printed, number=len(pairs), true=true, least=least)
 
 
 def advantage(evidence: Evidence, name: str) -> Checked:
     """Check that Laplace is below k-anonymity in bias and alpha."""
-    return mostly(
-        [
-            estimate_mean(
-                of_table(evidence, name, ANONYMITY, text, measure)
-                - of_table(evidence, name, LAPLACE, text, measure)
-            )
-            for measure, text in product(("l1", "alpha"), EPSILONS)
-        ]
-    )
+    gaps = [
+        _ahead(evidence, name, measure, LAPLACE, ANONYMITY, text)
+        for measure, text in product(("l1", "alpha"), EPSILONS)
+    ]
+    return mostly(list(map(estimate_mean, gaps)))
 
 
 def need_not_fall(evidence: Evidence) -> Checked:
     """Check that there is a counterpart whose bias rises with epsilon: that of suppression, up to 2."""
-    rises = [
-        estimate_mean(
-            of_table(evidence, name, SUPPRESSION, after, "l1")
-            - of_table(evidence, name, SUPPRESSION, before, "l1")
-        )
-        for name in DATA
-        for before, after in pairwise(EPSILONS[:3])
-    ]
+    rises = []
+    for name in DATA:
+        biases = [of_table(evidence, name, SUPPRESSION, text, "l1") for text in EPSILONS[:3]]
+        rises += [estimate_mean(after - before) for before, after in pairwise(biases)]
     return mostly(rises, what="steps of epsilon", words=("clearly up", "clearly down"))
 
 
 def same_order(evidence: Evidence) -> Checked:
-    known = [mechanism for mechanism in MECHANISMS if mechanism != ANONYMITY]
     first, *others = (
         [
-            tuple(np.argsort([of_table(evidence, name, each, text, "l1").mean() for each in known]))
+            tuple(np.argsort([of_table(evidence, name, each, text, "l1").mean() for each in DRAWN]))
             for text in EPSILONS
         ]
         for name in DATA
@@ -252,77 +210,68 @@ def same_order(evidence: Evidence) -> Checked:
 
 
 def _pairs(
-    evidence: Evidence, name: str, method: str, epsilon: str, measure: str, *, reading: str = CELLS
+    evidence: Evidence, name: str, method: str, epsilon: str, measure: str, *, reading: str = data.CELLS
 ) -> dict[int, tuple[Runs, Runs]]:
     """Return the original and its counterpart at an epsilon, by the threshold or share of a figure.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    name : str
-    method : {"suppression", "swapping", "k-anonymity"}
-    epsilon : str
-    measure : {"error", "alpha"}
-    reading : str
-        What swapping is taken to be.
+    `reading` is what swapping is taken to be.
     """
+    of_figure = partial(runs, evidence, f"figures-{name}", method)
     if method == "swapping":
-        own = of_figure(evidence, name, method, "epsilon", epsilon, measure)
-        return {at: (of_figure(evidence, name, method, reading, str(at), measure), own) for at in SHARES}
+        own = of_figure("epsilon", epsilon, measure)
+        return {at: (of_figure(reading, str(at), measure), own) for at in data.SHARES}
     return {
-        k: (
-            of_figure(evidence, name, method, str(k), ORIGINAL, measure),
-            of_figure(evidence, name, method, str(k), epsilon, measure),
-        )
-        for k in THRESHOLDS
+        k: (of_figure(str(k), ORIGINAL, measure), of_figure(str(k), epsilon, measure))
+        for k in data.THRESHOLDS
     }
 
 
-def _relative(original: Runs, own: Runs) -> Runs:
-    """Return how far an error is from the original's, as a share of that."""
-    scale = float(original.mean())
-    return (own - original) / scale if scale else np.full(len(own), np.nan)
-
-
-def _apart(evidence: Evidence, name: str, method: str, measure: str, reading: str = CELLS) -> list[Runs]:
-    return [
-        _relative(*pair)
-        for text in EPSILONS
-        for pair in _pairs(evidence, name, method, text, measure, reading=reading).values()
-    ]
+def _apart(evidence: Evidence, name: str, method: str, measure: str) -> list[Any]:
+    """Return how far numbers are from the originals', as a share of these."""
+    found = []
+    for text in EPSILONS:
+        for original, own in _pairs(evidence, name, method, text, measure).values():
+            scale = float(original.mean())
+            found.append(estimate_mean((own - original) / scale if scale else np.full(len(own), np.nan)))
+    return found
 
 
 def close(evidence: Evidence, name: str, method: str) -> Checked:
     """Check that errors are within a tenth of the original's; swapping may be read in three ways."""
-    checked = alike(list(map(estimate_mean, _apart(evidence, name, method, "error"))), margin=CLOSE)
+    checked = alike(_apart(evidence, name, method, "error"), margin=CLOSE)
     if method != "swapping":
         return checked
-    own = [of_figure(evidence, name, method, "epsilon", text, "error").mean() for text in EPSILONS]
-    told = [
-        [
-            of_figure(evidence, name, method, reading, str(at), "error").mean()
-            for at in (SHARES[0], SHARES[-1])
-        ]
-        for reading in READINGS
-    ]
-    values = {"readings": list(READINGS), "told": told, "own": own, "first": SHARES[0], "last": SHARES[-1]}
+    first, last = data.SHARES[0], data.SHARES[-1]
+
+    def error(at: str, line: str) -> float:
+        return float(runs(evidence, f"figures-{name}", method, at, line, "error").mean())
+
+    own = [error("epsilon", text) for text in EPSILONS]
+    told = [[error(reading, str(at)) for at in (first, last)] for reading in data.READINGS]
+    values = {"readings": list(data.READINGS), "told": told, "own": own, "first": first, "last": last}
     return replace(checked, values=values, case="swapping")
 
 
 def improved(evidence: Evidence, name: str) -> Checked:
     """Check that a sample's k-anonymity has smaller errors than everybody's at small epsilons."""
     small = EPSILONS[:2]
-    gaps = [
-        estimate_mean(original - own)
-        for text in small
-        for original, own in _pairs(evidence, name, "k-anonymity", text, "error").values()
-    ]
     lines = {"own": small[0], "everybody": f"{small[0]}, everybody", "original": ORIGINAL}
     values = {
-        key: float(of_figure(evidence, name, "k-anonymity", "6", line, "error").mean())
+        key: float(runs(evidence, f"figures-{name}", "k-anonymity", "6", line, "error").mean())
         for key, line in lines.items()
     }
-    return replace(mostly(gaps), values={**values, "epsilon": small[0]})
+    checked = _below_original(evidence, name, "error", small)
+    return replace(checked, values={**values, "epsilon": small[0]})
+
+
+def fairer(evidence: Evidence, name: str) -> Checked:
+    """Check that a sample's k-anonymity has smaller alphas than everybody's."""
+    return _below_original(evidence, name, "alpha", EPSILONS)
+
+
+def _below_original(evidence: Evidence, name: str, measure: str, epsilons: Sequence[str]) -> Checked:
+    pairs = [_pairs(evidence, name, "k-anonymity", text, measure).values() for text in epsilons]
+    return mostly([estimate_mean(original - own) for original, own in chain(*pairs)])
 
 
 def _falls(evidence: Evidence, name: str, method: str, measure: str, reading: str) -> dict[int, list[Any]]:
@@ -338,17 +287,17 @@ def approaches(evidence: Evidence, name: str, method: str, measure: str) -> Chec
     Thresholds and shares are ours: it is contradicted only if it is at each of them, and else of an unknown
     method. So it is for swapping if the three readings do not agree.
     """
-    readings = READINGS if method == "swapping" else (CELLS,)
+    readings = data.READINGS if method == "swapping" else (data.CELLS,)
     falls = {reading: _falls(evidence, name, method, measure, reading) for reading in readings}
     checks = {reading: mostly(list(chain(*by_place.values()))) for reading, by_place in falls.items()}
-    checked = checks.pop(CELLS)
-    against = [at for at, steps in falls[CELLS].items() if mostly(steps).verdict == CONTRADICTED]
-    in_part = checked.verdict == CONTRADICTED and len(against) < len(falls[CELLS])
+    checked = checks.pop(data.CELLS)
+    against = [at for at, steps in falls[data.CELLS].items() if mostly(steps).verdict == CONTRADICTED]
+    in_part = checked.verdict == CONTRADICTED and len(against) < len(falls[data.CELLS])
     if in_part or any(other.verdict != checked.verdict for other in checks.values()):
-        checked = replace(checked, verdict=METHOD_UNKNOWN)
+        checked = replace(checked, verdict=claims.METHOD_UNKNOWN)
     values = {
         "against": against or "none",
-        "places": list(falls[CELLS]),
+        "places": list(falls[data.CELLS]),
         "told": [f"{reading}: {_low(other.why)[:-1]}" for reading, other in checks.items()],
     }
     return replace(checked, values=values, case="swapping" if checks else "")
@@ -356,52 +305,41 @@ def approaches(evidence: Evidence, name: str, method: str, measure: str) -> Chec
 
 def comparable(evidence: Evidence, name: str, method: str) -> Checked:
     """Check that alphas are at most a tenth above the original's."""
-    return below(list(map(estimate_mean, _apart(evidence, name, method, "alpha"))), limit=CLOSE)
-
-
-def fairer(evidence: Evidence, name: str) -> Checked:
-    """Check that a sample's k-anonymity has smaller alphas than everybody's."""
-    return mostly(
-        [
-            estimate_mean(original - own)
-            for text in EPSILONS
-            for original, own in _pairs(evidence, name, "k-anonymity", text, "alpha").values()
-        ]
-    )
+    return below(_apart(evidence, name, method, "alpha"), limit=CLOSE)
 
 
 # --- classification -------------------------------------------------------------------------------
 
 
+def _accuracy(evidence: Evidence, name: str, mechanism: str, epsilon: str, setting: str = "plain") -> Runs:
+    return runs(evidence, f"classification-{name}", setting, mechanism, epsilon)
+
+
 def higher(evidence: Evidence, name: str, least: float = 0.0) -> Checked:
     """Check that classifiers from noisy tables are more accurate by more than `least`."""
 
-    def ahead(setting: str) -> Callable[[str, str, str], Runs]:
-        return lambda own, other, text: (
-            accuracies(evidence, name, own, text, setting=setting)
-            - accuracies(evidence, name, other, text, setting=setting)
-        )
+    def gap(own: str, other: str, text: str, setting: str = "plain") -> Runs:
+        one, two = (_accuracy(evidence, name, each, text, setting) for each in (own, other))
+        return one - two
 
-    checked = _against_rivals(ahead("plain"), least=least)
-    at_all, areas_too = (_against_rivals(ahead(setting)) for setting in ("plain", "areas"))
+    checked = _against_rivals(gap, least=least)
+    at_all, areas_too = _against_rivals(gap), _against_rivals(partial(gap, setting="areas"))
     more = {"at_all": _low(at_all.why), "areas": _low(areas_too.why)}
     return replace(checked, values={**checked.values, **more}, case="much" if least else "")
 
 
 def near(evidence: Evidence, name: str) -> Checked:
-    base = accuracies(evidence, name, BASELINE, "")
-    losses = [
-        estimate_mean(base - accuracies(evidence, name, each, text))
-        for each, text in product(_CLASSICAL, EPSILONS)
-    ]
-    return replace(below(losses, limit=NEAR), values={"base": base.mean()})
+    base = _accuracy(evidence, name, experiments.BASELINE, "")
+    losses = [base - _accuracy(evidence, name, own, text) for own, text in product(_NOISE, EPSILONS)]
+    return replace(below(list(map(estimate_mean, losses)), limit=NEAR), values={"base": base.mean()})
 
 
 def nearer(evidence: Evidence, name: str) -> Checked:
     """Check that Laplace and the discrete Gaussian are closer to the baseline than the counterparts."""
-    base = accuracies(evidence, name, BASELINE, "")
+    base = _accuracy(evidence, name, experiments.BASELINE, "")
 
-    def away(mechanism: str, text: str) -> Runs:
-        return np.abs(base - accuracies(evidence, name, mechanism, text))
+    def gap(own: str, other: str, text: str) -> Runs:
+        away, far = (np.abs(base - _accuracy(evidence, name, each, text)) for each in (own, other))
+        return far - away
 
-    return _against_rivals(lambda own, other, text: away(other, text) - away(own, text))
+    return _against_rivals(gap)

@@ -3,60 +3,42 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evenhand import datasets
-from evenhand.papers.stored import read_entries, read_printed
+from evenhand.papers.stored import read_entries, read_printed, read_toml
 from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
     from evenhand.privacy.randomness import SeededSource
 
-EPSILONS = ("0.5", "1", "2", "4")
-"""The epsilons of the tables, as exact texts."""
+_STUDY = read_toml(__package__, "paper.toml")["study"]
 
-LAPLACE, GAUSSIAN = "laplace", "discrete-gaussian"
-SUPPRESSION, SWAPPING, ANONYMITY = "noisy-suppression", "random-swapping", "sampled-k-anonymity"
+EPSILONS, COLUMNS, FEATURES = (tuple(_STUDY[key]) for key in ("epsilons", "columns", "features"))
+QUASI, THRESHOLD, FILL, BOUND = (_STUDY[key] for key in ("quasi", "threshold", "fill", "bound"))
+THRESHOLDS, SHARES = tuple(_STUDY["thresholds"]), tuple(_STUDY["shares"])
+"""What the paper's tables and figures are about; ``paper.toml`` says what each is."""
 
-MECHANISMS = {
-    LAPLACE: "Laplace",
-    GAUSSIAN: "Discrete Gaussian",
-    SUPPRESSION: "DP Suppression",
-    SWAPPING: "DP Swapping",
-    ANONYMITY: "DP k-anonymity",
-}
+MECHANISMS: dict[str, str] = _STUDY["mechanisms"]
+LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING, ANONYMITY = MECHANISMS
 """The rows of each block, by our name, as the paper calls them."""
 
-QUASI = "RAC1P"
-"""The quasi-identifier of swapping; only nine values fit the printed delta, and race has nine."""
+EXTRA: dict[str, str] = _STUDY["extra"]
+SMALLER_NOISE, BY_THRESHOLD, AGAINST_ALL = EXTRA
+"""What else is in an experiment: the noise of the text, Algorithm 2, and a sample against everybody."""
 
-COLUMNS = ("PUMA", QUASI, "SEX", "OWN_RENT", "INCOME_ABOVE_50000")
-"""The columns of the table that is released."""
-
-FEATURES = (QUASI, "SEX", "OWN_RENT", "AGE_BRACKET", "INCOME_ABOVE_50000")
-"""The columns of the table that classifiers are trained on, the outcome last."""
-
-THRESHOLD = 6
-"""The threshold of suppression and the k of k-anonymity in the tables."""
-
-FILL: Final = "half-threshold"
-"""What stands in a suppressed cell, by equation (2) and the algorithms of the paper."""
-
-BOUND = 10_000
-"""A public bound on a count, which Theorem 1 needs and the paper does not give; a whole area is smaller."""
-
+READINGS: dict[str, dict[str, Any]] = _STUDY["readings"]
+CELLS = next(iter(READINGS))
+"""What swapping may mean, with the options of the mechanism; claims are judged by the first."""
 
 DATA = read_entries(__package__, "data")
 """The data sets by name."""
 
-
-ASIANS = (0.22, 0.04)
-"""The parts of Asians that are taken to be Chinese and Japanese; about those of the country."""
-
-THREE_RACES = 0.1
-"""The part of people of several races that is taken to have three or more; about that of the country."""
+ASIANS, THREE_RACES = (0.22, 0.04), 0.1
+"""The parts of Asians that are taken to be Chinese and Japanese, and that of people of several races that are
+taken to have three or more. They have no source; the page of the paper says how much depends on them."""
 
 
 class Printed(NamedTuple):
@@ -83,30 +65,20 @@ def load_people(name: str) -> Any:
 
 @lru_cache(maxsize=12)
 def count_people(
-    name: str,
-    columns: tuple[str, ...] = COLUMNS,
-    quasi: tuple[str, ...] = (QUASI,),
-    *,
-    bound: int | None = BOUND,
+    name: str, columns: tuple[str, ...] = COLUMNS, quasi: tuple[str, ...] = (QUASI,)
 ) -> Histogram:
     """Return a data set as a table of counts, empty cells too.
 
-    Parameters
-    ----------
-    name : str
-        One of :data:`DATA`.
-    columns : tuple of str
-    quasi : tuple of str
-        The columns that are quasi-identifiers.
-    bound : int, optional
-        The public bound on a count.
+    For k-anonymity every column is a quasi-identifier: a row is generalised as a whole.
     """
     rows = load_people(name)
     schema = rows.schema.with_roles(quasi_identifiers=quasi, sensitive=quasi, target=None, positive=None)
-    return Histogram.count(rows.frame, schema, columns, bound=bound)
+    return Histogram.count(rows.frame, schema, columns, bound=BOUND)
 
 
-def draw_ipums_coding(name: str, source: SeededSource) -> Histogram:
+def draw_ipums_coding(
+    name: str, source: SeededSource, *, asians: tuple[float, float] = ASIANS, three: float = THREE_RACES
+) -> Histogram:
     """Return the table with race coded as in IPUMS, which the paper's excerpts had.
 
     The three codes of American Indians and Alaska Natives are one there; Asians are Chinese, Japanese or
@@ -117,8 +89,8 @@ def draw_ipums_coding(name: str, source: SeededSource) -> Histogram:
     rows: Any = np.moveaxis(np.asarray(histogram.counts), COLUMNS.index(QUASI), 0)
     white, black, *native, asian, islanders, other, several = rows
     generator = source.generator()
-    rest = 1 - sum(ASIANS)
-    chinese, japanese, others = np.moveaxis(generator.multinomial(asian, (*ASIANS, rest)), -1, 0)
-    three = generator.binomial(several, THREE_RACES)
-    coded = [white, black, sum(native), chinese, japanese, others + islanders, other, several - three, three]
+    parts = (*asians, 1 - sum(asians))
+    chinese, japanese, others = np.moveaxis(generator.multinomial(asian, parts), -1, 0)
+    more = generator.binomial(several, three)
+    coded = [white, black, sum(native), chinese, japanese, others + islanders, other, several - more, more]
     return histogram.with_counts(np.moveaxis(np.array(coded), 0, COLUMNS.index(QUASI)))

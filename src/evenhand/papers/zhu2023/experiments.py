@@ -10,98 +10,65 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from evenhand import release
 from evenhand.papers.trials import Trials
-from evenhand.papers.zhu2023 import exact
-from evenhand.papers.zhu2023.data import (
-    ANONYMITY,
-    BOUND,
-    COLUMNS,
-    DATA,
-    EPSILONS,
-    FILL,
-    GAUSSIAN,
-    LAPLACE,
-    QUASI,
-    SUPPRESSION,
-    SWAPPING,
-    THRESHOLD,
-    count_people,
-    draw_ipums_coding,
-    load_people,
-)
+from evenhand.papers.zhu2023 import data, exact
+from evenhand.papers.zhu2023.data import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian, Laplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.release.kanonymity.mechanisms import KAnonymity
-from evenhand.release.mechanisms.random_swapping import RandomSwapping
-from evenhand.release.mechanisms.suppression import Suppression
-from evenhand.release.mechanisms.swapping import Swapping
+from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.release.table.histogram import Histogram
 
-    Counts = NDArray[np.int64]
     Errors = NDArray[np.float64]
-    Numbers = dict[str, float]
+    Numbers = dict[str, dict[str, dict[str, float]]]
 
 REPETITIONS, FEW = 200, 20
 """Repetitions of an experiment, and those of k-anonymity, whose printed numbers are multiples of 1 / 20."""
 
-THRESHOLDS = (2, 4, 6, 8, 10)
-"""The k of figures 2, 3 and 6 to 9, which the text does not give."""
-
-SHARES = (10, 20, 30, 40, 50)
-"""Per cent of records that are swapped in these figures; the text does not give them either."""
-
-SMALLER_NOISE = "discrete-gaussian, variance 4 / epsilon^2"
-BY_THRESHOLD = "noisy-suppression, one threshold"
-AGAINST_ALL = "sampled-k-anonymity, against everybody"
-"""What else is in an experiment: the noise of the text, Algorithm 2, and a sample against everybody."""
+DRAWN = (LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING)
+"""The mechanisms whose errors are drawn by one function: all but k-anonymity."""
 
 ORIGINAL, EXACT = "original", "exact"
 
-CELLS, NEAREST, DISCREPANT = "cells, nearest", "people, nearest", "people, discrepant"
-READINGS: dict[str, dict[str, Any]] = {
-    CELLS: {"pairing": "nearest", "records": "cells"},
-    NEAREST: {"pairing": "nearest", "records": "people"},
-    DISCREPANT: {"pairing": "discrepancy", "records": "people"},
-}
-"""What swapping may mean: Algorithm 3 on rows of the histogram, on people, and section 3 on people."""
+BASELINE, MAJORITY = "baseline", "majority"
+"""The classifier that is trained on the true table, and the one that says what most people have."""
+
+ORIGINALS = {SUPPRESSION: "suppression", SWAPPING: "swapping", ANONYMITY: "k-anonymity"}
+"""The original of each counterpart."""
+
+SETTINGS = {"plain": data.FEATURES, "areas": ("PUMA", *data.FEATURES)}
+"""The columns of the table of classifiers: the five that the paper names, and these with the area."""
+
+SWAPPED, TRAINED = 10, 10
+"""Per cent of the rows that the original swapping swaps there, and repetitions of a trial, of which twenty
+are the paper's 200."""
 
 _SEED = 2023
+_UNIT = "replace one"
 
 
-def tables_name(name: str) -> str:
-    """Return the name of the trials behind a table."""
-    return f"tables-{name}"
-
-
-def ipums_name(name: str) -> str:
-    """Return the name of the trials behind a table with race coded as in IPUMS."""
-    return f"ipums-{name}"
-
-
-def figures_name(name: str) -> str:
-    """Return the name of the trials behind the figures of errors and alpha."""
-    return f"figures-{name}"
-
-
-def experiment_trials(sizes: Mapping[str, tuple[int, int]]) -> tuple[Trials, ...]:
-    """Return the trials of these data sets: how many experiments for the table, and for the figures."""
+def paper_trials(sizes: Mapping[str, Sequence[int]]) -> tuple[Trials, ...]:
+    """Return the trials of these data sets: how many for the table, the figures and classification."""
     found = [Trials(EXACT, len(sizes), _exact, label="data set")]
-    for name, (tables, figures) in sizes.items():
-        found.append(Trials(tables_name(name), tables, partial(_table, name), label="experiment"))
-        found.append(Trials(ipums_name(name), tables, partial(_ipums_table, name), label="experiment"))
-        found.append(Trials(figures_name(name), figures, partial(_figure, name), label="experiment"))
+    kinds = {"tables": (_table, 0), "ipums": (code_as_ipums, 0), "figures": (_figure, 1)}
+    last = {"classification": (_classify, 2)}
+    for runs, (name, numbers) in product((kinds, last), sizes.items()):
+        for kind, (run, place) in runs.items():
+            found.append(Trials(f"{kind}-{name}", numbers[place], partial(run, name), label="experiment"))
     return tuple(found)
 
 
@@ -114,55 +81,35 @@ def _source(*words: object) -> SeededSource:
 
 def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
-    histogram, everything = count_people(name), _all_columns(name)
-    counts: Any = np.asarray(histogram.counts)
-    found: dict[str, dict[str, Numbers]] = {}
+    histogram, everything = data.count_people(name), data.count_people(name, quasi=data.COLUMNS)
+    drawn = (LAPLACE, GAUSSIAN, data.SMALLER_NOISE, SUPPRESSION, data.BY_THRESHOLD, SWAPPING)
+    found: Numbers = {mechanism: {} for mechanism in (*drawn, ANONYMITY, data.AGAINST_ALL)}
     for text in EPSILONS:
         epsilon = Fraction(text)
-
-        def source(mechanism: str, at: str = text) -> SeededSource:
-            return _source("tables", name, number, mechanism, at)
-
-        noise = exact.variance(epsilon), exact.variance(epsilon, printed=True)
-        inside, outside = anonymity_errors(
-            KAnonymity(k=THRESHOLD), everything, epsilon, FEW, source(ANONYMITY)
-        )
-        errors = {
-            LAPLACE: laplace_errors(counts, epsilon, REPETITIONS, source(LAPLACE)),
-            GAUSSIAN: gaussian_errors(counts, noise[0], REPETITIONS, source(GAUSSIAN)),
-            SMALLER_NOISE: gaussian_errors(counts, noise[1], REPETITIONS, source(SMALLER_NOISE)),
-            SUPPRESSION: suppression_errors(counts, epsilon, THRESHOLD, REPETITIONS, source(SUPPRESSION)),
-            BY_THRESHOLD: threshold_errors(counts, epsilon, THRESHOLD, REPETITIONS, source(BY_THRESHOLD)),
-            SWAPPING: release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source(SWAPPING)),
-            ANONYMITY: inside,
-            AGAINST_ALL: outside,
-        }
-        for mechanism, each in errors.items():
-            found.setdefault(mechanism, {})[text] = summarise_errors(each)
+        for mechanism in drawn:
+            source = _source("tables", name, number, mechanism, text)
+            errors = draw_errors(mechanism, histogram, epsilon, REPETITIONS, source)
+            found[mechanism][text] = summarise_errors(errors)
+        source = _source("tables", name, number, ANONYMITY, text)
+        both = anonymity_errors(everything, epsilon, FEW, source)
+        for mechanism, errors in zip((ANONYMITY, data.AGAINST_ALL), both, strict=True):
+            found[mechanism][text] = summarise_errors(errors)
     return {"numbers": found}
 
 
-def _ipums_table(name: str, number: int) -> dict[str, Any]:
-    """Return one experiment of a table with race coded as in IPUMS, k-anonymity left out."""
-    histogram = draw_ipums_coding(name, _source("ipums", name, number))
-    counts: Any = np.asarray(histogram.counts)
-    found: dict[str, dict[str, Numbers]] = {}
+def code_as_ipums(name: str, number: int, **shares: Any) -> dict[str, Any]:
+    """Return one experiment of a table with race coded as in IPUMS, k-anonymity left out.
+
+    Further arguments are the shares of :func:`~evenhand.papers.zhu2023.data.draw_ipums_coding`.
+    """
+    histogram = data.draw_ipums_coding(name, _source("ipums", name, number), **shares)
+    found: Numbers = {mechanism: {} for mechanism in DRAWN}
     for text in EPSILONS:
-        epsilon, source = Fraction(text), _source("ipums", name, number, text)
-        errors = {
-            LAPLACE: laplace_errors(counts, epsilon, REPETITIONS, source),
-            GAUSSIAN: gaussian_errors(counts, exact.variance(epsilon), REPETITIONS, source),
-            SUPPRESSION: suppression_errors(counts, epsilon, THRESHOLD, REPETITIONS, source),
-            SWAPPING: release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source),
-        }
-        for mechanism, each in errors.items():
-            found.setdefault(mechanism, {})[text] = summarise_errors(each)
+        source = _source("ipums", name, number, text)
+        for mechanism in DRAWN:
+            errors = draw_errors(mechanism, histogram, Fraction(text), REPETITIONS, source)
+            found[mechanism][text] = summarise_errors(errors)
     return {"numbers": found}
-
-
-def _all_columns(name: str) -> Histogram:
-    """Return the table with every column a quasi-identifier: a row is generalised as a whole."""
-    return count_people(name, COLUMNS, COLUMNS)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -170,52 +117,46 @@ def _all_columns(name: str) -> Histogram:
 
 def _figure(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of the figures: originals and counterparts over thresholds and shares."""
-    return {
-        "suppression": _suppression(name, number),
-        "swapping": _swapping(name, number),
-        "k-anonymity": _anonymity(name, number),
-    }
+    methods = {"suppression": _suppression, "swapping": _swapping, "k-anonymity": _anonymity}
+    return {method: run(name, number) for method, run in methods.items()}
 
 
-def _suppression(name: str, number: int) -> dict[str, dict[str, Numbers]]:
-    histogram = count_people(name)
-    counts: Any = np.asarray(histogram.counts)
-    found = {}
-    for k in THRESHOLDS:
+def _suppression(name: str, number: int) -> Numbers:
+    histogram, found = data.count_people(name), {}
+    for k in data.THRESHOLDS:
         source = _source("figures", name, number, "suppression", k)
-        errors = release_errors(Suppression(threshold=k, fill=FILL), histogram, 1, source)
+        errors = release_errors(release.Suppression(threshold=k, fill=data.FILL), histogram, 1, source)
         found[str(k)] = {ORIGINAL: summarise_errors(errors)}
         for text in EPSILONS:
-            errors = suppression_errors(counts, Fraction(text), k, REPETITIONS, source)
+            errors = draw_errors(SUPPRESSION, histogram, Fraction(text), REPETITIONS, source, threshold=k)
             found[str(k)][text] = summarise_errors(errors)
     return found
 
 
-def _swapping(name: str, number: int) -> dict[str, dict[str, Numbers]]:
+def _swapping(name: str, number: int) -> Numbers:
     """Return the three readings of swapping by the share that is swapped, and the counterpart by epsilon."""
-    histogram = count_people(name)
+    histogram = data.count_people(name)
     source = _source("figures", name, number, "swapping")
-    found: dict[str, dict[str, Numbers]] = {each: {} for each in (*READINGS, "epsilon")}
-    for reading, options in READINGS.items():
-        for share in SHARES:
-            mechanism = Swapping(fraction=Fraction(share, 100), **options)
+    found: Numbers = {each: {} for each in (*data.READINGS, "epsilon")}
+    for reading, options in data.READINGS.items():
+        for share in data.SHARES:
+            mechanism = release.Swapping(fraction=Fraction(share, 100), **options)
             found[reading][str(share)] = summarise_errors(release_errors(mechanism, histogram, FEW, source))
     for text in EPSILONS:
-        errors = release_errors(RandomSwapping(epsilon=text), histogram, REPETITIONS, source)
+        errors = draw_errors(SWAPPING, histogram, Fraction(text), REPETITIONS, source)
         found["epsilon"][text] = summarise_errors(errors)
     return found
 
 
-def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
+def _anonymity(name: str, number: int) -> Numbers:
     """Return k-anonymity against the table it was made of, and a sample's against everybody."""
-    everything = _all_columns(name)
-    found: dict[str, dict[str, Numbers]] = {}
-    for k in THRESHOLDS:
+    everything, found = data.count_people(name, quasi=data.COLUMNS), {}
+    for k in data.THRESHOLDS:
         source = _source("figures", name, number, "k-anonymity", k)
-        inside, _ = anonymity_errors(KAnonymity(k=k), everything, None, FEW, source)
+        inside, _ = anonymity_errors(everything, None, FEW, source, k=k)
         found[str(k)] = {ORIGINAL: summarise_errors(inside)}
         for text in EPSILONS:
-            inside, outside = anonymity_errors(KAnonymity(k=k), everything, Fraction(text), FEW, source)
+            inside, outside = anonymity_errors(everything, Fraction(text), FEW, source, k=k)
             found[str(k)] |= {text: summarise_errors(inside), f"{text}, everybody": summarise_errors(outside)}
     return found
 
@@ -225,90 +166,140 @@ def _anonymity(name: str, number: int) -> dict[str, dict[str, Numbers]]:
 
 def _exact(number: int) -> dict[str, Any]:
     """Return what needs no draws: the table's facts, exact biases, and deltas printed and true."""
-    name = list(DATA)[number]
-    histogram = count_people(name)
-    counts: Any = np.asarray(histogram.counts)
-    found: dict[str, dict[str, Numbers]] = {}
-    bounds: dict[str, Any] = {}
+    name = list(data.DATA)[number]
+    histogram = data.count_people(name)
+    matrix, counts = histogram.as_matrix(), np.asarray(histogram.counts)
+    found: Numbers = {}
     for text in EPSILONS:
         epsilon = Fraction(text)
-        bounds[text] = exact.compare_bounds(histogram.as_matrix(), epsilon, THRESHOLD)
-        deltas = _deltas(epsilon, histogram.as_matrix().shape[1])
         smaller = DiscreteGaussian(exact.variance(epsilon, printed=True))
-        biases = exact.biases(histogram, epsilon, THRESHOLD)
-        biases[SMALLER_NOISE] = exact.clipped_bias(counts.ravel(), smaller)
-        for mechanism, bias in biases.items():
-            numbers = {"l1": float(np.abs(bias).sum()), "alpha": float(np.ptp(bias))}
-            found.setdefault(mechanism, {})[text] = numbers | deltas.pop(mechanism)
-        for mechanism, numbers in deltas.items():
-            found.setdefault(mechanism, {})[text] = numbers
+        biases = exact.biases(histogram, epsilon, data.THRESHOLD)
+        biases[data.SMALLER_NOISE] = exact.clipped_bias(counts.ravel(), smaller)
+        deltas = _deltas(epsilon, matrix.shape[1])
+        for mechanism in (*biases, ANONYMITY):
+            bias = biases.get(mechanism)
+            known = {} if bias is None else {"l1": float(np.abs(bias).sum()), "alpha": float(np.ptp(bias))}
+            found.setdefault(mechanism, {})[text] = known | deltas[mechanism]
     return {
         "name": name,
         "people": int(counts.sum()),
         "areas": histogram.shape[0],
-        "columns": len(load_people(name).frame.columns),
-        "races": int(np.count_nonzero(np.asarray(histogram.margin((QUASI,)).counts))),
+        "columns": len(data.load_people(name).frame.columns),
+        "races": int(np.count_nonzero(np.asarray(histogram.margin((data.QUASI,)).counts))),
         "cells": int(counts.size),
         "empty": int((counts == 0).sum()),
         "largest": int(counts.max()),
         "smallest": int(counts.min()),
         "numbers": found,
-        "bounds": bounds,
+        "bounds": {text: exact.compare_bounds(matrix, Fraction(text), data.THRESHOLD) for text in EPSILONS},
         "shipped": shipped_numbers(histogram),
     }
 
 
-def _deltas(epsilon: Fraction, size: int) -> dict[str, Numbers]:
+def _deltas(epsilon: Fraction, size: int) -> dict[str, dict[str, float]]:
+    """Return the delta that is printed and the exact one, by mechanism."""
     noise, smaller = exact.variance(epsilon), exact.variance(epsilon, printed=True)
-    return {
-        LAPLACE: {"delta": 0.0, "exact delta": 0.0},
-        GAUSSIAN: {
-            "delta": exact.printed_gaussian(epsilon),
-            "exact delta": exact.gaussian_delta(noise, epsilon),
-        },
-        SMALLER_NOISE: {"exact delta": exact.gaussian_delta(smaller, epsilon)},
-        SUPPRESSION: {
-            "delta": exact.suppression_theorem(epsilon, THRESHOLD, BOUND),
-            "exact delta": exact.suppression_delta(epsilon, THRESHOLD, BOUND),
-        },
-        SWAPPING: {
-            "delta": exact.swapping_theorem(epsilon, size),
-            "exact delta": exact.swapping_delta(epsilon, size),
-        },
-        ANONYMITY: {
-            "delta": exact.anonymity_theorem(epsilon)[0],
-            "exact delta": exact.anonymity_delta(epsilon),
-        },
+    limits = (epsilon, data.THRESHOLD, data.BOUND)
+    pairs = {
+        LAPLACE: (0.0, 0.0),
+        GAUSSIAN: (exact.printed_gaussian(epsilon), exact.gaussian_delta(noise, epsilon)),
+        SUPPRESSION: (exact.suppression_theorem(*limits), exact.suppression_delta(*limits)),
+        SWAPPING: (exact.swapping_theorem(epsilon, size), exact.swapping_delta(epsilon, size)),
+        ANONYMITY: (theorem_5_delta(epsilon), exact.anonymity_delta(epsilon)),
     }
+    found = {mechanism: {"delta": delta, "exact delta": true} for mechanism, (delta, true) in pairs.items()}
+    return found | {data.SMALLER_NOISE: {"exact delta": exact.gaussian_delta(smaller, epsilon)}}
 
 
-# --- the mechanisms that evenhand ships -----------------------------------------------------------
-
-
-_UNIT = "replace one"
-
-
-def shipped_numbers(histogram: Histogram) -> dict[str, dict[str, dict[str, float]]]:
-    """Return delta, bias and alpha by mechanism and epsilon; noise is clipped at zero as in the paper."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+def shipped_numbers(histogram: Histogram) -> Numbers:
+    """Return delta, bias and alpha of evenhand's own mechanisms; noise is clipped at zero as in the paper."""
+    found: Numbers = {mechanism: {} for mechanism in DRAWN}
     for text in EPSILONS:
         epsilon = Fraction(text)
-        for name, mechanism in _mechanisms(epsilon).items():
-            post = [Nonnegative()] if name in (LAPLACE, GAUSSIAN) else []
-            bias = mechanism.bias(histogram, post=post)
-            delta = mechanism.guarantee_for(histogram, epsilon=epsilon).delta
-            numbers = {"delta": float(delta), "l1": bias.l1, "alpha": bias.alpha}
-            found.setdefault(name, {})[text] = numbers
+        mechanisms: dict[str, Any] = {
+            LAPLACE: release.Laplace(epsilon=epsilon, unit=_UNIT),
+            GAUSSIAN: release.DiscreteGaussian(rho=1 / exact.variance(epsilon), unit=_UNIT),
+            SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=data.THRESHOLD, fill=data.FILL),
+            SWAPPING: release.RandomSwapping(epsilon=epsilon),
+        }
+        for name, mechanism in mechanisms.items():
+            bias = mechanism.bias(histogram, post=[Nonnegative()] if name in (LAPLACE, GAUSSIAN) else [])
+            delta = float(mechanism.guarantee_for(histogram, epsilon=epsilon).delta)
+            found[name][text] = {"delta": delta, "l1": bias.l1, "alpha": bias.alpha}
     return found
 
 
-def _mechanisms(epsilon: Fraction) -> dict[str, Any]:
-    return {
-        LAPLACE: release.Laplace(epsilon=epsilon, unit=_UNIT),
-        GAUSSIAN: release.DiscreteGaussian(rho=1 / exact.variance(epsilon), unit=_UNIT),
-        SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=THRESHOLD, fill=FILL),
-        SWAPPING: release.RandomSwapping(epsilon=epsilon),
+# --- classification ---------------------------------------------------------------------------------
+
+
+def _classify(name: str, number: int) -> dict[str, Any]:
+    """Return the mean accuracies of ten repetitions, by mechanism and epsilon; "" for none."""
+    return {setting: _accuracies(name, setting, number) for setting in SETTINGS}
+
+
+def _accuracies(name: str, setting: str, number: int) -> dict[str, dict[str, float]]:
+    columns = SETTINGS[setting]
+    table, everything = data.count_people(name, columns), data.count_people(name, columns, columns)
+    true: Any = np.asarray(table.counts)
+    source = SeededSource(_SEED, cell=f"classification/{name}/{setting}/{number}")
+    runs: dict[tuple[str, str], list[float]] = {}
+    for _ in range(TRAINED):
+        for key, counts in _release_tables(table, everything, source).items():
+            runs.setdefault(key, []).append(accuracy(counts, true))
+    majority = true.reshape(-1, 2).sum(axis=0)
+    found: dict[str, dict[str, float]] = {
+        BASELINE: {"": accuracy(true, true)}, MAJORITY: {"": float(majority.max() / majority.sum())}
+    }  # fmt: skip
+    for (mechanism, text), values in runs.items():
+        found.setdefault(mechanism, {})[text] = float(np.mean(values))
+    return found
+
+
+def _release_tables(
+    table: Histogram, everything: Histogram, source: SeededSource
+) -> dict[tuple[str, str], Any]:
+    """Return the released counts of every original, and of every mechanism at every epsilon."""
+    true: Any = np.asarray(table.counts)
+    originals: dict[str, Any] = {
+        SUPPRESSION: release.Suppression(threshold=data.THRESHOLD, fill=data.FILL),
+        SWAPPING: release.Swapping(fraction=Fraction(SWAPPED, 100), records="cells"),
+        ANONYMITY: release.KAnonymity(k=data.THRESHOLD),
     }
+    found: dict[tuple[str, str], Any] = {}
+    for mechanism, original in originals.items():
+        whole = everything if mechanism == ANONYMITY else table
+        found[ORIGINALS[mechanism], ""] = original.release(whole, rng=source).histogram.counts
+    for text in EPSILONS:
+        for mechanism in DRAWN:
+            errors = draw_errors(mechanism, table, Fraction(text), 1, source)
+            found[mechanism, text] = true + errors[0].reshape(true.shape)
+        errors = anonymity_errors(everything, Fraction(text), 1, source)[1]
+        found[ANONYMITY, text] = true + errors[0].reshape(true.shape)
+    return found
+
+
+def accuracy(released: Any, true: Any) -> float:
+    """Return the accuracy on the true table of a logistic regression that is trained on a released one.
+
+    Both are counts, the last axis being the outcome of two values. There is a feature for each value of each
+    other column.
+    """
+    shape = true.shape[:-1]
+    codes = np.array(np.unravel_index(np.arange(math.prod(shape)), shape))
+    features = np.concatenate(
+        [np.eye(size)[column] for size, column in zip(shape, codes, strict=True)], axis=1
+    )
+    weights, people = (np.asarray(each, dtype=np.float64).reshape(-1, 2) for each in (released, true))
+    totals = weights.sum(axis=0)
+    if not totals.all():
+        predicted = np.full(len(people), int(totals[1] > totals[0]))
+    else:
+        rows, outcome = np.nonzero(weights > 0)
+        model = LogisticRegression(solver="newton-cholesky")
+        with threadpool_limits(1):
+            model.fit(features[rows], outcome, sample_weight=weights[rows, outcome])
+            predicted = model.predict(features)
+    return float(people[np.arange(len(people)), predicted].sum() / people.sum())
 
 
 # --- draws, many repetitions at once --------------------------------------------------------------
@@ -331,69 +322,63 @@ def summarise_errors(errors: Errors) -> dict[str, float]:
     }
 
 
-def laplace_errors(counts: Counts, epsilon: Fraction, repetitions: int, source: SeededSource) -> Errors:
-    """Return the errors of counts with Laplace noise of scale 2 / epsilon, rounded, then clipped at zero.
+def draw_errors(
+    mechanism: str,
+    table: Histogram,
+    epsilon: Fraction,
+    repetitions: int,
+    source: SeededSource,
+    *,
+    threshold: int = data.THRESHOLD,
+) -> Errors:
+    """Return the errors of a mechanism of the tables, one row per repetition and one column per cell.
 
-    Rounding fits the printed numbers, which are multiples of 1 / 200, and continuous noise does not.
+    Laplace noise has the scale 2 / epsilon and is rounded, which fits the printed numbers, multiples of
+    1 / 200, where continuous noise does not; it is clipped at zero, and so is discrete Gaussian noise. In
+    equation (2) noise of its own on each count decides whether it is replaced; in Algorithm 2 there is one
+    noisy threshold for all counts, and half of it in their place.
     """
-    noise = Laplace(2 / epsilon).draw(size=(repetitions, counts.size), source=source)
-    found: Errors = np.maximum(counts.ravel() + np.rint(noise), 0.0) - counts.ravel()
-    return found
-
-
-def gaussian_errors(counts: Counts, variance: Fraction, repetitions: int, source: SeededSource) -> Errors:
-    """Return the errors of counts with discrete Gaussian noise, clipped at zero."""
-    noise = DiscreteGaussian(variance).draw(size=(repetitions, counts.size), source=source)
-    found: Errors = (np.maximum(counts.ravel() + noise, 0) - counts.ravel()).astype(np.float64)
-    return found
-
-
-def suppression_errors(
-    counts: Counts, epsilon: Fraction, threshold: int, repetitions: int, source: SeededSource
-) -> Errors:
-    """Return the errors of equation (2): noise of its own on each count decides whether it is replaced."""
-    flat = counts.ravel()
-    noise = Laplace(2 / epsilon).draw(size=(repetitions, flat.size), source=source)
-    return np.where(flat + noise >= threshold, 0.0, threshold // 2 - flat)
-
-
-def threshold_errors(
-    counts: Counts, epsilon: Fraction, threshold: int, repetitions: int, source: SeededSource
-) -> Errors:
-    """Return the errors of Algorithm 2: one noisy threshold for all counts, half of it in their place."""
-    flat = counts.ravel()
-    noisy = threshold + Laplace(2 / epsilon).draw(size=(repetitions, 1), source=source)
-    found: Errors = np.where(flat < noisy, np.floor(noisy / 2) - flat, 0.0)
-    return found
+    if mechanism == SWAPPING:
+        return release_errors(release.RandomSwapping(epsilon=epsilon), table, repetitions, source)
+    counts: Any = np.asarray(table.counts).ravel()
+    law: Any = Laplace(2 / epsilon)
+    if mechanism == data.BY_THRESHOLD:
+        noisy = threshold + law.draw(size=(repetitions, 1), source=source)
+        return np.where(counts < noisy, np.floor(noisy / 2) - counts, 0.0)
+    if mechanism in (GAUSSIAN, data.SMALLER_NOISE):
+        law = DiscreteGaussian(exact.variance(epsilon, printed=mechanism == data.SMALLER_NOISE))
+    noise = law.draw(size=(repetitions, counts.size), source=source)
+    if mechanism == SUPPRESSION:
+        return np.where(counts + noise >= threshold, 0.0, threshold // 2 - counts)
+    return np.asarray(np.maximum(counts + np.rint(noise), 0.0) - counts)
 
 
 def release_errors(mechanism: Any, histogram: Histogram, repetitions: int, source: SeededSource) -> Errors:
     """Return the errors of a mechanism of :mod:`evenhand.release`."""
     counts: Any = histogram.counts
-    found = np.empty((repetitions, counts.size))
-    for number in range(repetitions):
-        found[number] = (mechanism.release(histogram, rng=source).histogram.counts - counts).ravel()
-    return found
-
-
-def draw_sample(histogram: Histogram, share: float, source: SeededSource) -> Histogram:
-    """Return the table of a sample that every person is in with the same probability."""
-    kept = source.generator().binomial(np.asarray(histogram.counts), share)
-    return histogram.with_counts(kept)
+    errors = (mechanism.release(histogram, rng=source).histogram.counts - counts for _ in range(repetitions))
+    return np.array([each.ravel() for each in errors], dtype=np.float64)
 
 
 def anonymity_errors(
-    mechanism: Any, histogram: Histogram, epsilon: Fraction | None, repetitions: int, source: SeededSource
+    histogram: Histogram,
+    epsilon: Fraction | None,
+    repetitions: int,
+    source: SeededSource,
+    *,
+    k: int = data.THRESHOLD,
 ) -> tuple[Errors, Errors]:
     """Return the errors of a k-anonymous sample against the sample, and against the whole table.
 
-    The sample has the share 1 - exp(-epsilon), or is everybody without an epsilon.
+    The sample has everybody with the probability 1 - exp(-epsilon), or is everybody without an epsilon.
     """
     whole: Any = np.asarray(histogram.counts)
     inside, outside = np.empty((2, repetitions, whole.size))
     for number in range(repetitions):
-        kept = histogram if epsilon is None else draw_sample(histogram, -math.expm1(-float(epsilon)), source)
-        made: Any = np.asarray(mechanism.release(kept, rng=source).histogram.counts)
-        inside[number] = (made - np.asarray(kept.counts)).ravel()
-        outside[number] = (made - whole).ravel()
+        kept = whole
+        if epsilon is not None:
+            kept = source.generator().binomial(whole, -math.expm1(-float(epsilon)))
+        released = release.KAnonymity(k=k).release(histogram.with_counts(kept), rng=source)
+        made: Any = np.asarray(released.histogram.counts)
+        inside[number], outside[number] = (made - kept).ravel(), (made - whole).ravel()
     return inside, outside

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.papers.panels import Figure, Plot, Series
 from evenhand.papers.stored import read_toml
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import BASELINE, MAJORITY, ORIGINALS, classification_name
-from evenhand.papers.zhu2023.data import DATA, EPSILONS, MECHANISMS
-from evenhand.papers.zhu2023.experiments import ORIGINAL, READINGS, SHARES, THRESHOLDS, figures_name
-from evenhand.papers.zhu2023.records import accuracies, of_figure
+from evenhand.papers.zhu2023 import experiments
+from evenhand.papers.zhu2023.data import DATA, EPSILONS, MECHANISMS, READINGS, SHARES, THRESHOLDS
+from evenhand.papers.zhu2023.records import runs
 from evenhand.report.charts._panels import PHONE, panel_width, title_words
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.marks import Axis
 from evenhand.report.scales import Linear
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evenhand.papers.claims import Evidence
     from evenhand.papers.panels import Look
     from evenhand.report.page import Chart
     from evenhand.study.results.estimates import Estimated
 
-    Curves = dict[str, list[Estimated]]
-
 _ROW, _APART = 34.0, 6.0
+_ROWS = [
+    *((each, EPSILONS) for each in MECHANISMS),
+    *((each, ("",)) for each in experiments.ORIGINALS.values()),
+]
 
 
 def draw_figures(evidence: Evidence) -> list[Chart]:
     """Return the figures of what was run, in the order of the paper."""
     drawn = []
     for name in DATA:
-        if figures_name(name) in evidence.trials:
+        if f"figures-{name}" in evidence.trials:
             drawn += [curves_figure(evidence, name, measure) for measure in ("error", "alpha")]
-        if classification_name(name) in evidence.trials:
+        if f"classification-{name}" in evidence.trials:
             drawn.append(accuracy_figure(evidence, name))
     return sorted(drawn, key=lambda chart: chart.name)
 
 
-# --- errors and alphas ----------------------------------------------------------------------------
+def _columns(names: tuple[str, ...], rows: list[Any]) -> dict[str, list[Any]]:
+    return {column: [row[place] for row in rows] for place, column in enumerate(names)}
 
 
 def curves_figure(evidence: Evidence, name: str, measure: str) -> Chart:
@@ -48,50 +49,35 @@ def curves_figure(evidence: Evidence, name: str, measure: str) -> Chart:
     figure, source = Figure(__package__, "curves"), DATA[name]
     number = source.errors if measure == "error" else source.alphas
     words = read_toml(__package__, "figures.toml")["measures"][measure]
-    methods: list[tuple[Curves, Sequence[int]]] = [
-        (_thresholds(evidence, name, measure, "suppression"), THRESHOLDS),
-        (_shares(evidence, name, measure), SHARES),
-        (_thresholds(evidence, name, measure, "k-anonymity"), THRESHOLDS),
-    ]
     plots, rows = [], []
-    for (title, axis), (curves, across) in zip(figure.panels, methods, strict=True):
-        lines = [_series(figure.looks[key], across, values) for key, values in curves.items()]
-        lines.sort(key=lambda series: series.look.dash)  # dashed lines are on top
-        said = (title, words["title"].lower(), axis)
-        ticks = tuple(map(float, across))
-        plots.append(Plot(said, lines, from_zero=True, ticks=ticks, margins=(52, 52, 10, 46)))
-        for key, values in curves.items():
+    for (title, axis), method in zip(figure.panels, ("suppression", "swapping", "k-anonymity"), strict=True):
+        across = SHARES if method == "swapping" else THRESHOLDS
+        lines = []
+        for key, values in _curves(evidence, name, method, measure).items():
+            look, y = figure.looks[key], [each.value for each in values]
+            tips = [f"{look.label}, {x:g}: {value:,.1f}" for x, value in zip(across, y, strict=True)]
+            lines.append(Series(look, across, y, tips, says=tips[0]))
             rows += [
                 (title, axis, key, x, each.value, each.low, each.high)
                 for x, each in zip(across, values, strict=True)
             ]
-    names = ("method", "axis", "line", "at", measure, "low", "high")
-    data = {column: [row[place] for row in rows] for place, column in enumerate(names)}
+        lines.sort(key=lambda series: series.look.dash)  # dashed lines are on top
+        said, ticks = (title, words["title"].lower(), axis), tuple(map(float, across))
+        plots.append(Plot(said, lines, from_zero=True, ticks=ticks, margins=(52, 52, 10, 46)))
+    data = _columns(("method", "axis", "line", "at", measure, "low", "high"), rows)
     return figure.chart(plots, name=f"fig{number}", data=data, number=number, data_set=source.title, **words)
 
 
-def _thresholds(evidence: Evidence, name: str, measure: str, method: str) -> Curves:
-    return {
-        line: [estimate_mean(of_figure(evidence, name, method, str(k), line, measure)) for k in THRESHOLDS]
-        for line in (ORIGINAL, *EPSILONS)
-    }
+def _curves(evidence: Evidence, name: str, method: str, measure: str) -> dict[str, list[Estimated]]:
+    """Return the means of each line; the counterpart of swapping has no share, and so is level."""
 
+    def mean(at: str, line: str) -> Estimated:
+        return estimate_mean(runs(evidence, f"figures-{name}", method, at, line, measure))
 
-def _shares(evidence: Evidence, name: str, measure: str) -> Curves:
-    def mean(reading: str, line: str) -> Estimated:
-        return estimate_mean(of_figure(evidence, name, "swapping", reading, line, measure))
-
+    if method != "swapping":
+        return {line: [mean(str(k), line) for k in THRESHOLDS] for line in (experiments.ORIGINAL, *EPSILONS)}
     originals = {reading: [mean(reading, str(share)) for share in SHARES] for reading in READINGS}
     return originals | {text: [mean("epsilon", text)] * len(SHARES) for text in EPSILONS}
-
-
-def _series(look: Look, across: Sequence[int], values: Sequence[Estimated]) -> Series:
-    y = [each.value for each in values]
-    tips = [f"{look.label}, {x:g}: {value:,.1f}" for x, value in zip(across, y, strict=True)]
-    return Series(look, across, y, tips, says=tips[0])
-
-
-# --- accuracies -----------------------------------------------------------------------------------
 
 
 def accuracy_figure(evidence: Evidence, name: str) -> Chart:
@@ -107,37 +93,28 @@ def accuracy_figure(evidence: Evidence, name: str) -> Chart:
         for setting in settings
         for (mechanism, text), mean in _means(evidence, name, setting).items()
     ]
-    names = ("setting", "mechanism", "epsilon", "acc", "low", "high")
-    return figure.chart_of(
-        pictures,
-        {column: [row[place] for row in rows] for place, column in enumerate(names)},
-        name=f"fig{source.accuracy.replace(', ', '-')}",
-        columns=len(settings),
-        number=source.accuracy,
-        data_set=source.title,
-    )
-
-
-def _accuracy_rows() -> list[tuple[str, tuple[str, ...]]]:
-    """Return the mechanisms in the order of the rows, each with its epsilons."""
-    return [*((each, EPSILONS) for each in MECHANISMS), *((each, ("",)) for each in ORIGINALS.values())]
+    data = _columns(("setting", "mechanism", "epsilon", "acc", "low", "high"), rows)
+    words = {"number": source.accuracy, "data_set": source.title}
+    file = f"fig{source.accuracy.replace(', ', '-')}"
+    return figure.chart_of(pictures, data, name=file, columns=len(settings), **words)
 
 
 def _means(evidence: Evidence, name: str, setting: str) -> dict[tuple[str, str], Estimated]:
+    of_setting = partial(runs, evidence, f"classification-{name}", setting)
     return {
-        (mechanism, text): estimate_mean(accuracies(evidence, name, mechanism, text, setting=setting))
-        for mechanism, texts in _accuracy_rows()
+        (mechanism, text): estimate_mean(of_setting(mechanism, text))
+        for mechanism, texts in _ROWS
         for text in texts
     }
 
 
 def _accuracies(evidence: Evidence, name: str, setting: str, title: str, width: float) -> str:
-    rows, looks = _accuracy_rows(), Figure(__package__, "accuracy").looks
     margins = Margins(132, 58, 14, 28)
-    drawing = Drawing(width, margins.top + margins.bottom + len(rows) * _ROW, margins, grid="x")
-    found = _means(evidence, name, setting)
+    drawing = Drawing(width, margins.top + margins.bottom + len(_ROWS) * _ROW, margins, grid="x")
+    found, looks = _means(evidence, name, setting), Figure(__package__, "accuracy").looks
     base, most = (
-        accuracies(evidence, name, each, "", setting=setting).mean() for each in (BASELINE, MAJORITY)
+        runs(evidence, f"classification-{name}", setting, each, "").mean()
+        for each in (experiments.BASELINE, experiments.MAJORITY)
     )
     values = [base, most, *(each.value for each in found.values())]
     drawing.x = Linear.over(values, pixels=drawing.plot[0], most_ticks=6, within=(0, 1))
@@ -145,13 +122,13 @@ def _accuracies(evidence: Evidence, name: str, setting: str, title: str, width: 
     height = drawing.plot[1]
     drawing.rules([Segment(base, 0, base, height)], stroke="ink2", width=1.3, dash=(5, 4))
     drawing.rules([Segment(most, 0, most, height)], stroke="grey", width=1.2, dash=(1, 3))
-    for place, (mechanism, texts) in enumerate(rows):
-        label = MECHANISMS.get(mechanism, mechanism)
-        drawing.words(Word(-10, (place + 0.5) * _ROW + 4, label, "right", "ink2", halo=False))
+    for place, (mechanism, texts) in enumerate(_ROWS):
+        label, middle = MECHANISMS.get(mechanism, mechanism), (place + 0.5) * _ROW
+        drawing.words(Word(-10, middle + 4, label, "right", "ink2", halo=False))
         for step, text in enumerate(texts):
             lower = (step - (len(texts) - 1) / 2) * _APART
             tip = f"{label}{f', epsilon = {text}' if text else ''}"
-            _mark(drawing, found[mechanism, text], tip, looks[text], (place + 0.5) * _ROW + lower)
+            _mark(drawing, found[mechanism, text], tip, looks[text], middle + lower)
     return drawing.svg()
 
 

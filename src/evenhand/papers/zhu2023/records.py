@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +12,8 @@ import numpy as np
 from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked, cannot_check
 from evenhand.papers.stored import fill
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import classification_name
 from evenhand.papers.zhu2023.data import DATA, PRINTED
-from evenhand.papers.zhu2023.experiments import EXACT, figures_name, ipums_name, tables_name
+from evenhand.papers.zhu2023.experiments import EXACT
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
@@ -30,46 +31,21 @@ ALLOWED = 0.05
 _ERRORS, _CLOSE = 2.0, 1e-12
 
 
+def runs(evidence: Evidence, trials: str, *path: str) -> Runs:
+    """Return a number of some trials, one for each experiment, by the names under which a record has it."""
+    return np.array([reduce(getitem, path, record) for record in evidence.trials[trials].values()])
+
+
 def of_table(
-    evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str, *, ipums: bool = False
+    evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str, *, kind: str = "tables"
 ) -> Runs:
-    """Return a number of a table, one for each experiment; with `ipums` that of the other coding of race."""
-    records = evidence.trials[(ipums_name if ipums else tables_name)(name)].values()
-    return np.array([each["numbers"][mechanism][epsilon][measure] for each in records])
-
-
-def of_figure(evidence: Evidence, name: str, method: str, at: str, line: str, measure: str) -> Runs:
-    """Return a number of a figure, one for each experiment.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    name : str
-    method : {"suppression", "swapping", "k-anonymity"}
-    at : str
-        The threshold; for swapping, one of the readings, or ``"epsilon"``.
-    line : str
-        ``"original"`` or an epsilon; for swapping, the share or the epsilon.
-    measure : {"error", "l1", "alpha"}
-    """
-    records = evidence.trials[figures_name(name)].values()
-    return np.array([each[method][at][line][measure] for each in records])
-
-
-def accuracies(
-    evidence: Evidence, name: str, mechanism: str, epsilon: str, *, setting: str = "plain"
-) -> Runs:
-    """Return accuracies, one for each experiment; the epsilon of what has none is ``""``."""
-    records = evidence.trials[classification_name(name)].values()
-    return np.array([each[setting][mechanism][epsilon] for each in records])
+    """Return a number of a table, one for each experiment; of the kind "ipums" with race coded so."""
+    return runs(evidence, f"{kind}-{name}", "numbers", mechanism, epsilon, measure)
 
 
 def exact_record(evidence: Evidence, name: str) -> Mapping[str, Any]:
     """Return what is known exactly about a data set."""
     return evidence.trials[EXACT][list(DATA).index(name)]
-
-
-# --- numbers --------------------------------------------------------------------------------------
 
 
 def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tuple[str, float, float]:
@@ -89,7 +65,7 @@ def printed_number(name: str, mechanism: str, epsilon: str, measure: str) -> tup
 
 
 def number_of(
-    evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str, *, ipums: bool = False
+    evidence: Evidence, name: str, mechanism: str, epsilon: str, measure: str, *, kind: str = "tables"
 ) -> Checked:
     """Check a number of a table.
 
@@ -107,12 +83,12 @@ def number_of(
         same_as_nothing = INDISTINCT if as_it_is <= unit + _CLOSE else AGREES
         verdict = same_as_nothing if off <= unit + _CLOSE else CONTRADICTED
         return Checked(verdict, why, Estimated(value), text, paper)
-    runs = of_table(evidence, name, mechanism, epsilon, measure, ipums=ipums)
-    ours = estimate_mean(runs)
+    drawn = of_table(evidence, name, mechanism, epsilon, measure, kind=kind)
+    ours = estimate_mean(drawn)
     off = ours.value / paper - 1
-    if len(runs) < 2:
+    if len(drawn) < 2:
         return cannot_check("One experiment has no spread.", ours=ours, paper=text, off=off)
-    spread = float(runs.std(ddof=1)) * math.sqrt(1 + 1 / len(runs))
+    spread = float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / len(drawn))
     reach = ALLOWED + _ERRORS * spread / paper
     why = fill("Off by {off:+.1%}, allowed {reach:.1%}.", off=off, reach=reach)
     same_as_nothing = INDISTINCT if reach >= 1 else AGREES

@@ -9,25 +9,9 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.claims import AGREES, CONTRADICTED, METHOD_UNKNOWN, OTHER_DATA
 from evenhand.papers.tables import columns_of, table_row
 from evenhand.papers.trials import estimate_mean
-from evenhand.papers.zhu2023.classification import SETTINGS, classification_name
-from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, MECHANISMS, SWAPPING
-from evenhand.papers.zhu2023.experiments import (
-    AGAINST_ALL,
-    BY_THRESHOLD,
-    EXACT,
-    SMALLER_NOISE,
-    figures_name,
-    ipums_name,
-    tables_name,
-)
-from evenhand.papers.zhu2023.records import (
-    accuracies,
-    exact_record,
-    number_of,
-    of_figure,
-    of_table,
-    printed_number,
-)
+from evenhand.papers.zhu2023 import experiments
+from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, EXTRA, MECHANISMS, SWAPPING
+from evenhand.papers.zhu2023.records import exact_record, number_of, of_table, printed_number, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +26,10 @@ AS_IPUMS = "race coded as in IPUMS"
 and evenhand's own mechanism."""
 
 _MEASURES = {"l1": "l1_bias", "alpha": "alpha"}
-_EXTRA = {
-    SMALLER_NOISE: "the variance of the text; no printed numbers",
-    BY_THRESHOLD: "Algorithm 2; the printed numbers fit equation (2)",
-    AGAINST_ALL: "the sample's table against everybody; the printed numbers are below the people left out",
+_DELTAS = {
+    SWAPPING: "at every epsilon, if only the quasi-identifier may change; else 1",
+    ANONYMITY: "at every epsilon, for the sample itself",
 }
-
 
 _row = partial(table_row, strategy=AS_PRINTED, shorten=lambda value: round(value, 10))
 
@@ -56,102 +38,64 @@ def build_tables(evidence: Evidence) -> dict[str, dict[str, list[Any]]]:
     """Return tables 1 to 3, the numbers behind the figures, and the accuracies."""
     found: dict[str, list[Row]] = {}
     for name, source in DATA.items():
-        if tables_name(name) in evidence.trials and EXACT in evidence.trials:
+        if {f"tables-{name}", experiments.EXACT} <= evidence.trials.keys():
             table = source.table.lower().replace(" ", "-")
-            found[table] = list(_table(evidence, name, table))
-        if figures_name(name) in evidence.trials:
-            found[f"figures-{name}"] = list(_figures(evidence, name))
-        if classification_name(name) in evidence.trials:
-            found[f"classification-{name}"] = list(_accuracies(evidence, name))
+            found[table] = [
+                row
+                for text, mechanism in product(EPSILONS, (*MECHANISMS, *EXTRA))
+                for row in _block(evidence, name, mechanism, text, partial(_row, table, name))
+            ]
+        for kind, make in (("figures", _figures), ("classification", _accuracies)):
+            table = f"{kind}-{name}"
+            if table in evidence.trials:
+                found[table] = list(make(evidence, table, partial(_row, table, name)))
     return {name: columns_of(rows) for name, rows in found.items()}
 
 
-# --- tables 1 to 3 --------------------------------------------------------------------------------
-
-
-def _table(evidence: Evidence, name: str, table: str) -> Iterator[Row]:
+def _block(evidence: Evidence, name: str, mechanism: str, text: str, row: Any) -> Iterator[Row]:
+    """Yield every number of a mechanism at an epsilon."""
+    row = partial(row, mechanism=mechanism, epsilon=float(text))
     record = exact_record(evidence, name)
-    for text, mechanism in product(EPSILONS, (*MECHANISMS, *_EXTRA)):
-        place: Row = {"mechanism": mechanism, "epsilon": float(text)}
-        exact = record["numbers"].get(mechanism, {}).get(text, {})
-        if mechanism in MECHANISMS:
-            checked = number_of(evidence, name, mechanism, text, "delta")
-            yield _row(
-                table, name, "delta", exact["delta"], **place,
-                paper=checked.paper_value, verdict=checked.verdict, note=checked.why,
-            )  # fmt: skip
-        if "exact delta" in exact:
-            yield _row(
-                table, name, "delta", exact["exact delta"], strategy=EXACTLY, **place, note=_note(mechanism)
-            )
-        for measure, word in _MEASURES.items():
-            yield _drawn(evidence, name, table, mechanism, text, measure, word)
-            yield from _coded(evidence, name, table, mechanism, text, measure, word)
-            if measure in exact:
-                yield _row(
-                    table,
-                    name,
-                    word,
-                    exact[measure],
-                    strategy=EXACTLY,
-                    **place,
-                    note="without any randomness",
-                )
-        shipped = record.get("shipped", {}).get(mechanism, {}).get(text, {})
-        for measure, value in shipped.items():
-            word = _MEASURES.get(measure, measure)
-            yield _row(table, name, word, value, strategy=AS_SHIPPED, **place, note="evenhand.release, exact")
+    exact = record["numbers"].get(mechanism, {}).get(text, {})
+    number = partial(number_of, evidence, name, mechanism, text)
+    if mechanism in MECHANISMS:
+        yield row("delta", exact["delta"], **_verdict(number("delta")))
+    if "exact delta" in exact:
+        note = _DELTAS.get(mechanism, "exact at this epsilon, when one person is replaced")
+        yield row("delta", exact["exact delta"], strategy=EXACTLY, note=note)
+    coded = mechanism in MECHANISMS and mechanism != ANONYMITY and f"ipums-{name}" in evidence.trials
+    for measure, word in _MEASURES.items():
+        if mechanism in EXTRA:
+            mean = estimate_mean(of_table(evidence, name, mechanism, text, measure))
+            yield row(word, mean, note=EXTRA[mechanism])
+        else:
+            own, other = number(measure), number(measure, kind="ipums") if coded else None
+            cells = _verdict(own) | {"paper": printed_number(name, mechanism, text, measure)[1]}
+            if mechanism == ANONYMITY:
+                cells["verdict"] = METHOD_UNKNOWN
+            elif own.verdict == CONTRADICTED and other and other.verdict == AGREES:
+                cells["verdict"] = OTHER_DATA
+            yield row(word, own.ours, **cells)
+            if other:
+                yield row(word, other.ours, strategy=AS_IPUMS, **_verdict(other))
+        if measure in exact:
+            yield row(word, exact[measure], strategy=EXACTLY, note="without any randomness")
+    for measure, value in record.get("shipped", {}).get(mechanism, {}).get(text, {}).items():
+        word = _MEASURES.get(measure, measure)
+        yield row(word, value, strategy=AS_SHIPPED, note="evenhand.release, exact")
 
 
-def _drawn(
-    evidence: Evidence, name: str, table: str, mechanism: str, text: str, measure: str, word: str
-) -> Row:
-    place: Row = {"mechanism": mechanism, "epsilon": float(text)}
-    if mechanism in _EXTRA:
-        mean = estimate_mean(of_table(evidence, name, mechanism, text, measure))
-        return _row(table, name, word, mean, **place, note=_EXTRA[mechanism])
-    checked = number_of(evidence, name, mechanism, text, measure)
-    paper = printed_number(name, mechanism, text, measure)[1]
-    verdict = checked.verdict
-    if mechanism == ANONYMITY:
-        verdict = METHOD_UNKNOWN
-    elif verdict == CONTRADICTED and ipums_name(name) in evidence.trials:
-        coded = number_of(evidence, name, mechanism, text, measure, ipums=True)
-        verdict = OTHER_DATA if coded.verdict == AGREES else verdict
-    return _row(table, name, word, checked.ours, **place, paper=paper, verdict=verdict, note=checked.why)
+def _verdict(checked: Any) -> Row:
+    return {"paper": checked.paper_value, "verdict": checked.verdict, "note": checked.why}
 
 
-def _coded(
-    evidence: Evidence, name: str, table: str, mechanism: str, text: str, measure: str, word: str
-) -> Iterator[Row]:
-    """Yield the number with race coded as in IPUMS, where that was run."""
-    if mechanism in MECHANISMS and mechanism != ANONYMITY and ipums_name(name) in evidence.trials:
-        checked = number_of(evidence, name, mechanism, text, measure, ipums=True)
-        yield _row(
-            table, name, word, checked.ours, strategy=AS_IPUMS, mechanism=mechanism, epsilon=float(text),
-            paper=checked.paper_value, verdict=checked.verdict, note=checked.why,
-        )  # fmt: skip
-
-
-def _note(mechanism: str) -> str:
-    if mechanism == SWAPPING:
-        return "at every epsilon, if only the quasi-identifier may change; else 1"
-    if mechanism == ANONYMITY:
-        return "at every epsilon, for the sample itself"
-    return "exact at this epsilon, when one person is replaced"
-
-
-# --- figures --------------------------------------------------------------------------------------
-
-
-def _figures(evidence: Evidence, name: str) -> Iterator[Row]:
-    first = next(iter(evidence.trials[figures_name(name)].values()))
+def _figures(evidence: Evidence, trials: str, row: Any) -> Iterator[Row]:
+    first = next(iter(evidence.trials[trials].values()))
     for method, lines in first.items():
         for at, found in lines.items():
-            for line in found:
-                for measure in ("error", "alpha"):
-                    mean = estimate_mean(of_figure(evidence, name, method, at, line, measure))
-                    yield _row(f"figures-{name}", name, measure, mean, **_place(method, at, line))
+            for line, measure in product(found, ("error", "alpha")):
+                mean = estimate_mean(runs(evidence, trials, method, at, line, measure))
+                yield row(measure, mean, **_place(method, at, line))
 
 
 def _place(method: str, at: str, line: str) -> Row:
@@ -166,53 +110,35 @@ def _place(method: str, at: str, line: str) -> Row:
     return {"mechanism": f"DP {method}", "epsilon": float(epsilon), "note": more}
 
 
-def _accuracies(evidence: Evidence, name: str) -> Iterator[Row]:
-    table = classification_name(name)
-    first = next(iter(evidence.trials[table].values()))
-    for setting in SETTINGS:
+def _accuracies(evidence: Evidence, trials: str, row: Any) -> Iterator[Row]:
+    first = next(iter(evidence.trials[trials].values()))
+    for setting in experiments.SETTINGS:
+        note = "with the area as a feature" if setting == "areas" else ""
         for mechanism, found in first[setting].items():
             for text in found:
-                mean = estimate_mean(accuracies(evidence, name, mechanism, text, setting=setting))
-                yield _row(
-                    table, name, "acc", mean, mechanism=mechanism, epsilon=float(text) if text else None,
-                    note="with the area as a feature" if setting == "areas" else "",
-                )  # fmt: skip
-
-
-# --- for reading ----------------------------------------------------------------------------------
+                mean = estimate_mean(runs(evidence, trials, setting, mechanism, text))
+                epsilon = float(text) if text else None
+                yield row("acc", mean, mechanism=mechanism, epsilon=epsilon, note=note)
 
 
 def side_by_side(evidence: Evidence, name: str) -> str:
     """Return a table as Markdown: printed, drawn again and exact, side by side."""
-    record = exact_record(evidence, name)
-    heads = (
-        "| epsilon | mechanism | delta: paper | exact | bias: paper | ours | IPUMS | exact "
-        "| alpha: paper | ours | IPUMS | exact |"
-    )
+    numbers = "{0}: paper | ours | IPUMS | exact".format
+    heads = f"| epsilon | mechanism | delta: paper | exact | {numbers('bias')} | {numbers('alpha')} |"
     lines = [heads, "|---" * 12 + "|"]
-    for text in EPSILONS:
-        for mechanism, title in MECHANISMS.items():
-            numbers = record["numbers"][mechanism][text]
-            cells = [
-                text,
-                title,
-                printed_number(name, mechanism, text, "delta")[0],
-                _level(numbers["exact delta"]),
+    for text, (mechanism, title) in product(EPSILONS, MECHANISMS.items()):
+        exact = exact_record(evidence, name)["numbers"][mechanism][text]
+        delta = printed_number(name, mechanism, text, "delta")[0]
+        true = exact["exact delta"]
+        level = f"{true:.4f}" if true >= 1e-3 else f"{true:.1e}"
+        cells = [text, title, delta, f"{true:g}" if true in (0.0, 1.0) else level]
+        for measure, digits in (("l1", 1), ("alpha", 2)):
+            kinds = {"tables": True, "ipums": mechanism != ANONYMITY}
+            means = [
+                of_table(evidence, name, mechanism, text, measure, kind=kind).mean() if known else None
+                for kind, known in kinds.items()
             ]
-            for measure, digits in (("l1", 1), ("alpha", 2)):
-                mean = float(of_table(evidence, name, mechanism, text, measure).mean())
-                exact = f"{numbers[measure]:,.{digits}f}" if measure in numbers else ""
-                printed = printed_number(name, mechanism, text, measure)[0]
-                coded = ""
-                if mechanism != ANONYMITY:
-                    runs = of_table(evidence, name, mechanism, text, measure, ipums=True)
-                    coded = f"{float(runs.mean()):,.{digits}f}"
-                cells += [printed, f"{mean:,.{digits}f}", coded, exact]
-            lines.append(f"| {' | '.join(cells)} |")
+            ours = ["" if each is None else f"{each:,.{digits}f}" for each in (*means, exact.get(measure))]
+            cells += [printed_number(name, mechanism, text, measure)[0], *ours]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-def _level(value: float) -> str:
-    if value in (0.0, 1.0):
-        return f"{value:g}"
-    return f"{value:.4f}" if value >= 1e-3 else f"{value:.1e}"

@@ -59,17 +59,17 @@ def test_the_mean_of_a_function_of_noise_is_an_integral():
 def test_formulas_that_were_right_would_be_seen(monkeypatch):
     """If the curvature of the paper gave the exact bias, its equations would agree."""
     true = theory._exact_shares()
-    monkeypatch.setattr(theory, "second_order_bias", lambda *_, **__: true)
-    monkeypatch.setattr(theory, "second_order_alpha", lambda *_, **__: float(np.ptp(true)))
+    monkeypatch.setattr(theory.bounds_curvature, "second_order_bias", lambda *_, **__: true)
+    monkeypatch.setattr(theory.bounds_curvature, "second_order_alpha", lambda *_, **__: float(np.ptp(true)))
 
     assert judged("equation-4g").verdict == judged("equation-5b").verdict == "agrees"
 
 
 def test_a_trace_or_a_clamp_that_is_wrong_is_seen(monkeypatch):
     """The checks must be able to contradict what is said to hold."""
-    trace = theory.allotment_trace
-    monkeypatch.setattr(theory, "allotment_trace", lambda *given: 2 * trace(*given))
-    monkeypatch.setattr(theory, "ratio_trace", lambda x, _: np.zeros(len(x)))
+    trace = theory.bounds_curvature.allotment_trace
+    monkeypatch.setattr(theory.bounds_curvature, "allotment_trace", lambda *given: 2 * trace(*given))
+    monkeypatch.setattr(theory.bounds_curvature, "ratio_trace", lambda x, _: np.zeros(len(x)))
     monkeypatch.setattr(theory.postprocess, "clamp_bias", lambda *_: np.array([math.exp(-3 / 5)]))
 
     assert judged("example-1-trace").verdict == judged("corollary-5").verdict == "contradicted"
@@ -105,16 +105,16 @@ def test_a_sensitivity_beyond_the_theorem_is_seen(monkeypatch):
 @pytest.mark.parametrize("name", ["lemma-1", "lemma-2", "lemma-3"])
 def test_a_lemma_that_is_wrong_is_seen(name, monkeypatch):
     """By the exact probability of the joined rule."""
-    right = theory.composed_error
-    monkeypatch.setattr(theory, "composed_error", lambda *given, **more: right(*given, **more) * 1.001)
+    right = theory.bounds.composed_error
+    monkeypatch.setattr(theory.bounds, "composed_error", lambda *given, **more: right(*given, **more) * 1.001)
 
     assert judged(name).verdict == "contradicted"
 
 
 def test_bounds_that_are_too_small_are_seen(monkeypatch):
     """Theorems 5 and 6, and what follows from them."""
-    monkeypatch.setattr(theory, "alpha_bound", lambda *_: 0.01)
-    monkeypatch.setattr(theory, "alpha_bound_excess", lambda *_: -0.01)
+    monkeypatch.setattr(theory.bounds, "alpha_bound", lambda *_: 0.01)
+    monkeypatch.setattr(theory.bounds, "alpha_bound_excess", lambda *_: -0.01)
 
     assert {judged(each).verdict for each in ("theorem-5", "theorem-6", "corollary-3", "corollary-6")} == {
         "contradicted"
@@ -123,7 +123,7 @@ def test_bounds_that_are_too_small_are_seen(monkeypatch):
 
 def test_other_answers_that_err_most_would_be_seen(monkeypatch):
     """Theorems 7 and 8 name the pair."""
-    monkeypatch.setattr(theory, "errors_by_truth", lambda *_: {(True, False): 1.0})
+    monkeypatch.setattr(theory.bounds, "errors_by_truth", lambda *_: {(True, False): 1.0})
 
     assert judged("theorem-7").verdict == judged("theorem-8").verdict == "contradicted"
 

@@ -23,7 +23,7 @@ from evenhand.papers.zhu2023.data import (
     SUPPRESSION,
     SWAPPING,
 )
-from evenhand.papers.zhu2023.experiments import EXACT, figures_name, tables_name
+from evenhand.papers.zhu2023.experiments import EXACT
 from evenhand.papers.zhu2023.figures import curves_figure
 from evenhand.papers.zhu2023.records import number_of, printed_number
 from evenhand.papers.zhu2023.tables import build_tables, side_by_side
@@ -92,7 +92,7 @@ def test_a_number_agrees_within_five_per_cent_and_the_spread_of_an_experiment():
 def test_one_experiment_has_no_spread():
     """Then nothing is said about a bias, but delta, which needs no draws, is still checked."""
     found = evidence()
-    one = Evidence({}, None, found.trials | {tables_name("ma"): {0: table_record("ma", 0)}})
+    one = Evidence({}, None, found.trials | {"tables-ma": {0: table_record("ma", 0)}})
 
     assert number_of(one, "ma", LAPLACE, "1", "l1").verdict == "cannot be checked"
     assert number_of(one, "ma", LAPLACE, "1", "delta").verdict == "agrees"
@@ -178,7 +178,7 @@ def test_numbers_that_the_coding_of_race_explains_are_of_other_data():
 def test_one_factor_on_every_alpha_of_swapping_is_of_other_data():
     """Its alpha is a factor of epsilon times what the largest cells set; no other measure is."""
     same, uneven = (evidence({"times": 1.3}, coded={"times": 1.3}) for _ in range(2))
-    for record in uneven.trials[tables_name("tx")].values():
+    for record in uneven.trials["tables-tx"].values():
         record["numbers"][SWAPPING]["4"]["alpha"] *= 1.5
 
     assert verdicts(same)["tx-alpha-random-swapping"] == "other data"
@@ -224,7 +224,7 @@ def test_the_other_order_of_mechanisms_is_seen():
     """If the counterparts had the smaller numbers, the findings would differ."""
     swapped = evidence()
     for name in DATA:
-        for record in swapped.trials[tables_name(name)].values():
+        for record in swapped.trials[f"tables-{name}"].values():
             numbers = record["numbers"]
             numbers[LAPLACE], numbers[GAUSSIAN], numbers[SWAPPING] = (
                 numbers[SWAPPING], numbers[SWAPPING], numbers[LAPLACE],
@@ -240,7 +240,7 @@ def test_errors_that_fall_with_epsilon_are_seen():
     """The statement is that they need not."""
     falling = evidence()
     for name in DATA:
-        for record in falling.trials[tables_name(name)].values():
+        for record in falling.trials[f"tables-{name}"].values():
             record["numbers"][SUPPRESSION]["2"]["l1"] = 1.0
             record["numbers"][SUPPRESSION]["1"]["l1"] = 2.0
 
@@ -268,7 +268,7 @@ def test_counterparts_that_leave_their_originals_are_seen():
     """The distance must fall with epsilon, not only be small."""
     leaving = evidence()
     for name in DATA:
-        for record in leaving.trials[figures_name(name)].values():
+        for record in leaving.trials[f"figures-{name}"].values():
             for found in (*record["suppression"].values(), record["swapping"]["epsilon"]):
                 found["0.5"], found["1"], found["2"], found["4"] = (
                     found[each] for each in reversed(EPSILONS)
@@ -285,7 +285,7 @@ def test_counterparts_that_leave_their_originals_are_seen():
 def test_a_finding_that_holds_at_some_thresholds_only_rests_on_an_unknown_method():
     """The paper does not give them: where it fails at some of ours, its figure may not have these."""
     leaving = evidence()
-    for record in leaving.trials[figures_name("tx")].values():
+    for record in leaving.trials["figures-tx"].values():
         for k in ("2", "4", "10"):
             own = record["suppression"][k]
             own["0.5"], own["1"], own["2"], own["4"] = (own[each] for each in reversed(EPSILONS))
@@ -356,7 +356,7 @@ def test_tables_have_printed_drawn_and_exact_numbers():
 def test_what_was_not_run_has_no_table():
     """A quick look has one data set."""
     found = evidence()
-    kept = {name: records for name, records in found.trials.items() if name in (EXACT, tables_name("tx"))}
+    kept = {name: records for name, records in found.trials.items() if name in (EXACT, "tables-tx")}
 
     assert list(build_tables(Evidence({}, None, kept))) == ["table-2"]
     assert build_tables(Evidence({})) == {}

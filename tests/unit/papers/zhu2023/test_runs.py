@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Evidence
-from evenhand.papers.zhu2023 import classification, data, exact, experiments
+from evenhand.papers.zhu2023 import data, exact, experiments
 from evenhand.papers.zhu2023.data import EPSILONS, GAUSSIAN, LAPLACE, MECHANISMS, SUPPRESSION, SWAPPING
 from evenhand.papers.zhu2023.records import exact_record
 from evenhand.privacy.laws import DiscreteGaussian
@@ -27,13 +27,11 @@ def _people(monkeypatch):
     frame["INCOME_ABOVE_50000"] = ((frame["SEX"] + draw.integers(0, 2, 300)) > 1).astype(int)
     schema = Schema(tuple(Column(name, Domain.integers(0, size - 1)) for name, size in SIZES.items()))
     monkeypatch.setattr(data, "load_people", lambda _: SimpleNamespace(frame=frame, schema=schema))
-    monkeypatch.setattr(experiments, "load_people", data.load_people)
     monkeypatch.setattr(experiments, "REPETITIONS", 4)
     monkeypatch.setattr(experiments, "FEW", 2)
-    monkeypatch.setattr(experiments, "THRESHOLDS", (2, 6))
-    monkeypatch.setattr(experiments, "SHARES", (10, 50))
-    monkeypatch.setattr(classification, "REPETITIONS", 1)
-    monkeypatch.setattr(classification, "EPSILONS", ("1",))
+    monkeypatch.setattr(data, "THRESHOLDS", (2, 6))
+    monkeypatch.setattr(data, "SHARES", (10, 50))
+    monkeypatch.setattr(experiments, "TRAINED", 1)
     data.count_people.cache_clear()
     yield frame
     data.count_people.cache_clear()
@@ -55,9 +53,8 @@ def test_average_errors_tend_to_the_exact_bias(text):
     counts, epsilon, number = np.array([0, 2, 6, 30]), Fraction(text), 30_000
     source = SeededSource(5)
     found = {
-        LAPLACE: experiments.laplace_errors(counts, epsilon, number, source),
-        GAUSSIAN: experiments.gaussian_errors(counts, exact.variance(epsilon), number, source),
-        SUPPRESSION: experiments.suppression_errors(counts, epsilon, 6, number, source),
+        name: experiments.draw_errors(name, SimpleNamespace(counts=counts), epsilon, number, source)
+        for name in (LAPLACE, GAUSSIAN, SUPPRESSION)
     }
     expected = {
         LAPLACE: exact.rounded_bias(counts, epsilon),
@@ -76,7 +73,8 @@ def test_average_errors_tend_to_the_exact_bias(text):
 def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
     """That is what tells Algorithm 2 from equation (2)."""
     counts = np.array([1, 5, 9])
-    errors = experiments.threshold_errors(counts, Fraction(1), 6, 500, SeededSource(2))
+    table = SimpleNamespace(counts=counts)
+    errors = experiments.draw_errors(data.BY_THRESHOLD, table, Fraction(1), 500, SeededSource(2))
     hidden = counts + errors != counts
 
     assert (hidden[:, 0] >= hidden[:, 2]).all()
@@ -86,11 +84,9 @@ def test_one_noisy_threshold_suppresses_the_smaller_counts_together():
 
 def test_a_sample_is_compared_with_itself_and_with_everybody(people):
     """Against everybody, all who are left out are missing."""
-    from evenhand.release.kanonymity.mechanisms import KAnonymity
-
     table = data.count_people("ma", data.COLUMNS, data.COLUMNS)
-    inside, outside = experiments.anonymity_errors(KAnonymity(k=2), table, Fraction(1, 2), 5, SeededSource(3))
-    whole, same = experiments.anonymity_errors(KAnonymity(k=2), table, None, 2, SeededSource(3))
+    inside, outside = experiments.anonymity_errors(table, Fraction(1, 2), 5, SeededSource(3), k=2)
+    whole, same = experiments.anonymity_errors(table, None, 2, SeededSource(3), k=2)
 
     assert (inside.sum(axis=1) == 0).all()
     assert (outside.sum(axis=1) < -0.4 * len(people)).all()
@@ -106,14 +102,14 @@ def test_an_experiment_has_every_mechanism_and_epsilon(people):
     record = tables.compute(0)
 
     assert set(record["numbers"]) == {
-        *MECHANISMS, experiments.SMALLER_NOISE, experiments.BY_THRESHOLD, experiments.AGAINST_ALL
+        *MECHANISMS, data.SMALLER_NOISE, data.BY_THRESHOLD, data.AGAINST_ALL
     }  # fmt: skip
     assert all(set(found) == set(EPSILONS) for found in record["numbers"].values())
     assert record == tables.compute(0)
     assert record != tables.compute(1)
     assert first.compute(0)["people"] == len(people)
     drawn = figures.compute(0)
-    assert set(drawn["swapping"]) == {*experiments.READINGS, "epsilon"}
+    assert set(drawn["swapping"]) == {*data.READINGS, "epsilon"}
     assert set(drawn["k-anonymity"]["6"]) == {
         "original",
         *EPSILONS,
@@ -122,7 +118,7 @@ def test_an_experiment_has_every_mechanism_and_epsilon(people):
 
 
 def _trials():
-    made = experiments.experiment_trials({"ma": (2, 1)})
+    made = experiments.paper_trials({"ma": (2, 1, 0)})[:-1]
     return made[0], *made
 
 
@@ -142,12 +138,11 @@ def test_the_exact_record_has_the_facts_of_the_table(people):
 
 def test_classifiers_are_trained_on_every_table(people):
     """The baseline is at least as accurate as the most frequent outcome."""
-    (trials,) = classification.classification_trials({"ma": 1})
-    record = trials.compute(0)
+    record = experiments.paper_trials({"ma": (0, 0, 1)})[-1].compute(0)
 
-    assert set(record) == set(classification.SETTINGS)
+    assert set(record) == set(experiments.SETTINGS)
     for found in record.values():
-        assert set(found) == {"baseline", "majority", *classification.ORIGINALS.values(), *MECHANISMS}
+        assert set(found) == {"baseline", "majority", *experiments.ORIGINALS.values(), *MECHANISMS}
         assert found["baseline"][""] >= found["majority"][""] > 0.4
         assert all(0 <= value <= 1 for each in found.values() for value in each.values())
     assert len(people) == 300
@@ -157,9 +152,9 @@ def test_a_classifier_of_one_outcome_says_that_outcome():
     """A table may be released without anybody of one outcome."""
     true = np.array([[3, 1], [2, 4]])
 
-    assert classification.accuracy(np.array([[5, 0], [1, 0]]), true) == 0.5
-    assert classification.accuracy(np.array([[0, 5], [0, 1]]), true) == 0.5
-    assert classification.accuracy(np.array([[500, 100], [100, 500]]), true) == 0.7
+    assert experiments.accuracy(np.array([[5, 0], [1, 0]]), true) == 0.5
+    assert experiments.accuracy(np.array([[0, 5], [0, 1]]), true) == 0.5
+    assert experiments.accuracy(np.array([[500, 100], [100, 500]]), true) == 0.7
 
 
 def test_the_real_table_has_the_cells_of_the_paper():
@@ -195,10 +190,14 @@ def test_the_coding_of_ipums_merges_and_splits_codes_and_loses_nobody(monkeypatc
     assert (coded[:, 3] > coded[:, 4]).all()
     assert (coded[:, 7] > 4 * coded[:, 8]).all()
 
+    alone = data.draw_ipums_coding("ma", SeededSource(4), asians=(0.0, 0.0), three=0.0).counts[:, :, 0, 0, 0]
+    assert not alone[:, [3, 4, 8]].any()
+    assert (alone.sum(axis=1) == given.sum(axis=1)).all()
+
 
 def test_an_experiment_with_the_other_coding_leaves_k_anonymity_out(monkeypatch, people):
     """What k-anonymity merged is not known anyway."""
-    monkeypatch.setattr(experiments, "draw_ipums_coding", lambda name, _: data.count_people(name))
+    monkeypatch.setattr(data, "draw_ipums_coding", lambda name, _: data.count_people(name))
     coded = _trials()[3].compute(0)
 
     assert set(coded["numbers"]) == {LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING}
