@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
@@ -323,7 +324,7 @@ def _make_reports(
 ) -> pa.RecordBatch:
     """Privatise some rows; return them as they stand in the output."""
     table = Table.encode(rows, schema, columns=list(strategy.columns))
-    reports = strategy.privatize(table.codes, rng=source)
+    reports = draw_joint_reports(strategy, table.codes, source)
     return output.prepare(rows, reports)
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from evenhand._validate import boolean, one_of
+from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.columns import (
     DEFAULT_SPLIT,
     OTHERS,
@@ -229,7 +230,8 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
         if place.warns:
             self._warn_of_repetition()
         source = stream_for(self._rng, f"collection {place.own}")
-        reports = self.strategy_.privatize({name: table[name] for name in self.private_columns_}, rng=source)
+        private = {name: table[name] for name in self.private_columns_}
+        reports = draw_joint_reports(self.strategy_, private, source)
         self._mark_clean(table, buffer)
         start = 0
         for block in self.strategy_.indicator_chunks(reports):

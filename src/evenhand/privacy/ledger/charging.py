@@ -11,6 +11,10 @@ from evenhand.errors import LedgerError
 from evenhand.privacy.ledger.ledger import Ledger, anchor_beside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger.chain import Entry
     from evenhand.privacy.randomness import Source
 
 VARIABLE = "EVENHAND_LEDGER"
@@ -59,6 +63,29 @@ def find_ledger(
     elif not isinstance(given, str | os.PathLike):
         refuse("ledger", owner, "a Ledger, the path of one, or None", kind_of(given))
     return None if given is None else Ledger(given)
+
+
+def charge_draw(
+    given: AnyLedger | None,
+    guarantee: Callable[[], Guarantee],
+    *,
+    source: Source,
+    purpose: str,
+    owner: str,
+) -> Entry | None:
+    """Charge the ledger that is configured with one draw, before it; return None where none is.
+
+    Parameters
+    ----------
+    given, source, owner
+        As for :func:`find_ledger`.
+    guarantee : callable
+        Returns what the draw promises; asked only where there is a ledger.
+    purpose : str
+        What the ledger is told.
+    """
+    found = find_ledger(given, source=source, owner=owner)
+    return None if found is None else found.spend(guarantee(), purpose=purpose, source=source)
 
 
 def _ledger_beside(data: str | os.PathLike[str] | None) -> Path | None:

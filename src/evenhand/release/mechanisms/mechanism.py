@@ -14,7 +14,7 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
-from evenhand.privacy.ledger.charging import find_ledger
+from evenhand.privacy.ledger.charging import charge_draw
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
@@ -207,11 +207,9 @@ class ReleaseMechanism(ABC):
         guarantee = state_inferred(guarantee, histogram.schema.inferred)
         guarantee = promise_to_people(guarantee, histogram.schema.person, histogram.schema.rows_per_person)
         table, source = self._published_table(histogram), source_from(rng)
-        found = find_ledger(ledger, source=source, owner=f"{type(self).__name__}.release")
-        if found is None:
-            return self._draw_release(table, steps, guarantee, source)
         told = f"{self.label}: {', '.join(histogram.columns)}" if purpose is None else purpose
-        charge = found.spend(guarantee, purpose=told, source=source)
+        owner = f"{type(self).__name__}.release"
+        charge = charge_draw(ledger, lambda: guarantee, source=source, purpose=told, owner=owner)
         return replace(self._draw_release(table, steps, guarantee, source), charge=charge)
 
     def _draw_release(
