@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,17 +13,23 @@ from evenhand.cli import options as shared  # noqa: TC001 - typer reads the anno
 from evenhand.cli.help import PanelCommand
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
+from evenhand.cli.terminal.refusals import refuse_overwritten
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.ledger import Amount, Entry, Ledger, Total, export_ledger, find_ledger, import_ledger
 from evenhand.privacy.ledger.budget import PERIODS
 from evenhand.privacy.rational import decimal_text
+from evenhand.report import write
+from evenhand.study.budget.page import build_budget_page
+from evenhand.study.budget.reading import BudgetReading
 
 EXAMPLE = """\
   evenhand ledger init ledger.db --epsilon 1 --delta 1e-6 --people "respondents of 2026"
   evenhand ledger show ledger.db
   evenhand ledger preview ledger.db --epsilon 1/2
 """
+
+_MOST_PURPOSES = 20
 
 app = typer.Typer(
     add_completion=False,
@@ -67,10 +75,25 @@ def init(
     terminal.object(_described(made) | {"exit": 0})
 
 
-@app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger show ledger.db")
-def show(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson = False) -> None:
+@app.command(
+    cls=PanelCommand,
+    epilog="\b\nExample:\n  evenhand ledger show ledger.db\n  evenhand ledger show --html budget.html",
+)
+def show(
+    file: File = None,
+    *,
+    anchor: AnchorFile = None,
+    html: Annotated[
+        Path | None,
+        output_option("FILE", "Write a page with pictures too: over time and by purpose.", "--html"),
+    ] = None,
+    overwrite: shared.Overwrite = False,
+    open_page: shared.OpenPage = False,
+    as_json: shared.AsJson = False,
+) -> None:
     """Show what was spent, what is left, and tighter totals where they are valid."""
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
+    _refuse_page(html, opened, overwrite=overwrite)
     total, budget = opened.total(), opened.budget
     tighter, by_purpose = opened.tighter(period=total.period), opened.by_purpose(period=total.period)
     for number in total.unbounded:
@@ -82,10 +105,15 @@ def show(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson
     for composition in tighter:
         terminal.fact("", str(composition))
     terminal.fact("Left", str(total.remaining))
-    for purpose, amount in by_purpose.items():
+    for purpose, amount in list(by_purpose.items())[:_MOST_PURPOSES]:
         terminal.fact("For", f"{purpose}: {amount}")
+    if len(by_purpose) > _MOST_PURPOSES:
+        others = f"{len(by_purpose) - _MOST_PURPOSES:,} purposes that cost less"
+        terminal.fact("", f"and {others}; --json and --html have all")
+    written = {} if html is None else _write_page(terminal, opened, html, open_page=open_page and not as_json)
     terminal.object(
         _described(opened)
+        | written
         | {
             "spent": _amounts(total.spent),
             "remaining": _amounts(total.remaining),
@@ -204,6 +232,27 @@ def import_(
     terminal.fact("Spent", str(total.spent))
     terminal.files({"Wrote": str(file), "Anchor": str(made.anchor)})
     terminal.object(_described(made) | {"unbounded": list(total.unbounded), "exit": 0})
+
+
+def _refuse_page(html: Path | None, opened: Ledger, *, overwrite: bool) -> None:
+    """Refuse a page that would be written over the ledger, or over another file unless that is meant."""
+    if html is None:
+        return
+    if html.suffix.lower() != ".html":
+        wrong_use(f"--html must end with .html. Got {html.name!r} instead.")
+    refuse_overwritten({"FILE": opened.path, "--anchor": opened.anchor}, (html,), other="--html")
+    if os.path.lexists(html) and not overwrite:
+        hint = "Hint: choose another name, or replace it with --overwrite."
+        wrong_use(f"There is a file {html} already. {hint}")
+
+
+def _write_page(terminal: Terminal, opened: Ledger, html: Path, *, open_page: bool) -> dict[str, str]:
+    command = shlex.join(["evenhand", "ledger", "show", opened.name, "--html", html.name, "--overwrite"])
+    write(build_budget_page(BudgetReading.of(opened), command=command), html)
+    terminal.files({"Page": str(html)})
+    if open_page:
+        typer.launch(str(html.resolve()))
+    return {"page": str(html)}
 
 
 def _open(file: Path | None, anchor: Path | None) -> Ledger:
