@@ -56,14 +56,18 @@ def init(
     epsilon: Annotated[str, protection_option("NUMBER", "The budget, such as 1 or 1/2.")],
     delta: Annotated[str, protection_option("NUMBER", "The budget of delta, below 0.01.")] = "0",
     unit: Annotated[
-        str, protection_option("WORDS", f"The change it is about, of {', '.join(Unit)}.")
+        str, protection_option("WORDS", f"The change that it is about: {', '.join(Unit)}.")
     ] = Unit.REPLACE_ONE.value,
     people: Annotated[str, protection_option("TEXT", "Whom it is about.")] = "",
-    period: Annotated[str, protection_option("NAME", "A budget for each year or month. [for all time]")] = "",
+    period: Annotated[str, protection_option("NAME", "year or month: so much for each. [for all time]")] = "",
     anchor: AnchorFile = None,
     as_json: shared.AsJson = False,
 ) -> None:
-    """Make a ledger with a budget, which does not change afterwards."""
+    """Make a ledger with a budget.
+
+    The budget does not change afterwards. Beside FILE stands its anchor, FILE.anchor: it says how many
+    entries there are, so that an older copy is noticed.
+    """
     terminal = Terminal(as_json=as_json)
     if file.exists():
         wrong_use(f"There is a file {file} already. Hint: choose another name.")
@@ -91,20 +95,25 @@ def show(
     open_page: shared.OpenPage = False,
     as_json: shared.AsJson = False,
 ) -> None:
-    """Show what was spent, what is left, and tighter totals where they are valid."""
+    """Show what was spent and what is left.
+
+    Where the budget is for each year or month, that is of the present one. Below the sum stand smaller totals
+    that hold if no amount was chosen after seeing earlier results.
+    """
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     _refuse_page(html, opened, overwrite=overwrite)
     total, budget = opened.total(), opened.budget
+    when = f", in {total.period}" if total.period else ""
     tighter, by_purpose = opened.tighter(period=total.period), opened.by_purpose(period=total.period)
     for number in total.unbounded:
         terminal.warn(f"Unbounded: entry {number} has no meaningful guarantee, so neither has the total.")
     terminal.fact("Budget", f"{budget.amount}{_per(opened)}, unit '{budget.unit}'")
     if budget.people:
         terminal.fact("People", budget.people)
-    terminal.fact("Spent", f"{total.spent}, in {_counted(total)}")
+    terminal.fact("Spent", f"{total.spent}, in {_counted(total)}{when}")
     for composition in tighter:
         terminal.fact("", str(composition))
-    terminal.fact("Left", str(total.remaining))
+    terminal.fact("Left", f"{total.remaining}{when}")
     for purpose, amount in list(by_purpose.items())[:_MOST_PURPOSES]:
         terminal.fact("For", f"{purpose}: {amount}")
     if len(by_purpose) > _MOST_PURPOSES:
@@ -131,15 +140,19 @@ def show(
 def preview(
     file: File = None,
     *,
-    epsilon: Annotated[str, protection_option("NUMBER", "Of the release.")],
-    delta: Annotated[str, protection_option("NUMBER", "Of the release.")] = "0",
+    epsilon: Annotated[str, protection_option("NUMBER", "The epsilon of the release, such as 1/2.")],
+    delta: Annotated[str, protection_option("NUMBER", "The delta of the release.")] = "0",
     unit: Annotated[
-        str | None, protection_option("WORDS", f"Of the release, of {', '.join(Unit)}. [the ledger's]")
+        str | None,
+        protection_option("WORDS", f"The unit of its guarantee: {', '.join(Unit)}. [the ledger's]"),
     ] = None,
     anchor: AnchorFile = None,
     as_json: shared.AsJson = False,
 ) -> None:
-    """Say what a release would cost and whether it would be granted. Nothing is spent."""
+    """Say what a release would cost. Nothing is spent.
+
+    The cost is that of the guarantee, read for the unit of the ledger, and whether it would be granted now.
+    """
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     asked = Guarantee(epsilon=epsilon, delta=delta, unit=unit or opened.budget.unit, trust="central")
     cost = opened.preview(asked)
@@ -157,7 +170,7 @@ def preview(
 
 @app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger history ledger.db")
 def history(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson = False) -> None:
-    """List all entries in order."""
+    """List all entries in order, the oldest first."""
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     entries = opened.history()
     columns = [
@@ -174,7 +187,11 @@ def history(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJ
 
 @app.command(cls=PanelCommand, epilog="\b\nExample:\n  evenhand ledger verify ledger.db")
 def verify(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJson = False) -> None:
-    """Check every entry and the anchor."""
+    """Check every entry and the anchor.
+
+    Each entry has a hash over its text and the entry before, and the anchor has that of the last. If anything
+    was changed or is missing, the command says what and ends with 2.
+    """
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     entries = opened.verify()
     head = opened.history()[-1].hash
@@ -191,7 +208,10 @@ def retire(
     anchor: AnchorFile = None,
     as_json: shared.AsJson = False,
 ) -> None:
-    """Declare that the data of an unbounded entry is used no more."""
+    """Declare that the data of an unbounded entry is used no more.
+
+    The total is then bounded again. Entries that have a bound cannot be retired: what was told stays told.
+    """
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     made = opened.retire(entry, purpose=purpose)
     terminal.fact("Retired", f"entry {entry}: {purpose}")
@@ -202,11 +222,14 @@ def retire(
 def export(
     file: File = None,
     *,
-    out: Annotated[Path, output_option("FILE", "Where to: a JSON file.", "--out")],
+    out: Annotated[Path, output_option("FILE", "The JSON file to write.", "--out")],
     anchor: AnchorFile = None,
     as_json: shared.AsJson = False,
 ) -> None:
-    """Write all entries with their hashes to a JSON file."""
+    """Write all entries with their hashes to a JSON file.
+
+    'evenhand ledger import' makes a ledger of it again, as long as the anchor is not newer.
+    """
     terminal = Terminal(as_json=as_json)
     export_ledger(_open(file, anchor), out)
     terminal.files({"Wrote": str(out)})
@@ -223,7 +246,11 @@ def import_(
     anchor: AnchorFile = None,
     as_json: shared.AsJson = False,
 ) -> None:
-    """Make a ledger again from an export; without its anchor what was spent since is unbounded."""
+    """Make a ledger again from an export.
+
+    An export that is older than the anchor is refused. Without an anchor nobody knows what was spent after
+    the export, so the ledger gets an entry that is unbounded.
+    """
     terminal = Terminal(as_json=as_json)
     made = import_ledger(source, file, anchor=anchor)
     total = made.total()
@@ -282,7 +309,9 @@ def _amounts(amount: Amount) -> dict[str, str]:
 
 def _row(entry: Entry) -> list[str]:
     if entry.kind != "spend":
-        return [str(entry.number), entry.time, "", "", f"{entry.kind} {entry.purpose}".strip()]
+        happened = {"open": "opened", "retire": f"entry {entry.terms.get('entry')} retired"}
+        told = happened.get(entry.kind, "made again from an export; unbounded")
+        return [str(entry.number), entry.time, "", "", ": ".join(filter(None, (told, entry.purpose)))]
     unbounded = entry.is_unbounded
     amounts = ["unbounded", ""] if unbounded else [decimal_text(entry.epsilon), decimal_text(entry.delta)]
     return [str(entry.number), entry.time, *amounts, entry.purpose]

@@ -59,7 +59,7 @@ def find_ledger(
     if given is None and source is not None and source.simulated:
         return None
     if given is None:
-        given = os.environ.get(VARIABLE) or _ledger_beside(data)
+        given = _ledger_of_everything() or _ledger_beside(data)
     elif not isinstance(given, str | os.PathLike):
         refuse("ledger", owner, "a Ledger, the path of one, or None", kind_of(given))
     return None if given is None else Ledger(given)
@@ -86,6 +86,17 @@ def charge_draw(
     """
     found = find_ledger(given, source=source, owner=owner)
     return None if found is None else found.spend(guarantee(), purpose=purpose, source=source)
+
+
+def _ledger_of_everything() -> str | None:
+    """Return what the environment variable names; one that is set and empty is a mistake, and no choice."""
+    named = os.environ.get(VARIABLE)
+    if named is not None and not named.strip():
+        raise LedgerError(
+            f"The environment variable {VARIABLE} is set and names no ledger. Nothing was drawn. "
+            "Hint: give it the path of one, or unset it."
+        )
+    return named
 
 
 def _ledger_beside(data: str | os.PathLike[str] | None) -> Path | None:

@@ -289,7 +289,7 @@ def _entry_row(reading: BudgetReading, entry: Entry, spent: Amount, names: Seque
     amounts = [figure(getattr(entry, name)) for name in names] if entry.kind == SPEND else [""] * len(names)
     if entry.is_unbounded:
         amounts[0] = say("unbounded")
-    time = entry.time.removesuffix("Z").replace("T", "\u00a0")
+    time = entry.time.removesuffix("Z").replace("T", "\n")
     return [f"{entry.number:,}", time, purpose, *amounts, *(figure(getattr(spent, name)) for name in names)]
 
 

@@ -171,7 +171,7 @@ def test_a_ledger_that_another_program_holds_is_refused_by_every_way(
     told = refuse((SPENDING | READING)[name], whole.path, call, file, monkeypatch)
     other.close()
 
-    assert "Ledger 'ledger.db' is locked by another program. Hint: wait until that is done." in told
+    assert "Ledger 'ledger.db' is locked by another program. Nothing may be drawn. Hint: wait" in told
     assert not (tmp_path / "out.csv").exists()
     assert whole.total().charges == 1
 
@@ -186,7 +186,7 @@ def test_a_full_disk_is_refused_by_every_way(name, whole, call, file, tmp_path, 
     monkeypatch.setattr(module, "add_entry", fail)
     told = refuse(SPENDING[name], whole.path, call, file, monkeypatch)
 
-    assert "Ledger 'ledger.db' cannot grow, the disk is full. Hint: make room and try again." in told
+    assert "Ledger 'ledger.db' cannot grow, the disk is full. Nothing may be drawn. Hint: make room" in told
     assert not (tmp_path / "out.csv").exists()
     assert whole.total().charges == 1
 
