@@ -15,7 +15,7 @@ from evenhand.errors import GuaranteeError, LedgerError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor
 from evenhand.privacy.ledger.budget import Amount, Budget, checked_text
-from evenhand.privacy.ledger.chain import OPEN, RESTORE, RETIRE, SPEND, Chain, Entry
+from evenhand.privacy.ledger.chain import OPEN, RETIRE, SPEND, Chain, Entry
 from evenhand.privacy.ledger.clock import Clock
 from evenhand.privacy.ledger.database import (
     ONE_THREAD,
@@ -271,12 +271,6 @@ class Ledger:
         why = checked_text("purpose", purpose, owner="Ledger.retire", needed=True)
 
         def build(chain: Chain, time: str) -> Mapping[str, Any]:  # noqa: ARG001 - as for a charge
-            if wanted <= len(chain) and chain.entries[wanted - 1].kind == RESTORE:
-                raise LedgerError(
-                    f"Entry {wanted} of ledger '{self.name}' says that what was spent after an export is not "
-                    "known, and that is not retired: it is about all its people. Nothing was changed. Hint: "
-                    "make a new ledger for other people."
-                )
             if wanted not in total_of(chain.entries, self.budget, period="").unbounded:
                 raise LedgerError(
                     f"Entry {wanted} of ledger '{self.name}' is not unbounded, so there is nothing to retire."

@@ -160,7 +160,7 @@ def time_ticks(low: float, high: float, *, most: int) -> list[tuple[float, str]]
     >>> [label for _, label in time_ticks(20_000 * day, 20_003 * day, most=4)]
     ['2024-10-04', '2024-10-05', '2024-10-06', '2024-10-07']
     >>> [label for _, label in time_ticks(20_000 * day, 20_400 * day, most=4)]
-    ['2025-01', '2025-07']
+    ['2025-01', '2025-04', '2025-07', '2025-10']
     """
     ticks: list[tuple[float, str]] = []
     for ticks in _candidates(low, high, most):

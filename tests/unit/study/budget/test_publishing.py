@@ -8,6 +8,9 @@ from evenhand.privacy.ledger.charging import VARIABLE
 from evenhand.report import render
 from evenhand.study.budget.publishing import broken_section, publishing_section
 from evenhand.study.page.page import page_of
+from evenhand.study.tasks.release.page import budget
+from evenhand.study.tasks.release.page.budget import budget_section
+from evenhand.study.tasks.release.page.page import ReleasePage
 from unit.study._release_studies import study
 from unit.study.budget._cases import reading, spend
 
@@ -61,6 +64,22 @@ def test_a_ledger_that_cannot_be_used_says_why():
 
 
 # --- in the report of a study ---------------------------------------------------------------------
+
+
+def test_the_section_is_about_the_ledger_that_is_configured(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    read = ReleasePage.of(study())
+    before = budget_section(read)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "ledger.db"))
+    broken = budget_section(read)
+    Ledger(tmp_path / "ledger.db", epsilon=2)
+    section = budget_section(read)
+
+    assert before is None
+    assert "There is no ledger 'ledger.db'" in broken.notes[0].text
+    assert section.heading == "Publishing this would spend ε = 1, and ε = 1 would be left"
+    monkeypatch.setattr(budget, "recommended", lambda _: None)
+    assert budget_section(read).heading == "ε = 2 is left in the ledger"
 
 
 @pytest.mark.figures
