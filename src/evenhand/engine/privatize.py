@@ -29,7 +29,7 @@ from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
-from evenhand.privacy.ledger import find_ledger
+from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS
@@ -219,7 +219,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     declared = schema.select([name for name in schema.names if name in choice.kept])
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
     reading = partial(open_batches, path, batch_rows=batch_rows, **file_options)
-    told = f"reports: {', '.join(chosen.columns)} of {own_name(path)}" if purpose is None else purpose
+    told = purpose
+    if told is None:
+        told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
     check_rows = partial(_check_rows, reading, schema, chosen)
     charge = _charge(ledger, path, promise, source=source, purpose=told, check_rows=check_rows)
     output_kind = CsvOutput if form == "csv" else ParquetOutput

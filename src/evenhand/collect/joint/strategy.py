@@ -16,7 +16,7 @@ from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError
-from evenhand.privacy.ledger.charging import charge_draw
+from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import text_above
 from evenhand.schema import Column, Schema
@@ -162,7 +162,7 @@ class Strategy(ABC):
             sensitive. Nothing is drawn in any of these cases.
         """
         checked, source = self._check_codes(codes), source_from(rng)
-        told = f"reports of {', '.join(self.columns)}" if purpose is None else purpose
+        told = fit_purpose(f"reports of {', '.join(self.columns)}") if purpose is None else purpose
         owner = f"{type(self).__name__}.privatize"
         charge_draw(ledger, self.guarantee_for, source=source, purpose=told, owner=owner)
         sent, asked = self._privatize(checked, source)

@@ -37,6 +37,7 @@ from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import INDEX, READ_FROM_ROWS, state_inferred
 from evenhand.privacy.guarantees.units import ROW_ORDER
+from evenhand.privacy.ledger.charging import fit_purpose
 from evenhand.privacy.rational import Number, decimal_text
 from evenhand.schema import Schema
 from evenhand.table import Table
@@ -223,7 +224,7 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             self._collection,
             ledger=self._ledger,
             source=stream_for(self._rng, ""),
-            purpose=f"{_OWNER}: {columns}",
+            purpose=fit_purpose(f"{_OWNER}: {columns}"),
             owner=_OWNER,
             fitted_here=self._fitted_in == name_of_process(),
         )

@@ -12,7 +12,7 @@ from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.law import ExactLaw
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError
-from evenhand.privacy.ledger.charging import charge_draw
+from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import Source, source_from
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Protocol(ExactLaw):
         """
         owner, source = f"{type(self).__name__}.privatize", source_from(rng)
         checked = check_codes(codes, self.k, owner=owner)
-        told = f"reports of {self!r}" if purpose is None else purpose
+        told = fit_purpose(f"reports of {self!r}") if purpose is None else purpose
         charge_draw(ledger, self.guarantee_for, source=source, purpose=told, owner=owner)
         return draw_reports(self, checked, source)
 

@@ -21,7 +21,7 @@ from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.ledger.charging import find_ledger
+from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Memo:
         held, charged = self._pairs.most_together(unseen, self.protocol.k), self._charged.get(found.path, 0)
         if held > charged:
             more = self.guarantee_for(values_held=held - charged)
-            found.spend(more, purpose=f"permanent answers of {self.protocol!r}", source=source)
+            found.spend(more, purpose=fit_purpose(f"permanent answers of {self.protocol!r}"), source=source)
             self._charged[found.path] = held
 
     def _keep(self, newcomers: pa.Array, unseen: pa.Array, drawn: Reports) -> None:

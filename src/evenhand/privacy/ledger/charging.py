@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import LedgerError
+from evenhand.privacy.ledger.budget import LONGEST_TEXT
 from evenhand.privacy.ledger.ledger import Ledger, anchor_beside
 
 if TYPE_CHECKING:
@@ -63,6 +64,16 @@ def find_ledger(
     elif not isinstance(given, str | os.PathLike):
         refuse("ledger", owner, "a Ledger, the path of one, or None", kind_of(given))
     return None if given is None else Ledger(given)
+
+
+def fit_purpose(text: str) -> str:
+    r"""Return a purpose that was made up from names as a ledger takes it: in one line, and not too long.
+
+    >>> print(fit_purpose("Laplace noise: a\nb"), len(fit_purpose("x" * 900)))
+    Laplace noise: a\nb 500
+    """
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return shown if len(shown) <= LONGEST_TEXT else f"{shown[: LONGEST_TEXT - 1]}…"
 
 
 def charge_draw(

@@ -14,7 +14,7 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
-from evenhand.privacy.ledger.charging import charge_draw
+from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
@@ -205,7 +205,7 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.promise_of(histogram)  # whatever can be refused is refused before the first draw
         table, source = self._published_table(histogram), source_from(rng)
-        told = f"{self.label}: {', '.join(histogram.columns)}" if purpose is None else purpose
+        told = fit_purpose(f"{self.label}: {', '.join(histogram.columns)}") if purpose is None else purpose
         owner = f"{type(self).__name__}.release"
         charge = charge_draw(ledger, lambda: guarantee, source=source, purpose=told, owner=owner)
         return replace(self._draw_release(table, steps, guarantee, source), charge=charge)

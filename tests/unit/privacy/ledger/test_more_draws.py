@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from evenhand.collect import GRR, GroupOutcomes, Memo, strategy_for
+from evenhand.collect import GRR, GroupOutcomes, LocalPrivatizer, Memo, strategy_for
 from evenhand.decide import Allotment, parse
 from evenhand.decide.mitigate.registry import MITIGATIONS, mitigation_kind
 from evenhand.errors import BudgetExceededError, EvenhandError, GuaranteeError, InvalidParameterError
@@ -15,6 +16,7 @@ from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.ledger.charging import VARIABLE
 from evenhand.privacy.randomness import SecureSource
+from evenhand.schema import Column, Domain, Schema
 
 CODES = np.arange(60) % 2
 STRATEGY = strategy_for({"a": 2, "b": 3}, epsilon="1/2", protocol="grr", split="uniform")
@@ -76,6 +78,27 @@ def test_seeded_draws_are_refused_by_a_ledger_that_is_given_and_free_otherwise(d
     draw(rng=7)
 
     assert len(ledger.history()) == 1
+
+
+NAMES = ["a\nb", *(f"a long name of a column {number}" for number in range(30))]
+
+
+@pytest.mark.parametrize("draw", ["strategy", "protocol", "transformer"])
+def test_long_and_odd_names_do_not_stand_in_the_way_of_a_charge(draw, ledger):
+    """Nobody typed the purpose, so nobody can be told that it is wrong."""
+    codes = dict.fromkeys(NAMES, CODES)
+    if draw == "strategy":
+        strategy_for(dict.fromkeys(NAMES, 2), epsilon="1/4", protocol="grr").privatize(codes, ledger=ledger)
+    elif draw == "protocol":
+        GRR(k=2, epsilon=Fraction(10**600, 4 * 10**600 + 1)).privatize(CODES, ledger=ledger)
+    else:
+        schema = Schema([Column(name, Domain.integers(0, 1)) for name in NAMES], sensitive=NAMES)
+        model = LocalPrivatizer("grr", epsilon="1/4", columns=NAMES, schema=schema, ledger=ledger)
+        model.fit_transform(pd.DataFrame(codes))
+    purpose = ledger.history()[-1].purpose
+
+    assert len(purpose) <= 500
+    assert purpose.isprintable()
 
 
 def test_bad_input_is_refused_before_the_charge(ledger):
