@@ -195,7 +195,8 @@ def verify(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJs
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     entries = opened.verify()
     head = opened.history()[-1].hash
-    terminal.fact("Whole", f"{entries:,} entries, the last with the hash {head}")
+    counted = "1 entry" if entries == 1 else f"{entries:,} entries"
+    terminal.fact("Whole", f"{counted}, each fits the one before, and the anchor fits the last: {head}")
     terminal.object({"command": "ledger", "entries": entries, "head": head, "exit": 0})
 
 
@@ -310,7 +311,7 @@ def _amounts(amount: Amount) -> dict[str, str]:
 def _row(entry: Entry) -> list[str]:
     if entry.kind != "spend":
         happened = {"open": "opened", "retire": f"entry {entry.terms.get('entry')} retired"}
-        told = happened.get(entry.kind, "made again from an export; unbounded")
+        told = happened.get(entry.kind, "unbounded")
         return [str(entry.number), entry.time, "", "", ": ".join(filter(None, (told, entry.purpose)))]
     unbounded = entry.is_unbounded
     amounts = ["unbounded", ""] if unbounded else [decimal_text(entry.epsilon), decimal_text(entry.delta)]

@@ -282,10 +282,9 @@ def _entry_row(reading: BudgetReading, entry: Entry, spent: Amount, names: Seque
         purpose = f"{purpose}\n{say('people', people=plain(entry.people, longest=LONGEST_CELL))}"
     if entry.kind == OPEN:
         purpose = say("open")
-    elif entry.kind != SPEND:
-        retired = reading.sentences.say("words.entry", number=entry.terms.get("entry", ""))
-        happened = say("retire", entry=retired) if entry.kind == RETIRE else say("restore")
-        purpose = f"{happened}\n{purpose}"
+    elif entry.kind == RETIRE:
+        retired = reading.sentences.say("words.entry", number=entry.terms["entry"])
+        purpose = f"{say('retire', entry=retired)}\n{purpose}"
     amounts = [figure(getattr(entry, name)) for name in names] if entry.kind == SPEND else [""] * len(names)
     if entry.is_unbounded:
         amounts[0] = say("unbounded")
