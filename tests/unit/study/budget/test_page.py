@@ -180,7 +180,11 @@ def test_very_small_and_very_large_budgets_are_drawn(budget):
 TEXTS = [*PAYLOADS[::8], "**bold**", "עִבְרִית \u202e123", "two\nlines\r\nand\x00more", "x" * 10_000, "=1+1"]
 
 
-@pytest.mark.parametrize("text", [" | ".join(TEXTS[:20]), *TEXTS[-5:]], ids=range(6))
+@pytest.mark.parametrize(
+    "text",
+    [" | ".join(TEXTS[:20]), *(pytest.param(text, marks=pytest.mark.figures) for text in TEXTS[-5:])],
+    ids=range(6),
+)
 def test_hostile_texts_stay_text(text):
     """A ledger that somebody else wrote must not be able to do anything in a browser."""
     harmless = build_budget_page(
