@@ -14,6 +14,7 @@ from evenhand.study.tasks.registry import KINDS, package_of_kind
 MOST_WORDS, MOST_NUMBERS = 25, 2
 OWNERS = (
     "report", "study/page", "study/intake", "study/tasks/shared", "study/predictions",
+    "study/budget",
     *(f"study/tasks/{kind}" for kind in KINDS),
 )  # fmt: skip
 PREDICTIONS = "evenhand.study.predictions"

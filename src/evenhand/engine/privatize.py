@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
@@ -28,7 +29,7 @@ from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
-from evenhand.privacy.ledger import find_ledger
+from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS
@@ -218,7 +219,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     declared = schema.select([name for name in schema.names if name in choice.kept])
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
     reading = partial(open_batches, path, batch_rows=batch_rows, **file_options)
-    told = f"reports: {', '.join(chosen.columns)} of {own_name(path)}" if purpose is None else purpose
+    told = purpose
+    if told is None:
+        told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
     check_rows = partial(_check_rows, reading, schema, chosen)
     charge = _charge(ledger, path, promise, source=source, purpose=told, check_rows=check_rows)
     output_kind = CsvOutput if form == "csv" else ParquetOutput
@@ -323,7 +326,7 @@ def _make_reports(
 ) -> pa.RecordBatch:
     """Privatise some rows; return them as they stand in the output."""
     table = Table.encode(rows, schema, columns=list(strategy.columns))
-    reports = strategy.privatize(table.codes, rng=source)
+    reports = draw_joint_reports(strategy, table.codes, source)
     return output.prepare(rows, reports)
 
 

@@ -104,6 +104,22 @@ class SecureSource(Source):
         return "SecureSource()"
 
 
+class AuditSource(SecureSource):
+    """Words from the secure generator for inputs that are nobody's: what is drawn is no release.
+
+    An audit draws what a release would draw. No ledger is charged with it, and it cannot be written.
+
+    >>> source = AuditSource()
+    >>> source, source.kind, source.simulated
+    (AuditSource(), 'secure', True)
+    """
+
+    simulated = True
+
+    def __repr__(self) -> str:
+        return "AuditSource()"
+
+
 class SeededSource(Source):
     r"""Words that anybody with the seed can draw again, for studies and tests.
 

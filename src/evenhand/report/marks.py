@@ -305,3 +305,47 @@ class Class:
     x: float
     y: float
     number: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A sum from some time on.
+
+    Parameters
+    ----------
+    at : float
+        Seconds since 1970, in UTC.
+    value : float
+        The sum, in the unit of its axis.
+    tip : str
+    kind : str
+        What happened: ``""`` for an ordinary step, else the key of a mark.
+    """
+
+    at: float
+    value: float
+    tip: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A sum over time and the limit that it must not pass.
+
+    Parameters
+    ----------
+    axis : Axis
+    moments : sequence of Moment
+        In order; the first says where the sum begins.
+    limit : float
+        In the unit of the axis.
+    limit_label : str
+    breaks : sequence of (float, str)
+        When the sum begins anew, in seconds since 1970, and what begins then.
+    """
+
+    axis: Axis
+    moments: Sequence[Moment]
+    limit: float
+    limit_label: str
+    breaks: Sequence[tuple[float, str]] = ()

@@ -21,6 +21,7 @@ from evenhand.measure.columns import read_binary, read_column, same_length
 from evenhand.measure.crossing import crossed_columns
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.ledger.charging import charge_draw
 from evenhand.privacy.randomness import source_from
 from evenhand.privacy.rational import Number, as_text, exact
 from evenhand.privacy.sampling import discrete_laplace
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.collect.protocols.base import Protocol
+    from evenhand.privacy.ledger import AnyLedger
 
     Counts = npt.NDArray[np.int64]
     Origin = Literal["public", "pilot", "noisy", "exact"]
@@ -202,6 +204,8 @@ class GroupOutcomes:
         unit: str = "replace one",
         protects: Sequence[str] = (),
         rng: Any = None,
+        ledger: AnyLedger | None = None,
+        purpose: str = "shares and outcome rates of groups",
     ) -> GroupOutcomes:
         r"""Count private rows by group and outcome, with discrete Laplace noise.
 
@@ -228,6 +232,11 @@ class GroupOutcomes:
             The columns of outcome and group, for the guarantee.
         rng : None, int, Generator or Source
             None for the operating system's secure source. Anything else makes a simulation.
+        ledger : Ledger, str or path, optional
+            The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+            ``EVENHAND_LEDGER`` names is charged, unless this is a simulation.
+        purpose : str
+            What the ledger is told.
 
         Examples
         --------
@@ -248,7 +257,6 @@ class GroupOutcomes:
         counts = _count_rows(outcome, group, k, owner=owner)
         scale, amount = laplace_noise(asked, sensitivity=_SENSITIVITY[kind])
         source = source_from(rng)
-        noise = discrete_laplace(scale, size=counts.shape, source=source)
         cost = Guarantee(
             epsilon=amount,
             unit=kind,
@@ -258,6 +266,8 @@ class GroupOutcomes:
             proof="discrete Laplace noise on the counts of groups by outcomes",
             assumptions=(_SEES_ROWS, _SEEDED) if source.simulated else (_SEES_ROWS,),
         )
+        charge_draw(ledger, lambda: cost, source=source, purpose=purpose, owner=owner)
+        noise = discrete_laplace(scale, size=counts.shape, source=source)
         weights, rates = _from_counts(np.maximum(counts + noise, 0), least=1)
         origin = "the shares and outcome rates were counted in private rows, with noise"
         return cls(weights, rates, "noisy", cost, assumptions=(origin, _SEES_ROWS))

@@ -14,6 +14,7 @@ from evenhand._validate import integer
 from evenhand.collect.fairest.population import dyadic_channel
 from evenhand.collect.joint.estimate import MOST_CELLS, JointFrequencies, check_cells, checked_shares
 from evenhand.collect.joint.strategy import Strategy, check_column_names, streams
+from evenhand.collect.protocols.base import draw_reports
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.describe import epsilon_literal
 from evenhand.collect.protocols.grr import GRR
@@ -78,7 +79,7 @@ class ProductStrategy(Strategy):
 
     def _privatize(self, codes: Codes, source: Source) -> Sent:
         whole = np.ravel_multi_index([codes[column].astype(np.int64) for column in self.columns], self.shape)
-        return [self.product.privatize(whole, rng=streams(source, [""])[""])], None
+        return [draw_reports(self.product, whole, streams(source, [""])[""])], None
 
     def decoded(self, sent: Sequence[Reports]) -> dict[str, Reports]:
         """Return the reports of each column: the combination taken apart."""

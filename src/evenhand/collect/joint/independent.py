@@ -28,6 +28,7 @@ from evenhand.collect.joint.strategy import (
     check_protocols,
     streams,
 )
+from evenhand.collect.protocols.base import draw_reports
 from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.protocols.probabilities import GRID
 from evenhand.collect.reports.reports import Reports
@@ -111,7 +112,7 @@ class Independent(Strategy):
 
     def _privatize(self, codes: Codes, source: Source) -> Sent:
         own = streams(source, self.columns)
-        return [way.privatize(codes[column], rng=own[column]) for column, way in self.pairs], None
+        return [draw_reports(way, codes[column], own[column]) for column, way in self.pairs], None
 
     def estimate_joint(self, reports: JointReports, *, most_cells: int = MOST_CELLS) -> JointFrequencies:
         r"""Estimate what share of the people has each combination of values.
@@ -269,7 +270,7 @@ class Sampled(Strategy):
         draws = uniform_below(GRID, size=n, source=own[""])
         asked = np.searchsorted(edges, draws, side="right").astype(code_type(max(2, len(self.pairs))))
         sent = [
-            protocol.privatize(codes[column][asked == position], rng=own[column])
+            draw_reports(protocol, codes[column][asked == position], own[column])
             for position, (column, protocol) in enumerate(self.pairs)
         ]
         return sent, asked

@@ -16,6 +16,7 @@ from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError
+from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import text_above
 from evenhand.schema import Column, Schema
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.collect.estimates.frequencies import Frequencies
     from evenhand.collect.joint.estimate import JointFrequencies
     from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger import AnyLedger
 
     Codes = dict[str, npt.NDArray[Any]]
     Sent = tuple[list[Reports], npt.NDArray[Any] | None]
@@ -128,7 +130,14 @@ class Strategy(ABC):
 
     # --- people and server ------------------------------------------------------------------------
 
-    def privatize(self, codes: Mapping[str, Any], *, rng: Any = None) -> JointReports:
+    def privatize(
+        self,
+        codes: Mapping[str, Any],
+        *,
+        rng: Any = None,
+        ledger: AnyLedger | None = None,
+        purpose: str | None = None,
+    ) -> JointReports:
         """Return what each person sends, in the order of `codes`.
 
         Parameters
@@ -139,6 +148,8 @@ class Strategy(ABC):
         rng : None, int, Generator or Source
             None for the operating system's secure source. Anything else makes a simulation, in which each
             column has a stream of its own: adding a column does not change what is drawn for the others.
+        ledger, purpose
+            As for :meth:`~evenhand.collect.protocols.base.Protocol.privatize`, for a person's whole report.
 
         Raises
         ------
@@ -150,8 +161,11 @@ class Strategy(ABC):
             If they are the codes of a table whose rules may leave people out for a column that is reported or
             sensitive. Nothing is drawn in any of these cases.
         """
-        checked = self._check_codes(codes)
-        sent, asked = self._privatize(checked, source_from(rng))
+        checked, source = self._check_codes(codes), source_from(rng)
+        told = fit_purpose(f"reports of {', '.join(self.columns)}") if purpose is None else purpose
+        owner = f"{type(self).__name__}.privatize"
+        charge_draw(ledger, self.guarantee_for, source=source, purpose=told, owner=owner)
+        sent, asked = self._privatize(checked, source)
         return JointReports(sent, strategy=self, asked=asked)
 
     def indicators(self, reports: JointReports) -> dict[str, npt.NDArray[np.uint8]]:
@@ -332,13 +346,20 @@ def refuse_dropping(reported: Iterable[Column]) -> None:
                 )
 
 
+def draw_joint_reports(strategy: Strategy, codes: Mapping[str, Any], source: Source) -> JointReports:
+    """Return what each person sends, for whoever has charged it already."""
+    checked = strategy._check_codes(codes)  # noqa: SLF001 - of this file
+    sent, asked = strategy._privatize(checked, source)  # noqa: SLF001 - of this file
+    return JointReports(sent, strategy=strategy, asked=asked)
+
+
 def streams(source: Source, columns: Iterable[str]) -> dict[str, Source]:
     """Return a source for each column, none of which depends on what the others draw.
 
     The secure source never repeats itself, so it serves all of them. A seeded source gives 256 bits, which
     with a column's name make the column's seed: using the same source twice gives other streams.
     """
-    if not source.simulated:
+    if source.kind == "secure" or not source.simulated:
         return dict.fromkeys(columns, source)
     seed = int.from_bytes(source.words(4).astype(">u8").tobytes(), "big")
     return {column: SeededSource(seed).for_cell(column) for column in columns}

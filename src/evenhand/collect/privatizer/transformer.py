@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from evenhand._validate import boolean, one_of
+from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.columns import (
     DEFAULT_SPLIT,
     OTHERS,
@@ -36,6 +37,7 @@ from evenhand.errors import InvalidParameterError, PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import INDEX, READ_FROM_ROWS, state_inferred
 from evenhand.privacy.guarantees.units import ROW_ORDER
+from evenhand.privacy.ledger.charging import fit_purpose
 from evenhand.privacy.rational import Number, decimal_text
 from evenhand.schema import Schema
 from evenhand.table import Table
@@ -222,14 +224,15 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
             self._collection,
             ledger=self._ledger,
             source=stream_for(self._rng, ""),
-            purpose=f"{_OWNER}: {columns}",
+            purpose=fit_purpose(f"{_OWNER}: {columns}"),
             owner=_OWNER,
             fitted_here=self._fitted_in == name_of_process(),
         )
         if place.warns:
             self._warn_of_repetition()
         source = stream_for(self._rng, f"collection {place.own}")
-        reports = self.strategy_.privatize({name: table[name] for name in self.private_columns_}, rng=source)
+        private = {name: table[name] for name in self.private_columns_}
+        reports = draw_joint_reports(self.strategy_, private, source)
         self._mark_clean(table, buffer)
         start = 0
         for block in self.strategy_.indicator_chunks(reports):

@@ -12,12 +12,15 @@ from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.law import ExactLaw
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import Source, source_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
+
+    from evenhand.privacy.ledger import AnyLedger
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -58,7 +61,9 @@ class Protocol(ExactLaw):
 
     # --- the people -----------------------------------------------------------------------------
 
-    def privatize(self, codes: Any, *, rng: Any = None) -> Reports:
+    def privatize(
+        self, codes: Any, *, rng: Any = None, ledger: AnyLedger | None = None, purpose: str | None = None
+    ) -> Reports:
         """Return one report for each person, in the order of `codes`; :meth:`Reports.write_parquet` shuffles.
 
         Parameters
@@ -67,11 +72,18 @@ class Protocol(ExactLaw):
             Each person's value, 0 to ``k - 1``.
         rng : None, int, Generator or Source
             None for the operating system's secure source. Anything else makes a simulation.
+        ledger : Ledger, str or path, optional
+            The ledger to charge with one report of each person, or its file, before anything is drawn.
+            Without one, the ledger that ``EVENHAND_LEDGER`` names is charged, unless this is a simulation.
+        purpose : str, optional
+            What the ledger is told; the protocol if left out.
 
         Raises
         ------
         InvalidParameterError
             If the codes are not whole numbers of the domain. Nothing is drawn then.
+        BudgetExceededError
+            If the ledger has less left. Nothing is drawn then.
 
         Examples
         --------
@@ -79,9 +91,11 @@ class Protocol(ExactLaw):
         >>> GRR(k=5, epsilon=1).privatize([0, 3, 4])
         <3 reports of GRR(k=5, epsilon=1)>
         """
-        source = source_from(rng)
-        values = self._privatize(check_codes(codes, self.k, owner=f"{type(self).__name__}.privatize"), source)
-        return Reports._drawn(values, self, simulated=source.simulated)  # noqa: SLF001 - made here
+        owner, source = f"{type(self).__name__}.privatize", source_from(rng)
+        checked = check_codes(codes, self.k, owner=owner)
+        told = fit_purpose(f"reports of {self!r}") if purpose is None else purpose
+        charge_draw(ledger, self.guarantee_for, source=source, purpose=told, owner=owner)
+        return draw_reports(self, checked, source)
 
     def _values(self, reports: Any) -> npt.NDArray[Any]:
         """Return the array of the reports, checked to be reports of this protocol."""
@@ -119,3 +133,9 @@ class Protocol(ExactLaw):
 
     @abstractmethod
     def _outputs(self) -> npt.NDArray[Any]: ...
+
+
+def draw_reports(protocol: Protocol, codes: npt.NDArray[Any], source: Source) -> Reports:
+    """Return one report for each of some checked codes, for whoever has charged them already."""
+    values = protocol._privatize(codes, source)  # noqa: SLF001 - of this file
+    return Reports._drawn(values, protocol, simulated=source.simulated)  # noqa: SLF001 - made here

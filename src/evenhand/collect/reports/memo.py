@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -13,18 +14,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand._validate import integer
-from evenhand.collect.protocols.base import Protocol
+from evenhand.collect.protocols.base import Protocol, draw_reports
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.law import FRESH, TAKES_PART
 from evenhand.collect.reports.reports import Reports
 from evenhand.collect.reports.streams import stream_for
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
+from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
+from evenhand.privacy.randomness import SecureSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+
+    from evenhand.privacy.ledger import AnyLedger
+    from evenhand.privacy.randomness import Source
 
 _OWNER = "Memo.answer"
 
@@ -46,6 +52,10 @@ class Memo:
     ----------
     protocol : Protocol
         What draws the answers.
+    ledger : Ledger, str or path, optional
+        The ledger to charge, or its file, before anything is drawn. Without one, the ledger that
+        ``EVENHAND_LEDGER`` names is charged, unless an `rng` is given. It is charged once for all people who
+        hold one value throughout, and again when somebody holds one value more than anybody before.
 
     Notes
     -----
@@ -73,7 +83,7 @@ class Memo:
     (Fraction(1, 1), 'one person')
     """
 
-    def __init__(self, protocol: Protocol) -> None:
+    def __init__(self, protocol: Protocol, *, ledger: AnyLedger | None = None) -> None:
         given: object = protocol
         if not isinstance(given, Protocol):
             raise InvalidParameterError(
@@ -85,9 +95,10 @@ class Memo:
         self.protocol = protocol
         self._people = Numbering()
         self._pairs = Numbering()
-        self._values = protocol.privatize(np.empty(0, dtype=np.int64)).values
+        self._values = draw_reports(protocol, np.empty(0, dtype=np.int64), SecureSource()).values
         self._simulated = np.empty(0, dtype=np.bool_)
         self._batches = 0
+        self._ledger, self._charged = ledger, dict[Path, int]()
         self._lock = Lock()
 
     def answer(self, people: Any, codes: Any, *, rng: Any = None) -> Reports:
@@ -129,11 +140,23 @@ class Memo:
         places, unseen = self._pairs.find(pa.array(persons * self.protocol.k + values.astype(np.int64)))
         source = stream_for(rng, f"batch {self._batches}")
         if len(unseen):
-            drawn = self.protocol.privatize(unseen.to_numpy() % self.protocol.k, rng=source)
+            self._charge(unseen, source)
+            drawn = draw_reports(self.protocol, unseen.to_numpy() % self.protocol.k, source)
             self._keep(newcomers, unseen, drawn)
         return Reports(
             self._values[places], protocol=self.protocol, simulated=bool(self._simulated[places].any())
         )
+
+    def _charge(self, unseen: pa.Array, source: Source) -> None:
+        """Charge what a person who held most values costs, as far as that was not charged before."""
+        found = find_ledger(self._ledger, source=source, owner="Memo")
+        if found is None:
+            return
+        held, charged = self._pairs.most_together(unseen, self.protocol.k), self._charged.get(found.path, 0)
+        if held > charged:
+            more = self.guarantee_for(values_held=held - charged)
+            found.spend(more, purpose=fit_purpose(f"permanent answers of {self.protocol!r}"), source=source)
+            self._charged[found.path] = held
 
     def _keep(self, newcomers: pa.Array, unseen: pa.Array, drawn: Reports) -> None:
         self._people.add(newcomers)
@@ -233,6 +256,12 @@ class Numbering:
         later, fresh = _encode_distinct(things.filter(pa.array(unknown)))
         numbers[unknown] = later + len(self._known)
         return numbers, fresh
+
+    def most_together(self, fresh: pa.Array, k: int) -> int:
+        """Return how many of these numbers and the known ones have the same quotient by `k`, at most."""
+        known = [] if self._known is None else [self._known]
+        numbers = _to_integers(pa.concat_arrays([*known, fresh]))
+        return int(np.bincount(numbers // k).max())
 
     def add(self, fresh: pa.Array) -> None:
         """Give numbers to the things that :meth:`find` found unknown."""

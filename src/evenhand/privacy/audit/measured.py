@@ -21,7 +21,7 @@ from evenhand.privacy.audit.events import (
     smallest_overrun,
     surely_at_least,
 )
-from evenhand.privacy.randomness import source_from
+from evenhand.privacy.randomness import AuditSource, source_from
 from evenhand.privacy.rational import (
     Number,
     as_text,
@@ -285,6 +285,7 @@ def audit_epsilon(
     if size is not None:
         size = _checked_size(size, least_draws(target, error, float(chance)))
     source = source_from(rng)
+    source = source if source.simulated else AuditSource()
     draws = MechanismDraws(mechanism, pair, source, features=features, progress=progress)
     event, half = _chosen(draws, size, target=target, error=error, delta=float(chance))
     counts = [sum(event.count(chunk) for chunk in draws.draw(which, half)) for which in (0, 1)]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _OWNER = "Ledger"
 _NO_GUARANTEE = Fraction(1, 100)  # from this delta on there is no meaningful guarantee
 _SHARE_OF_DELTA = 10
-_LONGEST_TEXT = 500
+LONGEST_TEXT = 500
+"""How many letters a purpose may have."""
+
 PERIODS = {"": 0, "year": 4, "month": 7}
 """The periods of a budget, with how many characters of a time name one; '' is a budget for all time."""
 
@@ -191,8 +193,8 @@ class Budget:
 
 def checked_text(name: str, value: object, *, owner: str = _OWNER, needed: bool = False) -> str:
     """Return a text that may stand in a ledger: one line, not too long."""
-    good = isinstance(value, str) and len(value) <= _LONGEST_TEXT and (value.isprintable() or not value)
+    good = isinstance(value, str) and len(value) <= LONGEST_TEXT and (value.isprintable() or not value)
     if not good or (needed and not str(value).strip()):
         kind = "a text in one line, with something in it" if needed else "a text in one line"
-        refuse(name, owner, f"{kind}, {_LONGEST_TEXT} characters at most", value)
+        refuse(name, owner, f"{kind}, {LONGEST_TEXT} characters at most", value)
     return str(value)

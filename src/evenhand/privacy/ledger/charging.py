@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import LedgerError
+from evenhand.privacy.ledger.budget import LONGEST_TEXT
 from evenhand.privacy.ledger.ledger import Ledger, anchor_beside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.privacy.ledger.chain import Entry
     from evenhand.privacy.randomness import Source
 
 VARIABLE = "EVENHAND_LEDGER"
@@ -55,10 +60,54 @@ def find_ledger(
     if given is None and source is not None and source.simulated:
         return None
     if given is None:
-        given = os.environ.get(VARIABLE) or _ledger_beside(data)
+        given = _ledger_of_everything() or _ledger_beside(data)
     elif not isinstance(given, str | os.PathLike):
         refuse("ledger", owner, "a Ledger, the path of one, or None", kind_of(given))
     return None if given is None else Ledger(given)
+
+
+def fit_purpose(text: str) -> str:
+    r"""Return a purpose that was made up from names as a ledger takes it: in one line, and not too long.
+
+    >>> print(fit_purpose("Laplace noise: a\nb"), len(fit_purpose("x" * 900)))
+    Laplace noise: a\nb 500
+    """
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return shown if len(shown) <= LONGEST_TEXT else f"{shown[: LONGEST_TEXT - 1]}…"
+
+
+def charge_draw(
+    given: AnyLedger | None,
+    guarantee: Callable[[], Guarantee],
+    *,
+    source: Source,
+    purpose: str,
+    owner: str,
+) -> Entry | None:
+    """Charge the ledger that is configured with one draw, before it; return None where none is.
+
+    Parameters
+    ----------
+    given, source, owner
+        As for :func:`find_ledger`.
+    guarantee : callable
+        Returns what the draw promises; asked only where there is a ledger.
+    purpose : str
+        What the ledger is told.
+    """
+    found = find_ledger(given, source=source, owner=owner)
+    return None if found is None else found.spend(guarantee(), purpose=purpose, source=source)
+
+
+def _ledger_of_everything() -> str | None:
+    """Return what the environment variable names; one that is set and empty is a mistake, and no choice."""
+    named = os.environ.get(VARIABLE)
+    if named is not None and not named.strip():
+        raise LedgerError(
+            f"The environment variable {VARIABLE} is set and names no ledger. Nothing was drawn. "
+            "Hint: give it the path of one, or unset it."
+        )
+    return named
 
 
 def _ledger_beside(data: str | os.PathLike[str] | None) -> Path | None:

@@ -27,7 +27,7 @@ class Clock:
         Raises
         ------
         LedgerError
-            If the clock was moved since the ledger was opened, or is behind the last entry.
+            If the clock was moved since the ledger was opened, is behind the last entry or says no date.
         """
         now = _wall_seconds()
         if abs(now - _running_seconds() - self._drift) > _TOLERATED_SECONDS:
@@ -35,12 +35,19 @@ class Clock:
                 f"The clock of this machine was moved while ledger '{name}' was open. Nothing was spent. "
                 "Hint: check the clock and open the ledger again."
             )
+        try:
+            text = _text_of(now)
+        except (ValueError, OverflowError, OSError):
+            raise LedgerError(
+                f"The clock of this machine says no date that an entry of ledger '{name}' can have. Nothing "
+                "was spent. Hint: set the clock right."
+            ) from None
         if last and now < _seconds_of(last) - _TOLERATED_SECONDS:
             raise LedgerError(
-                f"The clock of this machine says {_text_of(now)}, before the last entry of ledger '{name}' "
+                f"The clock of this machine says {text}, before the last entry of ledger '{name}' "
                 f"({last}). Nothing was spent. Hint: set the clock right."
             )
-        return max(_text_of(now), last)
+        return max(text, last)
 
 
 def _wall_seconds() -> float:

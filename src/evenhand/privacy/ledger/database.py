@@ -38,18 +38,23 @@ _TABLES = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE places (name TEXT PRIMARY KEY, place TEXT NOT NULL)",
 )
+_PERMISSIONS = "check the permissions of the file and its folder"
 _REASONS = {
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Hint: check that its folder is there and may be written",
-    sqlite3.SQLITE_READONLY: "may not be written. Hint: check the permissions of the file and its folder",
-    sqlite3.SQLITE_PERM: "may not be opened. Hint: check the permissions of the file and its folder",
-    sqlite3.SQLITE_FULL: "cannot grow, the disk is full. Hint: make room and try again",
-    sqlite3.SQLITE_BUSY: "is locked by another program. Hint: wait until that is done",
-    sqlite3.SQLITE_LOCKED: "is locked by another program. Hint: wait until that is done",
-    sqlite3.SQLITE_IOERR: "cannot be read or written, the disk reports an error. Hint: check the disk",
-    sqlite3.SQLITE_NOTADB: "is not a ledger, or its beginning is damaged. "
-    "Hint: name another file, or put back the newest copy",
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check that its folder is there and may be written"),
+    sqlite3.SQLITE_READONLY: ("may not be written", _PERMISSIONS),
+    sqlite3.SQLITE_PERM: ("may not be opened", _PERMISSIONS),
+    sqlite3.SQLITE_FULL: ("cannot grow, the disk is full", "make room and try again"),
+    sqlite3.SQLITE_BUSY: ("is locked by another program", "wait until that is done"),
+    sqlite3.SQLITE_LOCKED: ("is locked by another program", "wait until that is done"),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written, the disk reports an error", "check the disk"),
+    sqlite3.SQLITE_NOTADB: (
+        "is not a ledger, or its beginning is damaged",
+        "name another file, or put back the newest copy",
+    ),
 }
-_DAMAGED = "is damaged. Hint: put back the newest copy of the file"
+"""What SQLite refuses, in words, and what to do."""
+
+_DAMAGED = ("is damaged", "put back the newest copy of the file")
 
 getattr(os, "register_at_fork", dict)(  # where processes do not fork there is nothing to register
     before=ONE_THREAD.acquire, after_in_parent=ONE_THREAD.release, after_in_child=ONE_THREAD.release
@@ -216,8 +221,8 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may be in SQLite's own message
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        reason = _REASONS.get(code & 0xFF, _DAMAGED)
-        raise LedgerError(f"Ledger '{path.name}' {reason}. Nothing may be drawn.") from None
+        reason, hint = _REASONS.get(code & 0xFF, _DAMAGED)
+        raise LedgerError(f"Ledger '{path.name}' {reason}. Nothing may be drawn. Hint: {hint}.") from None
 
 
 def _lenient(text: bytes) -> str:

@@ -107,6 +107,18 @@ def amounts_by_purpose(entries: Sequence[Entry], budget: Budget, *, period: str)
     return dict(sorted(sums.items(), key=lambda pair: pair[1], reverse=True))
 
 
+def running_sums(entries: Sequence[Entry], budget: Budget) -> list[Amount]:
+    """Return for each entry the sum of all charges of its period up to it, itself included."""
+    sums: list[Amount] = []
+    spent, period = ZERO, ""
+    for entry in entries:
+        now = budget.period_of(entry.time)
+        spent = (spent if now == period else ZERO).plus(Amount(entry.epsilon, entry.delta))
+        period = now
+        sums.append(spent)
+    return sums
+
+
 def charges_of(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries that spend."""
     return [entry for entry in entries if entry.kind == SPEND]

@@ -14,7 +14,7 @@ from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
-from evenhand.privacy.ledger.charging import find_ledger
+from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import SeededSource, Source, source_from
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.bias import Bias, Variance
@@ -203,16 +203,18 @@ class ReleaseMechanism(ABC):
         if mechanism is not self:
             return mechanism.release(histogram, rng=rng, post=post, ledger=ledger, purpose=purpose)
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
-        guarantee = self.guarantee_for(histogram)  # whatever can be refused is refused before the first draw
-        guarantee = state_inferred(guarantee, histogram.schema.inferred)
-        guarantee = promise_to_people(guarantee, histogram.schema.person, histogram.schema.rows_per_person)
+        guarantee = self.promise_of(histogram)  # whatever can be refused is refused before the first draw
         table, source = self._published_table(histogram), source_from(rng)
-        found = find_ledger(ledger, source=source, owner=f"{type(self).__name__}.release")
-        if found is None:
-            return self._draw_release(table, steps, guarantee, source)
-        told = f"{self.label}: {', '.join(histogram.columns)}" if purpose is None else purpose
-        charge = found.spend(guarantee, purpose=told, source=source)
+        told = fit_purpose(f"{self.label}: {', '.join(histogram.columns)}") if purpose is None else purpose
+        owner = f"{type(self).__name__}.release"
+        charge = charge_draw(ledger, lambda: guarantee, source=source, purpose=told, owner=owner)
         return replace(self._draw_release(table, steps, guarantee, source), charge=charge)
+
+    def promise_of(self, histogram: Histogram) -> Guarantee:
+        """Return the guarantee that a release of this table states, and that a ledger is charged with."""
+        mechanism, schema = self.for_table(histogram), histogram.schema
+        guarantee = state_inferred(mechanism.guarantee_for(histogram), schema.inferred)
+        return promise_to_people(guarantee, schema.person, schema.rows_per_person)
 
     def _draw_release(
         self, histogram: Histogram, steps: Sequence[Any], guarantee: Guarantee, source: Source

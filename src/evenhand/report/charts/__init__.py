@@ -6,6 +6,7 @@ from evenhand.report.charts.frontier import frontier_chart
 from evenhand.report.charts.groups import groups_chart
 from evenhand.report.charts.rows import bars_chart, changes_chart, moved_chart
 from evenhand.report.charts.sizes import sizes_chart, spots_chart
+from evenhand.report.charts.steps import steps_chart
 from evenhand.report.charts.tradeoff import tradeoff_chart
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "moved_chart",
     "sizes_chart",
     "spots_chart",
+    "steps_chart",
     "tradeoff_chart",
 ]

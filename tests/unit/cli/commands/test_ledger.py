@@ -155,3 +155,60 @@ def test_a_ledger_beside_the_data_is_charged_with_reports(call, file, declared, 
     assert refused.exit_code == 2
     assert not (tmp_path / "more.csv").exists()
     assert len(beside.history()) == 2
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_a_page_is_written_once_and_never_over_the_ledger(call, ledger, tmp_path):
+    done = call("ledger", "show", "ledger.db", "--html", "budget.html")
+    told = read_object(call("ledger", "show", "ledger.db", "--html", "budget.html", "--overwrite", "--json"))
+    page = (tmp_path / "budget.html").read_text(encoding="utf-8")
+
+    assert "Page     budget.html" in done.stdout
+    assert told["page"] == "budget.html"
+    assert "is spent and" in page
+    assert "evenhand ledger show ledger.db --html budget.html" in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--html", "ledger.db", "--overwrite"], "--html must end with .html"),
+        (["--html", "taken.html"], "There is a file taken.html already"),
+    ],
+)
+def test_a_page_is_not_written_over_another_file(call, ledger, tmp_path, words, told):
+    (tmp_path / "taken.html").write_text("taken")
+    done = call("ledger", "show", "ledger.db", *words)
+
+    assert done.exit_code == 2
+    assert told in " ".join(done.stderr.split())
+    assert (tmp_path / "taken.html").read_text() == "taken"
+    assert ledger.total().charges == 1
+
+
+def test_a_ledger_that_is_called_like_a_page_is_not_written_over(call, tmp_path):
+    made = Ledger(tmp_path / "ledger.html", epsilon=1)
+    done = call("ledger", "show", "ledger.html", "--html", "ledger.html", "--overwrite")
+
+    assert done.exit_code == 2
+    assert "which would be written over" in " ".join(done.stderr.split())
+    assert made.verify() == 1
+
+
+def test_periods_retirements_and_many_purposes_are_told_in_words(call, tmp_path):
+    made = Ledger(tmp_path / "ledger.db", epsilon=1, period="year")
+    made.spend(NONE, purpose="k-anonymous table")
+    made.retire(2, purpose="rows deleted")
+    for number in range(21):
+        guarantee = Guarantee.pure("1/100", unit="replace one", trust="central")
+        made.spend(guarantee, purpose=f"count {number}")
+    shown = call("ledger", "show", "ledger.db").stdout
+    listed = " ".join(call("ledger", "history", "ledger.db").stdout.split())
+
+    assert f"in {made.total().period}" in shown
+    assert "and 2 purposes that cost less; --json and --html have all" in shown
+    assert "entry 2 retired: rows deleted" in listed
+    assert "opened" in listed

@@ -16,7 +16,7 @@ from evenhand.privacy import Guarantee
 from evenhand.privacy.audit import draws as _draws
 from evenhand.privacy.audit import events as _events
 from evenhand.privacy.audit.measured import Audit, audit_epsilon
-from evenhand.privacy.randomness import SecureSource, SeededSource
+from evenhand.privacy.randomness import AuditSource, SeededSource
 from evenhand.privacy.sampling import bernoulli, discrete_laplace
 
 module = importlib.import_module("evenhand.privacy.audit.measured")  # the function may have the same name
@@ -468,7 +468,7 @@ def test_a_guarantee_in_rho_needs_a_delta():
         audit_epsilon(Promising(Guarantee.zcdp("1/2", **CENTRAL)), (0, 1), size=1_000)
 
 
-@pytest.mark.parametrize(("rng", "kind"), [(None, SecureSource), (3, SeededSource)])
+@pytest.mark.parametrize(("rng", "kind"), [(None, AuditSource), (3, SeededSource)])
 def test_the_mechanism_is_given_a_source_that_moves_on(rng, kind):
     """With one seed for every call, all draws would be the same."""
     seen = []

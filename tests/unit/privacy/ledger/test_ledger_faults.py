@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenhand.errors import BudgetExceededError, EvenhandError, LedgerError
+from evenhand.errors import EvenhandError, LedgerError
 from evenhand.privacy import Guarantee
-from evenhand.privacy.ledger import Ledger, clock
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.ledger import ledger as module
 from evenhand.privacy.ledger.database import APPLICATION, FORMAT
 
@@ -368,54 +368,6 @@ def test_an_error_of_the_disk_before_the_commit_charges_nothing(ledger, tmp_path
 
     assert Ledger(ledger.path).total().charges == 3
     assert set(files_of(tmp_path)) == set(before)
-
-
-# --- the clock ------------------------------------------------------------------------------------
-
-
-def test_a_clock_that_is_behind_the_last_entry_is_refused(ledger, monkeypatch):
-    """A budget per year could be spent twice."""
-    now = clock._wall_seconds()
-    monkeypatch.setattr(clock, "_wall_seconds", lambda: now - 3600)
-    again = Ledger(ledger.path)
-    with pytest.raises(LedgerError, match=r"before the last entry of ledger 'ledger.db'"):
-        again.spend(TENTH, purpose="table")
-
-    assert len(again.history()) == 4
-
-
-@pytest.mark.parametrize("jump", [-86_400, 86_400, 400 * 86_400])
-def test_a_clock_that_jumps_while_a_ledger_is_open_is_refused(ledger, monkeypatch, jump):
-    now = clock._wall_seconds()
-    monkeypatch.setattr(clock, "_wall_seconds", lambda: now + jump)
-    with pytest.raises(LedgerError, match=r"was moved while ledger 'ledger.db' was open"):
-        ledger.spend(TENTH, purpose="table")
-
-    assert len(ledger.history()) == 4
-
-
-def test_a_clock_that_is_corrected_by_a_second_is_fine(ledger, monkeypatch):
-    now = clock._wall_seconds()
-    monkeypatch.setattr(clock, "_wall_seconds", lambda: now - 2)
-    entry = ledger.spend(TENTH, purpose="table")
-
-    assert entry.time >= ledger.history()[-2].time
-
-
-def test_a_budget_begins_anew_with_its_period(tmp_path, monkeypatch):
-    made = Ledger(tmp_path / "ledger.db", epsilon="1/5", period="year")
-    for _ in range(2):
-        made.spend(TENTH, purpose="this year")
-    with pytest.raises(BudgetExceededError, match=r"has 0 left of 0.2 for this year"):
-        made.spend(TENTH, purpose="this year")
-    now = clock._wall_seconds()
-    monkeypatch.setattr(clock, "_wall_seconds", lambda: now + 366 * 86_400)
-    later = Ledger(made.path)
-    later.spend(TENTH, purpose="next year")
-
-    assert later.total().spent.epsilon == Fraction(1, 10)
-    assert later.total(period="").spent.epsilon == Fraction(3, 10)
-    assert later.total(period=made.history()[1].time[:4]).spent.epsilon == Fraction(2, 10)
 
 
 # --- many processes -------------------------------------------------------------------------------

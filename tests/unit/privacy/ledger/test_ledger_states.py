@@ -52,7 +52,7 @@ class History(RuleBasedStateMachine):
         self.unbounded.add(self.ledgers[which].spend(NONE, purpose="table").number)
         self.entries += 1
 
-    @rule(number=st.integers(1, 20), which=st.integers(0, 1))
+    @rule(number=st.integers(1, 60), which=st.integers(0, 1))
     def retire(self, number, which):
         if number in self.unbounded:
             self.ledgers[which].retire(number, purpose="deleted")
@@ -114,7 +114,7 @@ class History(RuleBasedStateMachine):
 
 @pytest.mark.parametrize(
     ("runs", "steps"),
-    [pytest.param(10, 20, marks=pytest.mark.figures), pytest.param(1000, 50, marks=pytest.mark.nightly)],
+    [pytest.param(100, 50, marks=pytest.mark.figures), pytest.param(1000, 50, marks=pytest.mark.nightly)],
 )
 def test_any_history_is_consistent(runs, steps):
     health = [HealthCheck.too_slow, HealthCheck.data_too_large]

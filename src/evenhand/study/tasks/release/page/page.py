@@ -12,6 +12,7 @@ from evenhand.study.page.wording import delta_text, digits_of, listed, outcome_n
 from evenhand.study.tasks.release.answers import error_answer, lost_answer
 from evenhand.study.tasks.release.choice import choice_answer, recommended
 from evenhand.study.tasks.release.names import STATED
+from evenhand.study.tasks.release.page.budget import budget_section
 from evenhand.study.tasks.release.page.crossed import crossed_section
 from evenhand.study.tasks.release.page.errors import alpha_section, sizes_section
 from evenhand.study.tasks.release.page.fairer import fairer_section
@@ -57,6 +58,7 @@ class ReleasePage(ReleaseReading):
         """Return a finding for each part of the evidence."""
         return (
             promise_section(self),
+            budget_section(self),
             fairer_section(self),
             sizes_section(self),
             alpha_section(self),

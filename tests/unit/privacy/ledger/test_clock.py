@@ -1,0 +1,88 @@
+"""A clock that was moved is refused, so that no period of a budget is spent twice or begins too early."""
+
+from fractions import Fraction
+
+import pytest
+
+from evenhand.errors import BudgetExceededError, LedgerError
+from evenhand.privacy import Guarantee
+from evenhand.privacy.ledger import Ledger, clock
+
+TENTH = Guarantee.pure("1/10", unit="replace one", trust="central")
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = Ledger(tmp_path / "ledger.db", epsilon=1)
+    for number in range(3):
+        made.spend(TENTH, purpose=f"table {number}")
+    return made
+
+
+def test_a_clock_that_is_behind_the_last_entry_is_refused(ledger, monkeypatch):
+    """A budget per year could be spent twice."""
+    now = clock._wall_seconds()
+    monkeypatch.setattr(clock, "_wall_seconds", lambda: now - 3600)
+    again = Ledger(ledger.path)
+    with pytest.raises(LedgerError, match=r"before the last entry of ledger 'ledger.db'"):
+        again.spend(TENTH, purpose="table")
+
+    assert len(again.history()) == 4
+
+
+DAY = 86_400
+JUMPS = [61, 600, 3_600, DAY, 2 * DAY, 31 * DAY, 61 * DAY, 366 * DAY, 731 * DAY, 3_653 * DAY]
+"""Seconds: over the ends of an hour, a day, a month, a year and of ten years."""
+
+
+@pytest.mark.parametrize("jump", [sign * jump for jump in JUMPS for sign in (1, -1)])
+@pytest.mark.parametrize("moved", ["_wall_seconds", "_running_seconds"])
+def test_a_clock_that_jumps_while_a_ledger_is_open_is_refused(ledger, tmp_path, monkeypatch, moved, jump):
+    """Both clocks count: the one that can be set, and the one that only runs on."""
+    now, before = getattr(clock, moved)(), ledger.anchor.read_bytes()
+    monkeypatch.setattr(clock, moved, lambda: now + jump)
+    with pytest.raises(LedgerError, match=r"was moved while ledger 'ledger.db' was open"):
+        ledger.spend(TENTH, purpose="table")
+
+    assert len(ledger.history()) == 4
+    assert ledger.anchor.read_bytes() == before
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_clock_that_was_set_back_before_a_ledger_is_opened_is_refused(tmp_path, monkeypatch, jump):
+    """Otherwise the budget of a period that is over could be spent again."""
+    made = Ledger(tmp_path / "ledger.db", epsilon=1, period="month")
+    made.spend(TENTH, purpose="table")
+    before, now = made.anchor.read_bytes(), clock._wall_seconds()
+    monkeypatch.setattr(clock, "_wall_seconds", lambda: now - jump - 1)
+    again = Ledger(made.path)
+    for act in (lambda: again.spend(TENTH, purpose="again"), again.total):
+        with pytest.raises(LedgerError, match=r"before the last entry of ledger 'ledger.db'"):
+            act()
+
+    assert len(again.history()) == 2
+    assert made.anchor.read_bytes() == before
+
+
+def test_a_clock_that_is_corrected_by_a_second_is_fine(ledger, monkeypatch):
+    now = clock._wall_seconds()
+    monkeypatch.setattr(clock, "_wall_seconds", lambda: now - 2)
+    entry = ledger.spend(TENTH, purpose="table")
+
+    assert entry.time >= ledger.history()[-2].time
+
+
+def test_a_budget_begins_anew_with_its_period(tmp_path, monkeypatch):
+    made = Ledger(tmp_path / "ledger.db", epsilon="1/5", period="year")
+    for _ in range(2):
+        made.spend(TENTH, purpose="this year")
+    with pytest.raises(BudgetExceededError, match=r"has 0 left of 0.2 for this year"):
+        made.spend(TENTH, purpose="this year")
+    now = clock._wall_seconds()
+    monkeypatch.setattr(clock, "_wall_seconds", lambda: now + 366 * 86_400)
+    later = Ledger(made.path)
+    later.spend(TENTH, purpose="next year")
+
+    assert later.total().spent.epsilon == Fraction(1, 10)
+    assert later.total(period="").spent.epsilon == Fraction(3, 10)
+    assert later.total(period=made.history()[1].time[:4]).spent.epsilon == Fraction(2, 10)

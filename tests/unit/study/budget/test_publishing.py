@@ -1,0 +1,103 @@
+"""A report on releases says what publishing would spend; without a ledger the page is as it was."""
+
+import pytest
+
+from evenhand.privacy import Guarantee
+from evenhand.privacy.ledger import Ledger
+from evenhand.privacy.ledger.charging import VARIABLE
+from evenhand.report import render
+from evenhand.study.budget import publishing
+from evenhand.study.budget.publishing import broken_section, publishing_section
+from evenhand.study.page.page import page_of
+from evenhand.study.tasks.release.page import budget
+from evenhand.study.tasks.release.page.budget import budget_section
+from evenhand.study.tasks.release.page.page import ReleasePage
+from unit.study._release_studies import study
+from unit.study.budget._cases import reading, spend
+
+
+def promise(epsilon, **given):
+    return Guarantee(epsilon=epsilon, **({"unit": "replace one", "trust": "central"} | given))
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "heading"),
+    [
+        (promise("1/2"), "Publishing this would spend ε = 0.5, and ε = 0.25 would be left"),
+        (promise("4/5"), "Publishing this would be refused: it costs ε = 0.8 and ε = 0.75 is left"),
+        (
+            promise("1/2", delta="1e-7"),
+            "Publishing this would spend ε = 0.5, δ = 10⁻⁷, and ε = 0.25, δ = 9 × 10⁻⁷ would be left",
+        ),
+        (
+            promise("1/2", unit="add or remove one"),
+            "Publishing this would be refused: it costs ε = 1 and ε = 0.75 is left",
+        ),
+        (Guarantee.no_guarantee(unit="replace one"), "Publishing this would make the total unbounded"),
+        (None, "ε = 0.75, δ = 10⁻⁶ is left in the ledger"),
+    ],
+)  # fmt: skip
+def test_the_heading_says_what_it_would_spend_and_what_is_left(guarantee, heading, monkeypatch):
+    for chart in ("bars_chart", "time_chart", "purposes_chart"):
+        monkeypatch.setattr(publishing, chart, lambda *_, **__: [])  # the next test draws them
+    section = publishing_section(reading(spend("1/4")), guarantee, setting="Laplace noise at ε = 1")
+
+    assert section.heading.replace("\u00a0", " ") == heading
+
+
+def test_the_parts_add_up_to_the_budget():
+    section = publishing_section(reading(spend("1/4")), promise("1/2"), setting="Laplace noise")
+    table = section.tables[0]
+
+    assert [row[0] for row in table.rows] == ["spent so far", "Laplace noise", "left afterwards"]
+    assert sum(table.data["epsilon"]) == 1
+    assert [chart.name for chart in section.charts] == ["ledger", "budget-over-time", "budget-by-purpose"]
+
+
+def test_a_guarantee_that_cannot_be_charged_says_why():
+    section = publishing_section(
+        reading(delta=0), Guarantee.zcdp("1/100", unit="replace one", trust="central"), setting="x"
+    )
+
+    assert "A zCDP guarantee has no epsilon at delta = 0" in section.notes[0].text
+
+
+def test_a_ledger_that_cannot_be_used_says_why():
+    assert "is damaged" in broken_section("Ledger 'l.db' is damaged.").notes[0].text
+
+
+# --- in the report of a study ---------------------------------------------------------------------
+
+
+def test_the_section_is_about_the_ledger_that_is_configured(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    read = ReleasePage.of(study())
+    before = budget_section(read)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "ledger.db"))
+    broken = budget_section(read)
+    Ledger(tmp_path / "ledger.db", epsilon=2)
+    section = budget_section(read)
+
+    assert before is None
+    assert "There is no ledger 'ledger.db'" in broken.notes[0].text
+    assert section.heading == "Publishing this would spend ε = 1, and ε = 1 would be left"
+    monkeypatch.setattr(budget, "recommended", lambda _: None)
+    assert budget_section(read).heading == "ε = 2 is left in the ledger"
+
+
+@pytest.mark.figures
+def test_a_report_on_releases_shows_the_ledger_that_is_configured(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = render(page_of(study()))
+    ledger = Ledger(tmp_path / "evenhand-ledger.db", epsilon=2)
+    ledger.spend(promise("1/4"), purpose="first table")
+    section = page_of(study()).sections[1]
+
+    assert section.heading.startswith("Publishing this would spend ε = 1, and ε = 0.75 would be left")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none.db"))
+    assert page_of(study()).sections[1].heading == "The ledger cannot be used"
+    monkeypatch.delenv(VARIABLE)
+    assert len(ledger.history()) == 2
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert render(page_of(study())) == before
