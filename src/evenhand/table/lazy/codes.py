@@ -21,7 +21,12 @@ from evenhand.errors import InvalidParameterError
 from evenhand.schema.values import INT_HIGH, INT_LOW
 from evenhand.table.column_codes import ColumnCodes, count_rows, make_misfits, pieces
 from evenhand.table.encode import Table, follow_rules
-from evenhand.table.lazy.combinations import count_combinations, find_types, holds_objects
+from evenhand.table.lazy.combinations import (
+    count_combinations,
+    find_types,
+    holds_objects,
+    moves_time_zones,
+)
 from evenhand.table.match import FALSE_WORDS, TRUE_WORDS, largest_exact
 
 if TYPE_CHECKING:
@@ -97,12 +102,12 @@ def count_codes(frame: nw.LazyFrame[Any], schema: Schema, *, owner: str) -> tupl
     _refuse_roles(schema, owner=owner)
     types = find_types(frame, schema.names, owner=owner)
     _refuse_objects(frame, schema, owner=owner)
-    keys = [_choose_key(column, types[column.name]) for column in schema]
+    keys = [_choose_key(column, types[column.name], zones=not moves_time_zones(frame)) for column in schema]
     sent = {f"v{place}": key.value for place, key in enumerate(keys) if key.value is not None}
     for start in range(0, len(keys), _STATES_AT_ONCE):
         sent |= _join_states(keys[start : start + _STATES_AT_ONCE], f"s{start}")
     most = math.prod(key.most + 3 for key in keys)  # missing, outside, minus zero beside zero
-    answer = count_combinations(frame, sent, types, most=most)
+    answer = count_combinations(frame, sent, schema.names, most=most)
     stays = np.ones(len(answer.counts), np.bool_)
     codes: dict[str, NDArray[Any]] = {}
     for place, key in enumerate(keys):
@@ -141,8 +146,11 @@ def _refuse_objects(frame: nw.LazyFrame[Any], schema: Schema, *, owner: str) -> 
 # --- what is sent ---------------------------------------------------------------------------------
 
 
-def _choose_key(column: Column, dtype: Any) -> _Key:
-    """Return what is sent of a column of this type; see ``ColumnCodes.encode`` for what fits what."""
+def _choose_key(column: Column, dtype: Any, *, zones: bool) -> _Key:
+    """Return what is sent of a column of this type; see ``ColumnCodes.encode`` for what fits what.
+
+    Without `zones` the engine does not know the date of a time stamp in a time zone.
+    """
     here, domain = nw.col(column.name), column.domain
     kind = domain.value_type
     in_numbers, in_words = kind in (int, float), kind in (str, bool)
@@ -152,8 +160,8 @@ def _choose_key(column: Column, dtype: Any) -> _Key:
     wrong |= dtype == nw.Boolean and kind is not bool
     wrong |= dtype == nw.String and in_numbers
     if wrong:
-        return _Key(column, missing=here.is_null(), most=0, wrong_type=True)
-    if isinstance(dtype, _DATES):
+        return _Key(column, missing=_is_missing(here, dtype), most=0, wrong_type=True)
+    if isinstance(dtype, _DATES) and (zones or getattr(dtype, "time_zone", None) is None):
         return _send_months(column)
     if dtype == nw.String and in_words and domain.size <= _MOST_VALUES:
         words = [*map(str, domain.values)] if kind is str else [*TRUE_WORDS, *FALSE_WORDS]
@@ -164,11 +172,15 @@ def _choose_key(column: Column, dtype: Any) -> _Key:
     return _Key(column, here, most=2 if dtype == nw.Boolean else math.inf)
 
 
+def _is_missing(here: nw.Expr, dtype: Any) -> nw.Expr:
+    return here.is_null() | here.is_nan() if dtype.is_float() else here.is_null()
+
+
 def _send_months(column: Column) -> _Key:
     """Send the month of a date: bands begin and end with a month."""
     here, domain = nw.col(column.name), column.domain
     first, last = (12 * day.year + day.month - 1 for day in (domain.first, domain.last))
-    months = here.dt.year().cast(nw.Int64) * 12 + here.dt.month().cast(nw.Int64) - 1
+    months = here.dt.year() * 12 + here.dt.month() - 1
     fits = (months >= first) & (months <= last)
     return _Key(column, _when(fits, months, first), here.is_null(), fits, last - first + 1, _first_days)
 
@@ -196,7 +208,7 @@ def _send_numbers(column: Column, dtype: Any) -> _Key:
     domain, here = column.domain, nw.col(column.name)
     if dtype.is_float():
         high = math.inf if domain.value_type is float else largest_exact(np.dtype(str(dtype).lower())) - 1
-        missing = here.is_null() | here.is_nan()
+        missing = _is_missing(here, dtype)
         here = here.cast(nw.Float64) + 0.0  # so that minus zero is zero
         numbers = _Numbers(column, here, missing, -high, high, is_whole=False)
     else:
@@ -240,7 +252,8 @@ def _send_range(numbers: _Numbers, low: float, high: float) -> _Key:
     fits = (numbers.here >= low) & (numbers.here <= high)
     only_whole = numbers.is_whole or numbers.column.domain.value_type is int
     if only_whole and not numbers.is_whole:
-        fits &= numbers.here.floor() == numbers.here
+        small = _when(fits, numbers.here, 0.0)  # Ibis fails at whole parts beyond 64 bits
+        fits &= small.floor() == numbers.here
     return _send_as_is(numbers, fits, high - low + 1 if only_whole else math.inf)
 
 

@@ -101,8 +101,16 @@ def holds_objects(frame: nw.LazyFrame[Any], name: str) -> bool:
     return frame.implementation.is_dask() and frame.to_native().dtypes[name] == np.dtype(object)
 
 
+def moves_time_zones(frame: nw.LazyFrame[Any]) -> bool:
+    """Tell whether the engine may take the date of a time stamp in another time zone than the column's.
+
+    Ibis leaves it to the session of the database, and sends back time stamps in the zone of the column.
+    """
+    return frame.implementation.is_ibis()
+
+
 def count_combinations(
-    frame: nw.LazyFrame[Any], keys: Mapping[str, nw.Expr], types: Mapping[str, Any], *, most: float = math.inf
+    frame: nw.LazyFrame[Any], keys: Mapping[str, nw.Expr], columns: Iterable[str], *, most: float = math.inf
 ) -> Counted:
     """Count the rows of each combination of keys, in the engine; the frame is run once.
 
@@ -111,9 +119,9 @@ def count_combinations(
     frame : narwhals.LazyFrame
         The rows.
     keys : mapping of str to narwhals.Expr
-        What is counted, by the names of the result.
-    types : mapping of str to type
-        The columns of the frame that the keys are made of, see :func:`find_types`.
+        What is counted, by the names of the result, which are plain words other than "n".
+    columns : iterable of str
+        The columns of the frame that the keys are made of, for messages.
     most : float
         How many combinations there can be whatever the rows hold.
 
@@ -121,23 +129,24 @@ def count_combinations(
     --------
     >>> import polars as pl
     >>> people = lazy_frame(pl.LazyFrame({"sex": ["f", "m", "f"]}))
-    >>> counted = count_combinations(people, {"who": nw.col("sex")}, {"sex": nw.String})
+    >>> counted = count_combinations(people, {"who": nw.col("sex")}, ["sex"])
     >>> sorted(zip(counted.values["who"].to_list(), counted.counts.tolist()))
     [('f', 2), ('m', 1)]
     """
     limit = int(most) if most <= MOST_KNOWN else MOST_COMBINATIONS
 
     def fetch() -> nw.DataFrame[Any]:
-        exact, more = _compare_texts_exactly(frame, types)
-        chosen = exact.select(**keys, **more, **{_COUNT: nw.lit(1).cast(nw.Int64)})
-        grouped = chosen.group_by(*keys, *more).agg(nw.col(_COUNT).sum())
-        return grouped.head(limit + 1).collect(**_COLLECT.get(frame.implementation.value, {}))
+        chosen = frame.select(**keys, **{_COUNT: nw.lit(1).cast(nw.Int64)})
+        exact = _compare_texts_exactly(chosen)
+        grouped = exact.group_by(*(name for name in exact.columns if name != _COUNT))
+        answer = grouped.agg(nw.col(_COUNT).sum()).head(limit + 1)
+        return answer.collect(**_COLLECT.get(frame.implementation.value, {}))
 
-    answer = run_in_engine(frame, types, fetch)
+    answer = run_in_engine(frame, columns, fetch)
     if len(answer) > limit:
         raise LimitExceededError(
-            f"The columns {', '.join(types)} hold more than {limit:,} different combinations of values, too "
-            f"many to fetch from {engine_title(frame)}. Hint: count fewer columns, cast decimals and texts "
+            f"The columns {', '.join(columns)} hold more than {limit:,} different combinations of values, "
+            f"too many to fetch from {engine_title(frame)}. Hint: count fewer columns, cast decimals and texts "
             "in the engine to numbers or dates, which it puts into bins, or collect the frame.",
             limit="MOST_COMBINATIONS",
         )
@@ -187,21 +196,16 @@ def _whole_number(count: Any) -> int:
     return int(count)
 
 
-def _compare_texts_exactly(
-    frame: nw.LazyFrame[Any], types: Mapping[str, Any]
-) -> tuple[nw.LazyFrame[Any], dict[str, nw.Expr]]:
-    """Return a frame, and more keys, in which two texts are equal only if all their characters are."""
-    native, engine = frame.to_native(), frame.implementation.value
-    texts = [name for name, dtype in types.items() if dtype == nw.String]
+def _compare_texts_exactly(keys: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return the keys, perhaps with more of them, so that only texts of the same characters are equal."""
+    native, engine = keys.to_native(), keys.implementation.value
+    texts = [name for name, dtype in keys.collect_schema().items() if dtype == nw.String]
     if engine == "duckdb" and texts:
-        places = {name: '"' + name.replace('"', '""') + '"' for name in types}
-        exact = {name: f'{places[name]} COLLATE "binary" AS {places[name]}' for name in texts}
-        return nw.from_native(native.project(", ".join((places | exact).values()))), {}
+        exact = {name: f'{name} COLLATE "binary" AS {name}' for name in texts}
+        return nw.from_native(native.project(", ".join(exact.get(name, name) for name in keys.columns)))
     if engine == "ibis" and texts:
-        label = "h" * max(map(len, types))  # with a digit, longer than every other name
-        hashes = {f"{label}{place}": native[name].hash() for place, name in enumerate(texts)}
-        return nw.from_native(native.select(*types, **hashes)), {name: nw.col(name) for name in hashes}
-    return frame, {}
+        return nw.from_native(native.mutate(**{f"hash_of_{name}": native[name].hash() for name in texts}))
+    return keys
 
 
 def _refuse_collations(frame: nw.LazyFrame[Any], types: Mapping[str, Any], *, owner: str) -> None:
