@@ -1,12 +1,22 @@
 """Counting a lazy frame gives what counting the collected frame gives, whatever the engine and the rows."""
 
+from collections import Counter
+
+import narwhals as nw
+import pyarrow as pa
 import pytest
-from contract._engines import ENGINES
-from contract._lazy_tables import tables
 from hypothesis import given, settings
 
-from evenhand.errors import EvenhandError
+from contract._engines import DASK, DUCKDB, IBIS, IN_PROCESS, POLARS, SPARK
+from contract._lazy_tables import DOMAINS, VALUES, make_array, tables
+from evenhand.errors import EvenhandError, OutsideDomainError
 from evenhand.release import Histogram
+from evenhand.schema import Column, Domain, Schema
+from evenhand.table import Table
+from evenhand.table.lazy.codes import count_codes
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
+EVERY = [*IN_PROCESS, pytest.param(SPARK, marks=pytest.mark.engines)]
 
 
 def outcome(frame, schema):
@@ -18,16 +28,123 @@ def outcome(frame, schema):
     return cells.tolist(), filled.tolist(), filled.dtype.name
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
-def engine(request):
-    request.param.require()
-    return request.param
+def named(engine):
+    return getattr(engine, "name", None)
 
 
-@given(made=tables())
-@settings(max_examples=60)
-def test_a_lazy_frame_is_counted_as_the_collected_one(engine, made):
+def compare(engine, made):
+    engine.require()
     table, schema = made
     lazy = engine.load(table)
 
     assert outcome(lazy, schema) == outcome(engine.collect(lazy), schema)
+
+
+@given(made=tables())
+@settings(max_examples=60)
+def test_polars_counts_a_lazy_frame_as_the_collected_one(made):
+    compare(POLARS, made)
+
+
+@given(made=tables())
+@settings(max_examples=40)
+def test_duckdb_counts_a_relation_as_the_collected_one(made):
+    compare(DUCKDB, made)
+
+
+@pytest.mark.engines
+@given(made=tables())
+@settings(max_examples=60)
+@pytest.mark.parametrize("engine", [IBIS, DASK], ids=named)
+def test_every_other_engine_counts_as_its_collected_frame(engine, made):
+    compare(engine, made)
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("engine", [*IN_PROCESS, SPARK], ids=named)
+@pytest.mark.parametrize("kind", VALUES, ids=str)
+def test_every_type_of_column_meets_every_domain(engine, kind):
+    """One query counts the same column against each of the domains, so that even a slow engine can."""
+    engine.require()
+    schema = Schema(
+        [Column(f"x{place}", domain, outside="other", nulls="other") for place, domain in enumerate(DOMAINS)]
+    )
+    column = make_array([*VALUES[kind], None], kind)
+    if engine is SPARK and not is_known_to_spark(kind):
+        pytest.skip(f"Spark has no type {kind}")
+    lazy = engine.load(pa.table(dict.fromkeys(schema.names, column)))
+    expected = Table.encode(engine.collect(lazy), schema)
+
+    table, counts = count_codes(nw.from_native(lazy), schema, owner="Histogram.count")
+
+    actual = Counter()
+    for row, times in zip(rows_of(table), counts.tolist(), strict=True):
+        actual[row] += times
+    assert actual == Counter(rows_of(expected))
+
+
+def rows_of(table):
+    return zip(*(table[name].tolist() for name in table.schema.names), strict=True)
+
+
+def is_known_to_spark(kind):
+    return not (pa.types.is_unsigned_integer(kind) or pa.types.is_dictionary(kind) or pa.types.is_time(kind))
+
+
+PEOPLE = pa.table(
+    {
+        "sex": ["f", "m", "f", None, "x", "m"],
+        "age": [17, 90, 30, 45, None, 200],
+        "wage": [0.0, -0.0, 12.5, float("nan"), float("inf"), None],
+    }
+)
+RULES = Schema(
+    [
+        Column("sex", Domain.categorical(["f", "m"]), outside="other", nulls="other"),
+        Column("age", Domain.integers(17, 120), outside="drop", nulls="other"),
+        Column("wage", Domain.binned([0, 10, 20]), outside="other", nulls="drop"),
+    ]
+)
+
+
+@pytest.mark.parametrize("engine", EVERY, ids=named)
+def test_rules_of_several_columns_are_followed_together(engine):
+    engine.require()
+    lazy = engine.load(PEOPLE)
+
+    counted = Histogram.count(lazy, RULES, ["sex", "wage", "age"])
+
+    expected = Histogram.count(PEOPLE, RULES, ["sex", "wage", "age"])
+    assert counted.counts.dtype.name == "int64"
+    assert (counted.counts == expected.counts).all()
+    assert counted.may_drop == expected.may_drop == ("wage", "age")
+
+
+@pytest.mark.parametrize("engine", EVERY, ids=named)
+def test_a_value_outside_is_one_error_without_the_value(engine):
+    engine.require()
+    strict = Schema([RULES["age"], Column("sex", Domain.categorical(["f", "m"]), nulls="drop")])
+
+    with pytest.raises(OutsideDomainError, match="Column 'sex' holds a value outside") as caught:
+        Histogram.count(engine.load(PEOPLE), strict)
+
+    assert "'x'" not in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", EVERY, ids=named)
+def test_no_rows_make_a_table_of_zeros(engine):
+    engine.require()
+
+    counted = Histogram.count(engine.load(PEOPLE.slice(0, 0)), RULES)
+
+    assert counted.people == 0
+    assert counted.counts.shape == (3, 105, 3)
+
+
+@pytest.mark.parametrize("engine", EVERY, ids=named)
+def test_a_column_of_another_type_is_outside(engine):
+    engine.require()
+    lazy = engine.load(pa.table({"age": ["17", "90"]}))
+
+    with pytest.raises(OutsideDomainError, match="a type its domain does not hold"):
+        Histogram.count(lazy, Schema([Column("age", Domain.integers(17, 90))]))

@@ -26,6 +26,7 @@ from evenhand.table.lazy.combinations import (
     find_types,
     holds_objects,
     moves_time_zones,
+    refuse_objects,
 )
 from evenhand.table.match import FALSE_WORDS, TRUE_WORDS, largest_exact
 
@@ -101,7 +102,9 @@ def count_codes(frame: nw.LazyFrame[Any], schema: Schema, *, owner: str) -> tupl
     """
     _refuse_roles(schema, owner=owner)
     types = find_types(frame, schema.names, owner=owner)
-    _refuse_objects(frame, schema, owner=owner)
+    for column in schema:
+        if column.domain.value_type is not str and holds_objects(frame, column.name):
+            refuse_objects(column.name, owner=owner)
     keys = [_choose_key(column, types[column.name], zones=not moves_time_zones(frame)) for column in schema]
     sent = {f"v{place}": key.value for place, key in enumerate(keys) if key.value is not None}
     for start in range(0, len(keys), _STATES_AT_ONCE):
@@ -132,15 +135,6 @@ def _refuse_roles(schema: Schema, *, owner: str) -> None:
         must_be = "one without the roles person and weight where the frame is lazy"
         hint = f"{reason}: collect its columns first, and count the collected frame."
         raise InvalidParameterError("schema", owner=owner, must_be=must_be, got="one with them", hint=hint)
-
-
-def _refuse_objects(frame: nw.LazyFrame[Any], schema: Schema, *, owner: str) -> None:
-    for column in schema:
-        if column.domain.value_type is not str and holds_objects(frame, column.name):
-            must_be = f"a frame whose column '{column.name}' has a type of its own"
-            hint = "convert it with astype, or collect the frame first with .compute()."
-            got = "a column of Python objects"
-            raise InvalidParameterError("frame", owner=owner, must_be=must_be, got=got, hint=hint)
 
 
 # --- what is sent ---------------------------------------------------------------------------------

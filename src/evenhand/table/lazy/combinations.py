@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -101,6 +101,14 @@ def holds_objects(frame: nw.LazyFrame[Any], name: str) -> bool:
     return frame.implementation.is_dask() and frame.to_native().dtypes[name] == np.dtype(object)
 
 
+def refuse_objects(name: str, *, owner: str) -> NoReturn:
+    """Refuse a column of Python objects, among which ``1``, ``1.0`` and ``True`` are one key of a group."""
+    must_be = f"a frame whose column '{name}' has a type of its own"
+    hint = "convert it with astype, or collect the frame first with .compute()."
+    got = "a column of Python objects"
+    raise InvalidParameterError("frame", owner=owner, must_be=must_be, got=got, hint=hint)
+
+
 def moves_time_zones(frame: nw.LazyFrame[Any]) -> bool:
     """Tell whether the engine may take the date of a time stamp in another time zone than the column's.
 
@@ -146,8 +154,8 @@ def count_combinations(
     if len(answer) > limit:
         raise LimitExceededError(
             f"The columns {', '.join(columns)} hold more than {limit:,} different combinations of values, "
-            f"too many to fetch from {engine_title(frame)}. Hint: count fewer columns, cast decimals and texts "
-            "in the engine to numbers or dates, which it puts into bins, or collect the frame.",
+            f"too many to fetch from {engine_title(frame)}. Hint: count fewer columns, cast decimals and "
+            "texts in the engine to numbers or dates, which it puts into bins, or collect the frame.",
             limit="MOST_COMBINATIONS",
         )
     return Counted(answer, read_counts(answer.get_column(_COUNT)))
