@@ -15,7 +15,6 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table
 from evenhand.table.lazy.codes import count_codes
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 EVERY = [*IN_PROCESS, pytest.param(SPARK, marks=pytest.mark.engines)]
 
 

@@ -60,7 +60,6 @@ def test_a_collation_of_duckdb_merges_no_texts(duckdb):
     assert counts_of(connection.sql(f"SELECT * FROM {TEXTS} AS people (s)")) == [1, 1, 4]
 
 
-@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 def test_a_collation_of_a_database_behind_ibis_merges_no_texts():
     ibis = pytest.importorskip("ibis", reason="pip install 'ibis-framework[duckdb]'")
     pytest.importorskip("duckdb", reason="pip install duckdb")

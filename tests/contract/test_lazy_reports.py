@@ -42,14 +42,12 @@ def assert_same(actual, expected):
         assert repr(actual.interval(measure)) == repr(expected.interval(measure))
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 def test_a_lazy_frame_has_the_report_of_its_rows(lazy):
     report = group_report("repaid", "granted", "sex", privileged="m", frame=lazy)
 
     assert_same(report, group_report(ROWS["repaid"], ROWS["granted"], ROWS["sex"], privileged="m"))
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 def test_columns_of_a_lazy_frame_are_crossed(lazy):
     report = group_report(None, "granted", ["sex", "member"], frame=lazy)
 
