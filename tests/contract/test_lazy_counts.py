@@ -69,8 +69,8 @@ def test_every_type_of_column_meets_every_domain(engine, kind):
         [Column(f"x{place}", domain, outside="other", nulls="other") for place, domain in enumerate(DOMAINS)]
     )
     column = make_array([*VALUES[kind], None], kind)
-    if engine is SPARK and kind == pa.uint64():
-        pytest.skip("Spark has no whole numbers of 64 bits without a sign")
+    if engine is SPARK and (pa.types.is_unsigned_integer(kind) or pa.types.is_time(kind)):
+        pytest.skip("Spark has no whole numbers without a sign, and groups by no time of the day")
     lazy = engine.load(pa.table(dict.fromkeys(schema.names, column)))
     expected = Table.encode(engine.collect(lazy), schema)
 
