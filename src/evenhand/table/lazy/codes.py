@@ -211,7 +211,8 @@ def _send_numbers(column: Column, dtype: Any) -> _Key:
         return _send_bins(numbers)
     if domain.kind == "integers":
         return _send_range(numbers, domain.low, domain.high)
-    listed = [value for value in domain.values if numbers.low <= value <= numbers.high]
+    declared: tuple[Any, ...] = domain.values
+    listed = [value for value in declared if numbers.low <= value <= numbers.high]
     if numbers.is_whole:
         listed = [int(value) for value in listed if value == int(value)]
     if not listed:
@@ -287,7 +288,7 @@ def _count_reached(here: nw.Expr, edges: Sequence[float], below: int) -> nw.Expr
     return nw.when(here >= edges[middle]).then(above).otherwise(_count_reached(here, edges[:middle], below))
 
 
-def _when(fits: nw.Expr, value: nw.Expr, otherwise: object) -> nw.Expr:
+def _when(fits: nw.Expr, value: nw.Expr, otherwise: Any) -> nw.Expr:
     return nw.when(fits).then(value).otherwise(nw.lit(otherwise))
 
 

@@ -40,7 +40,9 @@ _COUNT = "n"
 _TITLES = {"polars": "Polars", "dask": "Dask", "duckdb": "DuckDB", "ibis": "Ibis"}
 _IGNORES_CASE = {"duckdb", "ibis", "pyspark", "pyspark[connect]", "sqlframe"}
 _EXACT_TEXT = "UTF8_BINARY"
-_COLLECT = {"polars": {"engine": "streaming"}}  # so that a long file is never in memory whole
+_COLLECT: dict[str, dict[str, Any]] = {
+    "polars": {"engine": "streaming"}
+}  # so that a long file is never in memory whole
 
 
 class Counted(NamedTuple):
@@ -98,7 +100,7 @@ def find_types(frame: nw.LazyFrame[Any], names: Iterable[str], *, owner: str) ->
 
 def holds_objects(frame: nw.LazyFrame[Any], name: str) -> bool:
     """Tell whether a column has no other type than "Python objects", as one of Dask may have."""
-    return frame.implementation.is_dask() and frame.to_native().dtypes[name] == np.dtype(object)
+    return bool(frame.implementation.is_dask() and frame.to_native().dtypes[name] == np.dtype(object))
 
 
 def refuse_objects(name: str, *, owner: str) -> NoReturn:
@@ -114,7 +116,7 @@ def moves_time_zones(frame: nw.LazyFrame[Any]) -> bool:
 
     Ibis leaves it to the session of the database, and sends back time stamps in the zone of the column.
     """
-    return frame.implementation.is_ibis()
+    return bool(frame.implementation.is_ibis())
 
 
 def count_combinations(
@@ -209,11 +211,12 @@ def _compare_texts_exactly(keys: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native, engine = keys.to_native(), keys.implementation.value
     texts = [name for name, dtype in keys.collect_schema().items() if dtype == nw.String]
     if engine == "duckdb" and texts:
-        exact = {name: f'{name} COLLATE "binary" AS {name}' for name in texts}
-        return nw.from_native(native.project(", ".join(exact.get(name, name) for name in keys.columns)))
-    if engine == "ibis" and texts:
-        return nw.from_native(native.mutate(**{f"hash_of_{name}": native[name].hash() for name in texts}))
-    return keys
+        binary = {name: f'{name} COLLATE "binary" AS {name}' for name in texts}
+        native = native.project(", ".join(binary.get(name, name) for name in keys.columns))
+    elif engine == "ibis" and texts:
+        native = native.mutate(**{f"hash_of_{name}": native[name].hash() for name in texts})
+    exact: nw.LazyFrame[Any] = nw.from_native(native)
+    return exact
 
 
 def _refuse_collations(frame: nw.LazyFrame[Any], types: Mapping[str, Any], *, owner: str) -> None:
