@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from evenhand.errors import (
     ColumnNotFoundError,
@@ -61,7 +62,10 @@ def lazy_frame(frame: Any) -> nw.LazyFrame[Any] | None:
     >>> lazy_frame(pl.DataFrame({"sex": ["f"]})) is None
     True
     """
-    given = nw.from_native(frame, pass_through=True)
+    try:
+        given = nw.from_native(frame, pass_through=True)
+    except DuplicateError:  # an eager frame, which is refused where it is read
+        return None
     return given if isinstance(given, nw.LazyFrame) else None
 
 
@@ -82,11 +86,11 @@ def find_types(frame: nw.LazyFrame[Any], names: Iterable[str], *, owner: str) ->
     No row is looked at.
     """
     known, types = run_in_engine(frame, names, lambda: (frame.columns, dict(frame.collect_schema())))
-    folded = [name.casefold() for name in known]
+    folded = [str(name).casefold() for name in known]
     unsure = folded if frame.implementation.value in _IGNORES_CASE else known
     for name in names:
         if name not in types:
-            raise ColumnNotFoundError(name, known, place="in the frame")
+            raise ColumnNotFoundError(name, map(str, known), place="in the frame")
         if unsure.count(name.casefold() if unsure is folded else name) > 1:
             must_be = "a frame whose columns have distinct names"
             if unsure is folded:
@@ -211,7 +215,7 @@ def _compare_texts_exactly(keys: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native, engine = keys.to_native(), keys.implementation.value
     texts = [name for name, dtype in keys.collect_schema().items() if dtype == nw.String]
     if engine == "duckdb" and texts:
-        binary = {name: f'{name} COLLATE "binary" AS {name}' for name in texts}
+        binary = {name: f'CAST({name} AS VARCHAR) COLLATE "binary" AS {name}' for name in texts}
         native = native.project(", ".join(binary.get(name, name) for name in keys.columns))
     elif engine == "ibis" and texts:
         native = native.mutate(**{f"hash_of_{name}": native[name].hash() for name in texts})

@@ -95,6 +95,12 @@ def test_categories_of_dask_that_are_numbers_are_no_texts(dask_frames):
     assert counts_of(numbers, digits) == [0, 2]
 
 
+def test_json_that_is_compared_with_texts_is_one_error(duckdb):
+    """Its texts have quotes; DuckDB cannot read the declared ones as JSON."""
+    with pytest.raises(EngineError, match="DuckDB could not count the columns s"):
+        counts_of(duckdb.sql("SELECT '\"a\"'::JSON AS s"))
+
+
 # --- names ----------------------------------------------------------------------------------------
 
 
@@ -103,6 +109,23 @@ def test_names_that_a_database_does_not_tell_apart_are_refused(duckdb):
     for query in ("SELECT 'a' AS s, 'b' AS \"S\"", "SELECT 'a' AS s, 'b' AS s"):
         with pytest.raises(InvalidParameterError, match="does not tell apart by case"):
             counts_of(duckdb.sql(query))
+
+
+def test_the_same_name_twice_is_refused_in_eager_frames_as_before():
+    import pandas as pd
+
+    with pytest.raises(InvalidParameterError, match="the same name twice"):
+        counts_of(pd.DataFrame([["a", "b"]], columns=["s", "s"]))
+
+
+def test_names_of_a_frame_may_be_numbers(dask_frames):
+    import pandas as pd
+
+    lazy = dask_frames.from_pandas(pd.DataFrame({0: [1], "s": pd.Categorical(["a"])}), npartitions=1)
+
+    assert counts_of(lazy) == [1, 0, 0]
+    with pytest.raises(ColumnNotFoundError, match=r"There are: 0\."):
+        counts_of(lazy[[0]])
 
 
 def test_names_that_differ_by_case_are_two_names_to_polars():
