@@ -20,7 +20,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "coverage.json"
         command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--cov=src/evenhand", "--cov-branch"]
-        command += ["-m", "not slow and not system and not nightly"]
+        command += ["-m", "not engines and not slow and not system and not nightly"]
         command += ["--cov-report=term-missing:skip-covered", f"--cov-report=json:{report}", *sys.argv[1:]]
         done = subprocess.run(command, cwd=ROOT, check=False)  # noqa: S603 - fixed words
         if done.returncode:

@@ -21,6 +21,7 @@ __all__ = [
     "ColumnNotFoundError",
     "DataSetNotFoundError",
     "DomainInferredWarning",
+    "EngineError",
     "EvenhandError",
     "EvenhandWarning",
     "GuaranteeError",
@@ -201,6 +202,24 @@ class LimitExceededError(EvenhandError, ValueError):
 
     def __init__(self, message: str, *, limit: str) -> None:
         self.limit = limit
+        super().__init__(message)
+
+
+class EngineError(EvenhandError, RuntimeError):
+    """An engine, such as Spark or DuckDB, failed at what it was asked to do.
+
+    Its own message may quote a row, so it is neither shown nor kept.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    engine : str
+        What people call the engine.
+    """
+
+    def __init__(self, message: str, *, engine: str) -> None:
+        self.engine = engine
         super().__init__(message)
 
 

@@ -27,6 +27,7 @@ EXAMPLES = [
         errors.RuleError("The rule cannot be read at column 1.", column=1, expected="a name"),
         ValueError,
     ),
+    (errors.EngineError("Spark could not count the column 'age'.", engine="Spark"), RuntimeError),
     (errors.GuaranteeError("These cannot be added."), ValueError),
     (errors.LedgerError("Ledger 'ledger.db' is damaged."), RuntimeError),
     (

@@ -26,6 +26,7 @@ from evenhand.measure.columns import (
     same_length,
 )
 from evenhand.measure.counts import RATES, CountTable, GroupRates, RatesByGroup, Tables, Tabulated, tabulate
+from evenhand.measure.frames import Columns, count_times, take_columns
 from evenhand.measure.gaps import (
     MEASURES,
     NO_DISPARITY,
@@ -349,6 +350,7 @@ def group_report(
     scores: Any = None,
     weights: Any = None,
     labels: Mapping[Any, Any] | None = None,
+    frame: Any = None,
 ) -> GroupReport:
     r"""Report what each group gets and how far apart the groups are.
 
@@ -381,6 +383,9 @@ def group_report(
     labels : mapping, optional
         What people read instead of a group, such as ``{1: "White"}``: the groups of the report are then
         called so. `privileged` may be a group or its label. For crossed columns such a mapping by column.
+    frame : pandas, Polars, Arrow or lazy frame, optional
+        Where the columns are: those above are then names of columns, several for a crossed `group`. A lazy
+        frame is counted where its rows are and takes neither scores nor weights, see :doc:`/engines`.
 
     Returns
     -------
@@ -415,8 +420,15 @@ def group_report(
     >>> crossed.worst_pair("sp_gap"), list(crossed.margins)
     ((('f', 0), ('m', 1)), ['sex', 'member'])
     """
+    times = None
+    if frame is not None:
+        columns = take_columns(frame, Columns(y_true, y_pred, group, scores, weights), owner="group_report")
+        y_true, y_pred, group, scores, weights, times = columns
     named = {"y_pred": y_pred} if y_true is None else {"y_true": y_true, "y_pred": y_pred}
+    weights = weights if times is None else times
     counted = tabulate(named, group, groups=groups, positive=positive, weights=weights, owner="group_report")
+    if times is not None:
+        counted = counted._replace(table=count_times(counted.table))
     ranking = None
     if scores is not None:
         numbers = read_numbers(scores, name="scores", owner="group_report")

@@ -93,7 +93,7 @@ class ColumnCodes:
             return self._numbers(piece, missing, out)
         out[:] = 0
         outside = np.ones(len(piece), np.bool_) if missing is None else ~missing
-        return _misfits(outside, missing, wrong_type=True)
+        return make_misfits(outside, missing, wrong_type=True)
 
     def _text(self, piece: Any, missing: Mask, out: NDArray[Any]) -> Misfits:
         if pa.types.is_string_view(piece.type):
@@ -104,7 +104,7 @@ class ColumnCodes:
             outside = _mask(places.is_null())
             places = places.fill_null(0)
         out[:] = places if self._words_in_order else self._word_codes.take(places)
-        return _misfits(outside, missing)
+        return make_misfits(outside, missing)
 
     def _numbers(self, piece: Any, missing: Mask, out: NDArray[Any]) -> Misfits:
         outside: Mask = None
@@ -115,7 +115,7 @@ class ColumnCodes:
             if wrong.any():
                 outside = np.zeros(len(piece), np.bool_) if outside is None else outside
                 outside[here] = wrong
-        return _misfits(outside, missing)
+        return make_misfits(outside, missing)
 
     def _number_block(self, block: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Encode numbers by arithmetic where that is exact, else by their distinct values."""
@@ -149,7 +149,7 @@ class ColumnCodes:
             outside = misfits.outside.take(places, mode="clip")
         if misfits.missing is not None:
             missing |= misfits.missing.take(places, mode="clip")
-        return _misfits(outside, missing, wrong_type=misfits.wrong_type)
+        return make_misfits(outside, missing, wrong_type=misfits.wrong_type)
 
     def _one_by_one(self, values: Iterable[object], out: NDArray[Any]) -> Misfits:
         seen: dict[object, int | None] = {}
@@ -170,10 +170,10 @@ class ColumnCodes:
                 outside[place] = True
             else:
                 out[place] = code
-        return _misfits(outside, missing)
+        return make_misfits(outside, missing)
 
 
-def _misfits(outside: Mask, missing: Mask, *, wrong_type: bool = False) -> Misfits:
+def make_misfits(outside: Mask, missing: Mask, *, wrong_type: bool = False) -> Misfits:
     """Make a mask None if it is empty; a missing value is not outside as well."""
     missing = missing if missing is not None and missing.any() else None
     if outside is not None and missing is not None:

@@ -211,19 +211,33 @@ def _encode_column(
     start = 0
     for piece in pieces(series, max(_PIECE_ROWS, min(column.domain.size, 4 * _PIECE_ROWS))):
         out = codes[start : start + count_rows(piece)]
-        misfits = encoder.encode(piece, out)
-        for rule, rows in ((column.outside, misfits.outside), (column.nulls, misfits.missing)):
-            if rows is None:
-                continue
-            if rule == "error":
-                raise _rule_error(column, misfits)
-            if rule == "other":
-                out[rows] = column.other_code
-            else:
-                stays = np.ones(len(series), np.bool_) if stays is None else stays
-                stays[start : start + len(rows)] &= ~rows
+        gone = follow_rules(column, encoder.encode(piece, out), out)
+        if gone is not None:
+            stays = np.ones(len(series), np.bool_) if stays is None else stays
+            stays[start : start + len(gone)] &= ~gone
         start += len(out)
     return codes, stays
+
+
+def follow_rules(column: Column, misfits: Misfits, codes: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Write "other" into codes where a rule says so, and return which rows go; None if all stay.
+
+    Raises
+    ------
+    OutsideDomainError
+        If the rule for what does not fit says ``"error"``.
+    """
+    gone: NDArray[np.bool_] | None = None
+    for rule, rows in ((column.outside, misfits.outside), (column.nulls, misfits.missing)):
+        if rows is None:
+            continue
+        if rule == "error":
+            raise _rule_error(column, misfits)
+        if rule == "other":
+            codes[rows] = column.other_code
+        else:
+            gone = rows if gone is None else gone | rows
+    return gone
 
 
 def read_weights(frame: nw.DataFrame[Any], name: str) -> NDArray[np.float64]:

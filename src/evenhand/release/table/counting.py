@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.table.lazy.codes import count_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
 
+    from evenhand.schema import Schema
     from evenhand.table.encode import Table
 
     Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -63,6 +66,12 @@ def count_rows(table: Table, shape: Sequence[int], size: int) -> NDArray[np.int6
         counts += np.bincount(cell_numbers(part, shape), minlength=size)
     counts.flags.writeable = False  # nobody else has it, so it need not be copied
     return counts.reshape(tuple(shape))
+
+
+def count_lazy_rows(frame: nw.LazyFrame[Any], schema: Schema, shape: Sequence[int]) -> Cells:
+    """Return how many rows of a lazy frame are in each filled cell, counted in its engine."""
+    table, times = count_codes(frame, schema, owner="Histogram.count")
+    return sum_by_cell(cell_numbers([table[name] for name in schema.names], shape), times)
 
 
 def sum_by_cell(numbers: NDArray[np.int64], values: NDArray[Any]) -> Cells:
@@ -120,6 +129,24 @@ def whole_or_real(values: Any, *, parameter: str, owner: str) -> NDArray[Any]:
         return _read_only_copy(given, np.float64)
     must_be = "an array of whole numbers that fit 64 bits, or of finite numbers within their range"
     raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="something else")
+
+
+def checked_cells(cells: Any, filled: Any, size: int) -> Cells:
+    """Return the cells of a table of this size, or refuse them."""
+    numbers = np.asarray(cells)
+    counts = whole_or_real(filled, parameter="filled", owner="Histogram")
+    fits = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
+    if fits and numbers.size:
+        in_range = 0 <= int(numbers.min()) <= int(numbers.max()) < size
+        fits = in_range and bool((numbers[1:] > numbers[:-1]).all())
+    if not fits:
+        must_be = f"an increasing array of whole numbers from 0 to {size - 1}"
+        raise InvalidParameterError("cells", owner="Histogram", must_be=must_be, got="something else")
+    if counts.shape != numbers.shape:
+        raise InvalidParameterError(
+            "filled", owner="Histogram", must_be="one count per cell", got="another shape"
+        )
+    return Cells(numbers.astype(np.int64), counts)
 
 
 def _read_only_copy(array: NDArray[Any], kind: type[np.generic]) -> NDArray[Any]:

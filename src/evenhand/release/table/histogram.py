@@ -19,7 +19,9 @@ from evenhand.release.table.counting import (
     MOST_COUNT,
     Cells,
     cell_numbers,
+    checked_cells,
     checked_size,
+    count_lazy_rows,
     count_rows,
     sum_by_cell,
     sum_counts,
@@ -30,6 +32,7 @@ from evenhand.schema import Schema
 from evenhand.schema.text import visible
 from evenhand.schema.values import instance, shown
 from evenhand.table.encode import Table
+from evenhand.table.lazy.combinations import lazy_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,7 +118,7 @@ class Histogram:
                 )
             object.__setattr__(self, "counts", self._clip_to_bound(counts.reshape(self.shape)))
         else:
-            cells, filled = _checked_cells(self.cells, self.filled, self.size)
+            cells, filled = checked_cells(self.cells, self.filled, self.size)
             object.__setattr__(self, "cells", _read_only(cells))
             object.__setattr__(self, "filled", self._clip_to_bound(filled))
 
@@ -140,8 +143,9 @@ class Histogram:
 
         Parameters
         ----------
-        df : pandas, Polars or Arrow frame, or Table
-            One row for each person. A :class:`~evenhand.table.Table` is taken as it is.
+        df : pandas, Polars or Arrow frame, lazy frame, or Table
+            One row for each person. A lazy frame (of Polars, DuckDB, Ibis, Dask or Spark) is counted where
+            its rows are, see :doc:`/engines`. A :class:`~evenhand.table.Table` is taken as it is.
         schema : Schema
             The columns with their domains and rules; values outside follow the column's rule. Where
             that is ``"drop"`` the person is in no cell, and `may_drop` names the column.
@@ -167,7 +171,10 @@ class Histogram:
             If a value does not fit and its column's rule is ``"error"``. No other content of the
             rows makes this fail.
         LimitExceededError
-            If there would be more cells than can be numbered.
+            If there would be more cells than can be numbered, or a lazy frame has more combinations of values
+            than can be fetched.
+        EngineError
+            If the engine of a lazy frame fails.
         """
         chosen = _choose_columns(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
@@ -179,6 +186,8 @@ class Histogram:
             _check_codes(df.schema, chosen)
             codes = {name: df[name] for name in chosen.names}
             table, dropping = Table(chosen, codes, weights=df.weights), df.schema.may_drop
+        elif (lazy := lazy_frame(df)) is not None:
+            return cls.of_stored(count_lazy_rows(lazy, chosen, shape), chosen, bound=bound)
         else:
             rows = bound_rows(df, chosen, source=source_from(rng), owner="Histogram.count")
             table, dropping = Table.encode(rows, chosen), chosen.may_drop
@@ -475,23 +484,6 @@ def _check_codes(coded: Schema, wanted: Schema) -> None:
 
 def _shape(schema: Schema) -> tuple[int, ...]:
     return tuple(column.size for column in schema)
-
-
-def _checked_cells(cells: Any, filled: Any, size: int) -> Cells:
-    numbers = np.asarray(cells)
-    counts = whole_or_real(filled, parameter="filled", owner="Histogram")
-    fits = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
-    if fits and numbers.size:
-        in_range = 0 <= int(numbers.min()) <= int(numbers.max()) < size
-        fits = in_range and bool((numbers[1:] > numbers[:-1]).all())
-    if not fits:
-        must_be = f"an increasing array of whole numbers from 0 to {size - 1}"
-        raise InvalidParameterError("cells", owner="Histogram", must_be=must_be, got="something else")
-    if counts.shape != numbers.shape:
-        raise InvalidParameterError(
-            "filled", owner="Histogram", must_be="one count per cell", got="another shape"
-        )
-    return Cells(numbers.astype(np.int64), counts)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

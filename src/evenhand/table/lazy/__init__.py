@@ -1,0 +1,1 @@
+"""Lazy frames of any engine, counted where their rows are."""
