@@ -32,7 +32,9 @@ COMMANDS = {
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
     "release": "Publish a table of counts, with what it promises.",
+    "verify": "Check that a release is what was written and signed.",
     "ledger": "Keep one privacy budget over time, in a file.",
+    "keys": "Make a key to sign releases with, or show one.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
 }

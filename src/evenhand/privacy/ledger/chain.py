@@ -107,8 +107,13 @@ class Entry:
         return f"entry {self.number}, {amount}: {self.purpose}"
 
     def reference(self) -> dict[str, Any]:
-        """Return what a file says of the entry that was charged with it."""
-        return {"number": self.number, "sha256": self.hash, "purpose": self.purpose}
+        """Return what a file says of the entry that was charged with it.
+
+        An unbounded entry, and one that is no charge, has no amounts.
+        """
+        names = ("ledger", "epsilon", "delta")
+        amounts = {name: self.terms.get(name) for name in names}
+        return {"number": self.number, "sha256": self.hash, **amounts, "purpose": self.purpose}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry for a JSON file: its number and hash beside all that it says.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ NAME, FORMAT = "evenhand ledger", 1
 """The form of the file; a later evenhand may write a later one."""
 
 _MOST_BYTES = 1 << 30
+_SQLITE = b"SQLite format 3\0"
 
 
 def export_ledger(ledger: Ledger, path: str | os.PathLike[str]) -> None:
@@ -75,6 +77,26 @@ def import_ledger(
                 add_entry(connection, entry)
         put(Anchor.of(chain))
     return Ledger(target, anchor=anchor)
+
+
+def read_entries(
+    path: str | os.PathLike[str], *, anchor: str | os.PathLike[str] | None = None
+) -> tuple[Entry, ...]:
+    """Return all entries of a ledger or of an export of one, each checked against the one before it.
+
+    Raises
+    ------
+    LedgerError
+        If anything was changed or is missing. An export has no anchor, so a shorter one is not noticed.
+    """
+    place = Path(path).absolute()
+    refuse_link(place)
+    with suppress(OSError), place.open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            return _read_export(place).entries
+    ledger = Ledger(place, anchor=anchor)
+    ledger.verify()
+    return ledger.history()
 
 
 def refuse_existing(target: Path) -> None:
