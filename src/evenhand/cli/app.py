@@ -62,7 +62,6 @@ _EXAMPLE = """\
 \b
 Example:
   evenhand demo
-  evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
 """
 
 
@@ -79,10 +78,8 @@ class _Commands(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for param in self.params:
-            if isinstance(param, TyperOption) and param.name == "install_completion":
-                param.help = "Install completion; --show-completion shows it."
-            elif isinstance(param, TyperOption) and param.name == "show_completion":
-                param.hidden = True
+            if isinstance(param, TyperOption) and param.name in {"install_completion", "show_completion"}:
+                param.hidden = True  # the docs have it, so that all commands fit on a screen
         super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

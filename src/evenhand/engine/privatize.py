@@ -260,8 +260,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         files = dict(zip(places.table_names, map(hash_open_file, (file, schema_file)), strict=True))
         text = record.to_json(files=files, charge=charge, key=key)
         record_file.write(text)
-        for signature in signatures:
-            signature.write(key.sign(text))
+        if key is not None:
+            signatures[0].write(key.sign(text))
     left_out, in_clear = choice.left_out, choice.in_clear
     return Privatized(places, record, declared, left_out, in_clear, order.following, keep_order, charge)
 

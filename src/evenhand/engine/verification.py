@@ -24,6 +24,7 @@ from evenhand.privacy.signing.notes import (
     hash_plan,
     is_whole,
     parse_note,
+    published_entry,
     read_small_file,
 )
 from evenhand.release.table import released as tables
@@ -122,7 +123,7 @@ def verify(
     ledger: str | os.PathLike[str] | None = None,
     schema: Schema | str | os.PathLike[str] | None = None,
 ) -> Verification:
-    """Check that a release, or a file of reports, is what was written.
+    r"""Check that a release, or a file of reports, is what was written.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def verify(
     >>> Laplace(epsilon=1, unit="replace one").release(counted).write(folder / "table.csv")
     >>> verify(folder / "table.csv").passed
     True
-    >>> _ = (folder / "table.csv").write_text("sex,count\\nf,7\\nm,0\\n")
+    >>> _ = (folder / "table.csv").write_text("sex,count\nf,7\nm,0\n")
     >>> print(verify(folder / "table.csv").checks[1].text)
     table.csv was changed: its SHA-256 is not the one in the note.
     """
@@ -249,7 +250,7 @@ class _Run:
             raise _Failed(f"{name} was changed: it is not byte for byte what was written.")
         self.fields = fields
         self._refuse_odd_fields(name)
-        return f"{name} is as it was written."
+        return f"{name} is whole: it fits the SHA-256 over itself."
 
     def _note_of(self, is_reports: bool) -> Path:  # noqa: FBT001 - one of two
         return record_path(self.table) if is_reports else note_path(self.table)
@@ -313,7 +314,7 @@ class _Run:
     def _compare_plan(self) -> str:
         if self._plan() != self.fields["plan_sha256"]:
             raise _Failed("The plan in the note was changed: its SHA-256 is another.")
-        return "The mechanism, its parameters and the steps after it are those that were planned."
+        return "The plan fits its SHA-256: mechanism, parameters, schema, steps after it, unit."
 
     def _compare_guarantee(self) -> str:
         """Compare the promise with its words; of reports, with what their protocols keep."""
@@ -324,9 +325,11 @@ class _Run:
             promise, words = made.guarantee, self.fields["statement"]
         else:
             promise, words = self._promise(), self.fields.get("guarantee_in_words")
+            if self.fields["rng"] != "secure":
+                raise _Failed("The table was not drawn from the secure source, so no guarantee holds for it.")
         if str(promise) != words:
             raise _Failed("The guarantee and its statement in words differ.")
-        return str(promise)
+        return f"The guarantee is as it is stated. {promise}"
 
     def _promise(self) -> Guarantee:
         return Guarantee.from_dict(self.fields["guarantee"])
@@ -391,7 +394,7 @@ class _Run:
         if type(number) is not int or not 1 <= number <= len(entries):
             raise _Failed(f"{name} has no entry of the number that the note names.")
         entry = entries[number - 1]
-        if entry.reference() != reference:
+        if published_entry(entry) != reference:
             raise _Failed(f"Entry {number} of {name} is another than the note names.")
         charged = entry.guarantee
         if charged is None or _amounts(charged) != _amounts(self._promise()):

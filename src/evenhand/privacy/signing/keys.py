@@ -81,7 +81,7 @@ class PublicKey:
         UnreadableFileError
             If it is no Ed25519 public key, or not byte for byte as one is written.
         """
-        name, written = own_name(path), _read(path).replace(b"\r\n", b"\n")
+        written, name = _read(path).replace(b"\r\n", b"\n"), own_name(path)
         if b"PRIVATE KEY" in written:
             _refuse(name, "it holds a private key, which nobody else may see. Hint: name the public key.")
         try:
@@ -168,7 +168,7 @@ class SigningKey:
             If others than its owner may read the file, it is encrypted and the passphrase is missing or
             wrong, it is no Ed25519 private key, or is damaged.
         """
-        name, written = own_name(path), _read(path, secret=True)
+        written, name = _read(path, secret=True), own_name(path)
         private = _parse(written, None, name)
         if private is None:
             passphrase = os.environ.get(VARIABLE) if passphrase is None else passphrase

@@ -57,10 +57,15 @@ def seal_note(
         **fields,
         "files": dict(files),
         "plan_sha256": hash_plan(plan),
-        "ledger_entry": None if charge is None else charge.reference(),
+        "ledger_entry": None if charge is None else published_entry(charge),
         "signed_by": None if key is None else key.public.to_dict(),
     }
     return render_note({**note, "note_sha256": hashlib.sha256(render_note(note)).hexdigest()})
+
+
+def published_entry(charge: Entry) -> dict[str, Any]:
+    """Return what a note says of an entry: not its purpose, which was written for the ledger alone."""
+    return {name: value for name, value in charge.reference().items() if name != "purpose"}
 
 
 def hash_plan(plan: Mapping[str, Any]) -> str:

@@ -179,8 +179,7 @@ def test_a_release_tells_which_entry_paid_for_it(ledger, tmp_path):
         "ledger": ledger.identity,
         "epsilon": str(release.charge.epsilon),
         "delta": "0",
-        "purpose": "a by b",
-    }
+    }  # and no purpose, which may name the file of the rows
 
 
 def test_a_release_without_a_guarantee_is_entered_as_unbounded(ledger):
