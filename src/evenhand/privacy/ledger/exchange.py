@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand._formats import format_number, version_fault
 from evenhand._part_files import put_in_place
 from evenhand.errors import LedgerError
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor, refuse_link
@@ -122,18 +123,16 @@ def _read_export(path: Path) -> Chain:
     try:
         with path.open("rb") as file:
             written = json.loads(file.read(_MOST_BYTES))
-        name, _, number = str(written["format"]).rpartition(" ")
+        number = format_number(written["format"], NAME)
+        fault = "is no export of a ledger." if number is None else version_fault(number, newest=FORMAT)
+        if fault:
+            raise LedgerError(f"The file '{path.name}' {fault}")
         rows = [(number, text, digest) for number, text, digest in written["entries"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise LedgerError(
             f"The file '{path.name}' cannot be read, or is no export of a ledger. Hint: make one with "
             "'evenhand ledger export'."
         ) from None
-    if name != NAME or number != str(FORMAT):
-        raise LedgerError(
-            f"The file '{path.name}' has the format '{written['format']}'; this evenhand knows "
-            f"'{NAME} {FORMAT}'. Hint: install a newer evenhand."
-        )
     chain = Chain().extended(rows, name=path.name)
     if not chain.entries:
         raise LedgerError(f"The file '{path.name}' has no entries. Hint: take a whole export.")

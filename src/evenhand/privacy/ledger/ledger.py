@@ -15,7 +15,7 @@ from evenhand.errors import GuaranteeError, LedgerError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor
 from evenhand.privacy.ledger.budget import Amount, Budget, checked_text
-from evenhand.privacy.ledger.chain import OPEN, RETIRE, SPEND, Chain, Entry
+from evenhand.privacy.ledger.chain import FORMAT, OPEN, RETIRE, SPEND, Chain, Entry
 from evenhand.privacy.ledger.clock import Clock
 from evenhand.privacy.ledger.database import (
     ONE_THREAD,
@@ -358,7 +358,7 @@ class Ledger:
         default: dict[str, Any] = {"delta": 0, "unit": Unit.REPLACE_ONE, "people": "", "period": ""}
         budget = Budget.checked(**(default | dict(given)))
         identity = SecureSource().words(2).tobytes().hex()
-        terms = {"kind": OPEN, "ledger": identity, "format": 1, **budget.to_terms()}
+        terms = {"kind": OPEN, "ledger": identity, "format": FORMAT, **budget.to_terms()}
         places = {} if self._given_anchor is None else {ANCHOR: str(self._given_anchor)}
 
         def first_chain(connection: sqlite3.Connection) -> Chain:
