@@ -1,91 +1,38 @@
 """Whatever is changed in a release is found, in one sentence; what was not looked at is said."""
 
-import hashlib
 import json
 import os
 import shutil
 
-import pandas as pd
 import pytest
 
-from evenhand.engine import privatize_file, verify
-from evenhand.errors import GuaranteeError, InvalidParameterError, LedgerError, UnreadableFileError
+from evenhand.engine import verify
+from evenhand.errors import GuaranteeError
 from evenhand.privacy.ledger import Ledger, export_ledger
-from evenhand.privacy.signing import PublicKey, SigningKey
-from evenhand.privacy.signing.notes import parse_note, render_note, seal_note
-from evenhand.release import Histogram, KAnonymity, Laplace, NoisySuppression, Suppression
-from evenhand.release.table import released
+from evenhand.privacy.signing import PublicKey
+from evenhand.release import Histogram, KAnonymity, NoisySuppression, Suppression
 from evenhand.schema import Column, Domain, Schema
-
-SEX, JOB = Column("sex", Domain.categorical(["f", "m"])), Column("job", Domain.categorical(["a", "b", "c"]))
-SCHEMA = Schema([SEX, JOB], sensitive="sex", quasi_identifiers=["sex", "job"])
-PEOPLE = pd.DataFrame({"sex": ["f", "m", "f", "m"] * 5, "job": ["a", "b", "c", "a"] * 5})
-LAPLACE = Laplace(epsilon="1/2", unit="replace one")
-KEY = SigningKey.new()
-OTHER = SigningKey.new()
+from unit.engine._releases import (
+    JOB,
+    KEY,
+    LAPLACE,
+    PEOPLE,
+    SCHEMA,
+    SEX,
+    failures,
+    forge,
+    note_of,
+    refuse_release,
+    release,
+    reports,
+    reseal,
+    signature_of,
+)
 
 
 @pytest.fixture
 def ledger(tmp_path):
     return Ledger(tmp_path / "ledger.db", epsilon=10)
-
-
-def release(folder, name="table.csv", *, mechanism=LAPLACE, sign=KEY, **options):
-    """Write a signed release, and return where."""
-    mechanism.release(Histogram.count(PEOPLE, SCHEMA), **options).write(folder / name, sign=sign)
-    return folder / name
-
-
-def reports(folder, name="reports.csv", *, sign=KEY, **options):
-    """Write signed reports, and return where."""
-    PEOPLE.to_csv(folder / "people.csv", index=False)
-    privatize_file(folder / "people.csv", folder / name, schema=SCHEMA, epsilon=1, sign=sign, **options)
-    return folder / name
-
-
-def note_of(path):
-    beside = path.with_name(f"{path.name}.json")
-    return beside if beside.exists() else path.with_name(f"{path.name}.guarantee.json")
-
-
-def signature_of(path):
-    return path.with_name(f"{note_of(path).name}.sig")
-
-
-def failures(path, **options):
-    return [check.text for check in verify(path, **options).checks if not check.passed]
-
-
-def refuse_release(path, match, *, key=KEY.public, **options):
-    """The release does not pass, and says why in one sentence without the folder."""
-    faults = failures(path, key=key, **options)
-
-    assert len(faults) == 1, faults
-    assert match in faults[0]
-    assert str(path.parent) not in faults[0]
-
-
-def forge(path, *, key=KEY, **changes):
-    """Write a note anew, as its owner could: sealed, and signed if a key is given."""
-    fields = parse_note(note_of(path).read_bytes(), "note")
-    files, entry = changes.pop("files", fields["files"]), changes.pop("ledger_entry", fields["ledger_entry"])
-    terms = {
-        name: value
-        for name, value in (fields | changes).items()
-        if name not in {"files", "plan_sha256", "ledger_entry", "signed_by", "note_sha256"}
-    }
-    sealed = parse_note(seal_note(terms, files=files, plan=released.plan_of(terms), key=key), "x")
-    sealed = {**sealed, "ledger_entry": entry}
-    text = reseal(sealed)
-    note_of(path).write_bytes(text)
-    if key is not None:
-        signature_of(path).write_bytes(key.sign(text))
-
-
-def reseal(fields):
-    """Return the bytes of a note whose last line fits the rest."""
-    rest = {name: value for name, value in fields.items() if name != "note_sha256"}
-    return render_note({**rest, "note_sha256": hashlib.sha256(render_note(rest)).hexdigest()})
 
 
 # --- what passes ------------------------------------------------------------------------------------
@@ -286,122 +233,6 @@ def test_another_schema_than_the_one_named_is_found(tmp_path):
     for path in (release(tmp_path), reports(tmp_path)):
         refuse_release(path, "declares these columns otherwise", schema=other)
         refuse_release(path, "Column 'sex' is not in the schema", schema=Schema([JOB]))
-
-
-# --- signatures -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("write", [release, reports])
-def test_a_signature_that_is_not_of_this_note_is_found(tmp_path, write):
-    path = write(tmp_path)
-    signature = signature_of(path)
-    written = signature.read_bytes()
-    others = [KEY.sign(b"text"), OTHER.sign(note_of(path).read_bytes()), written[:-1], b"", b"\0" * 64]
-    for other in others:
-        signature.write_bytes(other)
-        refuse_release(path, "is not a signature of this note by the key that it names")
-        refuse_release(path, "is not a signature of this note", key=None)
-    signature.write_bytes(written + b"\n")
-    refuse_release(path, "it is longer than 64 bytes")
-    signature.unlink()
-    refuse_release(path, "there is no such file")
-    refuse_release(path, "there is no such file", key=None)
-
-
-def test_a_signature_that_was_taken_away_with_its_mention_is_found_by_the_key(tmp_path):
-    """Whoever changes a release can write an unsigned note; only the key that was named tells."""
-    path = release(tmp_path)
-    forge(path, key=None)
-
-    refuse_release(path, "There is a signature table.csv.json.sig, but the note names no key.", key=None)
-    signature_of(path).unlink()
-    assert verify(path).passed
-    refuse_release(path, "The note is not signed, and a key was named that should have signed it.")
-
-
-def test_a_note_that_somebody_else_signed_is_found_by_the_key(tmp_path):
-    path = release(tmp_path)
-    forge(path, key=OTHER)
-
-    assert verify(path).passed
-    refuse_release(path, f"signed with another key, of the fingerprint {OTHER.public.fingerprint}")
-
-
-def test_a_key_is_given_as_itself_or_by_its_file(tmp_path):
-    path = release(tmp_path)
-    KEY.write(tmp_path / "office.key")
-
-    assert verify(path, key=tmp_path / "office.key.pub").passed
-    with pytest.raises(UnreadableFileError, match="it holds a private key"):
-        verify(path, key=tmp_path / "office.key")
-    for name, odd in {"key": 3, "ledger": 3, "schema": 3, "path": 3}.items():
-        with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of verify must be"):
-            verify(**({"path": path} | {name: odd}))
-
-
-def test_a_key_that_cannot_be_used_is_refused_before_anything_is_charged_drawn_or_written(tmp_path, ledger):
-    broken = tmp_path / "broken.key"
-    broken.write_bytes(b"text")
-    broken.chmod(0o600)
-    made = LAPLACE.release(Histogram.count(PEOPLE, SCHEMA))
-    for key in (broken, tmp_path / "missing.key"):
-        with pytest.raises(UnreadableFileError, match="cannot be used as a key"):
-            reports(tmp_path, sign=key, ledger=ledger)
-        with pytest.raises(UnreadableFileError, match="cannot be used as a key"):
-            made.write(tmp_path / "table.csv", sign=key)
-
-    assert len(ledger.history()) == 1
-    assert not [file.name for file in tmp_path.iterdir() if file.name.startswith(("table", "reports"))]
-
-
-def test_an_old_signature_does_not_stay_beside_a_new_release(tmp_path):
-    path = release(tmp_path)
-    release(tmp_path, sign=None)
-
-    assert not os.path.lexists(f"{path}.json.sig")
-    assert verify(path).passed
-
-
-# --- the ledger -------------------------------------------------------------------------------------
-
-
-def test_an_entry_that_does_not_stand_in_the_ledger_is_found(tmp_path, ledger):
-    path = release(tmp_path, ledger=ledger)
-    entry = json.loads(note_of(path).read_text())["ledger_entry"]
-    LAPLACE.release(Histogram.count(PEOPLE, SCHEMA), ledger=ledger)
-    others = {
-        "has no entry of the number": {"number": 9},
-        "Entry 2 of ledger.db is another": {"epsilon": "1/4"},
-        "Entry 3 of ledger.db is another": {"number": 3},
-        "is another ledger than the one that was charged": {"ledger": "0" * 32},
-    }
-    for fault, change in others.items():
-        forge(path, ledger_entry=entry | change)
-        refuse_release(path, fault, ledger=ledger.path)
-    for number in (0, -1, "2", True, None):
-        forge(path, ledger_entry=entry | {"number": number})
-        refuse_release(path, "has no entry of the number", ledger=ledger.path)
-
-
-def test_an_entry_of_another_amount_is_found(tmp_path, ledger):
-    """A release at epsilon 4 must not stand on a charge of 1/2."""
-    entry = json.loads(note_of(release(tmp_path, ledger=ledger)).read_text())["ledger_entry"]
-    path = release(tmp_path, mechanism=Laplace(epsilon=4, unit="replace one"))
-    forge(path, ledger_entry=entry)
-
-    refuse_release(path, "was charged with another guarantee than the note's", ledger=ledger.path)
-
-
-def test_a_release_that_was_not_charged_or_another_ledger_is_found(tmp_path, ledger):
-    refuse_release(release(tmp_path), "names no entry of a ledger", ledger=ledger.path)
-    path = release(tmp_path, ledger=ledger)
-    other = Ledger(tmp_path / "other.db", epsilon=1)
-    refuse_release(path, "other.db is another ledger", ledger=other.path)
-    refuse_release(path, "There is no ledger 'none.db'", ledger=tmp_path / "none.db")
-    refuse_release(path, "is a folder", ledger=tmp_path)
-    ledger.path.write_bytes(ledger.path.read_bytes()[:-4096])
-    assert failures(path, ledger=ledger.path)
-    assert issubclass(LedgerError, RuntimeError)
 
 
 # --- odd notes and odd files ------------------------------------------------------------------------

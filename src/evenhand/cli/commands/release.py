@@ -247,14 +247,13 @@ def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> No
     if instead:
         terminal.fact("Instead", _INSTEAD[MECHANISMS[name].suppresses].format(error=_error_of_noise(typed)))
         terminal.show(f"  {instead}")
-    signed = typed["sign"] is not None
-    note = _report_files(terminal, published, out, signed=signed)
+    files = _report_files(terminal, published, typed)
     terminal.object(
         {
             "command": "release",
             "out": str(out),
-            "note": str(note),
-            "signature": str(signature_path(note)) if signed else None,
+            "note": files["Terms"],
+            "signature": files.get("Signed"),
             "mechanism": published.mechanism.to_dict(),
             "columns": list(histogram.columns),
             "cells": histogram.size,
@@ -307,13 +306,13 @@ def _suppressed_text(published: Release) -> str:
     return f"suppressed cells {filled}; the column '{SUPPRESSED}' marks them"
 
 
-def _report_files(terminal: Terminal, published: Release, out: Path, *, signed: bool) -> Path:
-    """Say which files were written, and return where the terms are."""
-    note = note_path(out)
+def _report_files(terminal: Terminal, published: Release, typed: dict[str, Any]) -> dict[str, str]:
+    """Say which files were written, and return them by the word that stands before each."""
+    out, note = typed["out"], note_path(typed["out"])
     files = {"Wrote": str(out), "Terms": str(note)}
     if published.classes is not None:
         files["Classes"] = str(classes_path(out))
-    if signed:
+    if typed["sign"] is not None:
         files["Signed"] = str(signature_path(note))
     terminal.files(files)
-    return note
+    return files
