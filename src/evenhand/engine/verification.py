@@ -49,6 +49,8 @@ _SIGNATURE_BYTES = 64
 _ODD = (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 """What a note that was made to harm may cause where it is read."""
 
+_SHOWN = 80  # letters of a name that a note says
+_DRAWN = "That it was drawn as the note says, and so that the guarantee holds: only whoever made it knows."
 _UNSIGNED = (
     "The note is not signed. Its hashes find damage, but whoever changes the table on purpose can write "
     "another note."
@@ -215,6 +217,7 @@ class _Run:
             self._check("signature", self._check_signature)
             self._check("ledger", self._find_entry)
             signer = self.fields["signed_by"]
+            self.not_checked.append(_DRAWN)
         fingerprint = None if signer is None else str(signer["fingerprint"])
         return Verification(own_name(self.table), tuple(self.checks), tuple(self.not_checked), fingerprint)
 
@@ -281,7 +284,7 @@ class _Run:
         files = self.fields["files"]
         names = [place.name for place in self._described()]
         if list(files) != names:
-            said = ", ".join(own_name(name) for name in files) or "no file"
+            said = ", ".join(own_name(name[:_SHOWN]) for name in list(files)[:3]) or "no file"
             raise _Failed(f"The note describes {said}, and not {', '.join(map(own_name, names))}.")
         self._refuse_strangers(names)
         for name, digest in files.items():
@@ -304,7 +307,9 @@ class _Run:
                 continue
             alone = place in (classes_path(self.table), rates_path(self.table))
             if alone and any(os.path.lexists(each) for each in (note_path(place), record_path(place))):
-                self.not_checked.append(f"{own_name(place)} is a table of its own, with a note of its own.")
+                self.not_checked.append(
+                    f"{own_name(place)}: it has a note of its own and is no part of this release."
+                )
                 continue
             raise _Failed(f"{own_name(place)} stands beside the table, and its note does not know it.")
 
@@ -329,7 +334,7 @@ class _Run:
                 raise _Failed("The table was not drawn from the secure source, so no guarantee holds for it.")
         if str(promise) != words:
             raise _Failed("The guarantee and its statement in words differ.")
-        return f"The guarantee is as it is stated. {promise}"
+        return f"The guarantee and its words agree. {promise}"
 
     def _promise(self) -> Guarantee:
         return Guarantee.from_dict(self.fields["guarantee"])
