@@ -218,6 +218,10 @@ class _Run:
             self._check("ledger", self._find_entry)
             signer = self.fields["signed_by"]
             self.not_checked.append(_DRAWN)
+        else:
+            self.not_checked.append(
+                "Everything else: without a note in order there is nothing to compare with."
+            )
         fingerprint = None if signer is None else str(signer["fingerprint"])
         return Verification(own_name(self.table), tuple(self.checks), tuple(self.not_checked), fingerprint)
 
