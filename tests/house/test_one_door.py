@@ -119,6 +119,16 @@ def test_the_doors_are_where_the_check_thinks(root):
     assert (package / "privacy/sampling.py").exists()
 
 
+def test_keys_are_drawn_through_the_door_and_nobody_else_names_a_cipher(root, sources):
+    """The package cryptography has a generator of its own, which signing must not use."""
+    package = root / "src" / "evenhand"
+    texts = {path.relative_to(package).as_posix(): path.read_text("utf-8") for path in sources}
+    named = {name for name, text in texts.items() if 'lazy("cryptography' in text}
+
+    assert named == {"privacy/randomness.py", "privacy/signing/keys.py"}
+    assert ".generate(" not in texts["privacy/signing/keys.py"]
+
+
 @pytest.mark.parametrize(
     "planted",
     [

@@ -26,6 +26,7 @@ PUBLIC_MODULES = [
     "evenhand.privacy.randomness",
     "evenhand.privacy.sampling",
     "evenhand.privacy.scales",
+    "evenhand.privacy.signing",
     "evenhand.privacy.zcdp",
     "evenhand.release",
     "evenhand.release.alpha_bounds",

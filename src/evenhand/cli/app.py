@@ -32,7 +32,9 @@ COMMANDS = {
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
     "release": "Publish a table of counts, with what it promises.",
+    "verify": "Check that a release is what was written and signed.",
     "ledger": "Keep one privacy budget over time, in a file.",
+    "keys": "Make a key to sign releases with, or show one.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
 }
@@ -60,7 +62,6 @@ _EXAMPLE = """\
 \b
 Example:
   evenhand demo
-  evenhand audit people.csv --guess --epsilon 0.5,1,2 --protocol grr,oue
 """
 
 
@@ -77,10 +78,8 @@ class _Commands(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for param in self.params:
-            if isinstance(param, TyperOption) and param.name == "install_completion":
-                param.help = "Install completion; --show-completion shows it."
-            elif isinstance(param, TyperOption) and param.name == "show_completion":
-                param.hidden = True
+            if isinstance(param, TyperOption) and param.name in {"install_completion", "show_completion"}:
+                param.hidden = True  # the docs have it, so that all commands fit on a screen
         super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -246,6 +246,9 @@ LedgerFile = Annotated[
     ),
 ]
 Purpose = Annotated[str | None, protection_option("TEXT", "What the ledger is told.", "--purpose")]
+SignFile = Annotated[
+    Path | None, output_option("KEY", "Sign the note with this private key, see evenhand keys.", "--sign")
+]
 AsJson = Annotated[bool, output_option("", "One JSON object on standard output.", "--json")]
 Language = Annotated[
     str | None,

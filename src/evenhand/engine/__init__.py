@@ -2,5 +2,14 @@
 
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.privatize import Privatized, privatize_file
+from evenhand.engine.verification import Check, Verification, verify
 
-__all__ = ["FileEstimates", "Privatized", "estimate_file", "privatize_file"]
+__all__ = [
+    "Check",
+    "FileEstimates",
+    "Privatized",
+    "Verification",
+    "estimate_file",
+    "privatize_file",
+    "verify",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,7 @@ from evenhand.collect.estimates.outcome_counts import (
 )
 from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
 from evenhand.collect.reports.reports import Reports
-from evenhand.engine.record import MOST_BYTES, Record
+from evenhand.engine.record import Record, digest_in_table, fields_of
 from evenhand.engine.text_forms import TextForm
 from evenhand.engine.writers import as_text, part_names
 from evenhand.errors import (
@@ -37,6 +36,7 @@ from evenhand.errors import (
 )
 from evenhand.measure.intervals import check_level
 from evenhand.privacy.guarantees.units import ROW_ORDER
+from evenhand.privacy.signing.notes import MOST_BYTES
 from evenhand.schema import Schema
 from evenhand.table.csv.cells import converter
 from evenhand.table.encode import Table
@@ -224,7 +224,7 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
 
 
 def _read_record(path: str | os.PathLike[str], given: str | os.PathLike[str] | None) -> tuple[Record, str]:
-    """Return what stands beside the reports, and the SHA-256 of that file."""
+    """Return what stands beside the reports, and what a Parquet file of theirs says of it."""
     place = Path(record_path(path) if given is None else given)
     if not Path(path).exists():
         refuse(own_name(path), "there is no such file.")
@@ -233,7 +233,8 @@ def _read_record(path: str | os.PathLike[str], given: str | os.PathLike[str] | N
         refuse(own_name(place), f"there is no such file. Hint: {hint}")
     with open_source(place, limits=Limits(bytes=MOST_BYTES), owner=_OWNER) as source:
         text = b"".join(blocks(source, Limits(bytes=MOST_BYTES)))
-    return Record.from_json(text, own_name(place)), hashlib.sha256(text).hexdigest()
+    fields = fields_of(text, own_name(place))
+    return Record.from_fields(fields, own_name(place)), digest_in_table(text, fields)
 
 
 def _read_schema(record: Record, place: str | os.PathLike[str], name: str) -> Schema:

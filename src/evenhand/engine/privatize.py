@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from functools import partial
@@ -26,15 +25,23 @@ from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
-from evenhand.errors import InvalidParameterError, UnwritableFileError
+from evenhand.errors import GuaranteeError, InvalidParameterError, UnwritableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
+from evenhand.privacy.signing.keys import find_key
+from evenhand.privacy.signing.notes import hash_open_file, hash_terms
 from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.read import BATCH_ROWS, file_columns, file_form, open_batches
-from evenhand.table.side_files import record_path, refuse_tables_beside, schema_path, side_files
+from evenhand.table.side_files import (
+    record_path,
+    refuse_tables_beside,
+    schema_path,
+    side_files,
+    signature_path,
+)
 from evenhand.table.source import own_name
 from evenhand.table.write import replacing_together
 
@@ -45,6 +52,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.ledger import AnyLedger, Entry
     from evenhand.privacy.randomness import Source
+    from evenhand.privacy.signing.keys import AnyKey, SigningKey
     from evenhand.schema import Schema
     from evenhand.table import FileFormat
     from evenhand.table.limits import Limits
@@ -123,6 +131,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     solving: Solving | None = None,
     ledger: AnyLedger | None = None,
     purpose: str | None = None,
+    sign: AnyKey | None = None,
 ) -> Privatized:
     r"""Randomise columns of a CSV or Parquet file, a batch of rows at a time, into another file.
 
@@ -176,6 +185,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         unless this is a simulation. All rows are then checked first, so that the input is read twice.
     purpose : str, optional
         What the ledger is told; the columns and the name of the input if left out.
+    sign : SigningKey, str or path, optional
+        The private key that signs ``<out>.guarantee.json``, or its file. The signature goes to
+        ``<out>.guarantee.json.sig``. A key that cannot be used is refused before anything is drawn.
 
     Returns
     -------
@@ -205,6 +217,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     """
     form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
+    key = _key_for(sign, simulated=simulate is not None)
     file_options: Any = {"limits": limits, "file_format": file_format, "owner": _OWNER}
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
@@ -228,7 +241,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     order = RowOrder(() if keep_order else choice.in_clear)
     with (
         reading() as batches,
-        places.open_files() as (file, schema_file, record_file),
+        places.open_files(signed=key is not None) as (file, schema_file, record_file, *signatures),
         output_kind(file, batches.schema, schema, chosen, packed=places.packed) as output,
         Shuffle(resolve_folder(places.out), source) as shuffle,
     ):
@@ -244,13 +257,26 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         clear = (*choice.in_clear, *order_words)
         promise = None if promise is None else _add_in_clear(promise, order_words)
         record = Record(chosen, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
-        text = record.to_json().encode("utf-8")
-        digest = hashlib.sha256(text).hexdigest()
+        digest = hash_terms(record.to_dict())
         output.close({"format": FORMAT, "rng": source.kind, "guarantee_sha256": digest})
         schema_file.write(_schema_text(declared, simulated=source.simulated, inferred=inferred))
+        files = dict(zip(places.table_names, map(hash_open_file, (file, schema_file)), strict=True))
+        text = record.to_json(files=files, charge=charge, key=key)
         record_file.write(text)
+        if key is not None:
+            signatures[0].write(key.sign(text))
     left_out, in_clear = choice.left_out, choice.in_clear
     return Privatized(places, record, declared, left_out, in_clear, order.following, keep_order, charge)
+
+
+def _key_for(sign: AnyKey | None, *, simulated: bool) -> SigningKey | None:
+    """Return the key to sign with; what has no guarantee is not signed as if it were a release."""
+    if sign is not None and simulated:
+        raise GuaranteeError(
+            "Simulated reports are not signed: they are drawn with a seed and no guarantee holds for them. "
+            "Hint: leave out sign or simulate."
+        )
+    return find_key(sign, owner=_OWNER)
 
 
 def _charge(
@@ -416,12 +442,23 @@ class Places:
         """Whether the file of reports is to be gzipped."""
         return self.out.name.lower().endswith(".gz")
 
-    def open_files(self) -> AbstractContextManager[tuple[Any, ...]]:
-        """Open new files for the reports, the schema and the guarantee, which take their places together.
+    @property
+    def table_names(self) -> tuple[str, str]:
+        """The names of the two files whose hashes the guarantee has."""
+        return self.out.name, self.schema.name
 
-        See :func:`evenhand.table.write.replacing_together` for the order.
+    @property
+    def signature(self) -> Path:
+        """The file of the signature, if there is one."""
+        return signature_path(self.record)
+
+    def open_files(self, *, signed: bool = False) -> AbstractContextManager[tuple[Any, ...]]:
+        """Open new files for the reports, the schema, the guarantee and, if it is `signed`, its signature.
+
+        They take their places together; see :func:`evenhand.table.write.replacing_together` for the order.
         """
-        return replacing_together(self.out, self.schema, self.record, remove=side_files(self.out))
+        names = (self.out, self.schema, self.record, *((self.signature,) if signed else ()))
+        return replacing_together(*names, remove=side_files(self.out))
 
 
 def _is_one_file(place: Path, other: str | os.PathLike[str]) -> bool:

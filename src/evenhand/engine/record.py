@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from evenhand._formats import format_number, version_fault
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import protocol_from
-from evenhand.collect.reports.files import parse_json
 from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.guarantees.units import Trust, Unit
 from evenhand.privacy.rational import as_text
+from evenhand.privacy.signing.notes import EVIDENCE, MOST_BYTES, hash_terms, parse_note, seal_note
 from evenhand.table.source import over_limit, refuse
 
 if TYPE_CHECKING:
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.collect.protocols.base import Protocol
+    from evenhand.privacy.ledger import Entry
+    from evenhand.privacy.signing.keys import SigningKey
 
 FORMAT_NAME = "evenhand privatized"
-FORMAT = f"{FORMAT_NAME} 2"
-"""The form of the record; another number means another form."""
+FORMAT_NUMBER, OLDEST = 3, 2
+FORMAT = f"{FORMAT_NAME} {FORMAT_NUMBER}"
+"""The form of the record; another number means another form. What the oldest lacks is the evidence."""
 
-MOST_BYTES = 4_000_000
 _MOST_COLUMNS = 5_000
 _MOST_ROWS = 1 << 53
 _RNG = {False: "secure", True: "seeded"}
@@ -75,11 +78,29 @@ class Record:
     guarantee: Guarantee | None
     inferred: tuple[str, ...] = ()
 
-    def to_json(self) -> str:
-        """Return the record as the text of a JSON file."""
-        return json.dumps(self._as_dict(), indent=2, ensure_ascii=False) + "\n"
+    def to_json(
+        self,
+        *,
+        files: Mapping[str, str] | None = None,
+        charge: Entry | None = None,
+        key: SigningKey | None = None,
+    ) -> bytes:
+        """Return the record as the bytes of a JSON file, with the evidence by which changes are found.
 
-    def _as_dict(self) -> dict[str, Any]:
+        Parameters
+        ----------
+        files : mapping of str to str, optional
+            The SHA-256 of the file of reports and of the schema beside it, by name.
+        charge : Entry, optional
+            The entry of the ledger that was charged.
+        key : SigningKey, optional
+            Who will sign it.
+        """
+        terms = self.to_dict()
+        return seal_note(terms, files=files or {}, plan=plan_of(terms), charge=charge, key=key)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the record says of how the reports were made, without the evidence."""
         promise = self.guarantee
         return {
             "format": FORMAT,
@@ -126,21 +147,41 @@ class Record:
         LimitExceededError
             If it is too long.
         """
-        if len(text) > MOST_BYTES:
-            over_limit(name, f"it is longer than {MOST_BYTES:,} bytes.", limit="bytes")
-        try:
-            fields = parse_json(text.decode("utf-8"))
-        except ValueError:
-            refuse(name, "it is not JSON, or says something twice.")
-        form = fields.get("format") if isinstance(fields, dict) else None
-        if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
+        return cls.from_fields(fields_of(text, name), name)
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Any], name: str) -> Record:
+        """Return the record that these fields of file `name` describe, or refuse it."""
+        number = format_number(fields.get("format"), FORMAT_NAME)
+        if number is None:
             refuse(name, "it is not what 'evenhand privatize' writes beside a file of reports.")
-        if form != FORMAT:
-            refuse(
-                name,
-                "it is in a form of another version. Hint: read it with the version that it says wrote it.",
-            )
-        return _read_fields(fields, name)
+        fault = version_fault(number, newest=FORMAT_NUMBER, oldest=OLDEST, writer=fields.get("evenhand"))
+        if fault:
+            refuse(name, f"it {fault}")
+        return _read_fields(fields, name, evidence=number > OLDEST)
+
+
+def fields_of(text: bytes, name: str) -> dict[str, Any]:
+    """Return the fields of a record's file, or refuse what is too long or no JSON object."""
+    if len(text) > MOST_BYTES:
+        over_limit(name, f"it is longer than {MOST_BYTES:,} bytes.", limit="bytes")
+    return parse_note(text, name)
+
+
+def plan_of(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a record says of the plan: what was to be reported, how, and for whom."""
+    planned = ("strategy", "epsilon", "columns", "schema", "inferred")
+    promise = terms["guarantee"]
+    return {**{name: terms[name] for name in planned}, "unit": None if promise is None else promise["unit"]}
+
+
+def digest_in_table(text: bytes, fields: Mapping[str, Any]) -> str:
+    """Return what a Parquet file of reports says of its record: a hash over all but the evidence.
+
+    The evidence has the hash of the Parquet file, which therefore cannot hold a hash of the evidence. A
+    record of the oldest form has none, and its whole text counts.
+    """
+    return hash_terms(fields) if fields["format"] == FORMAT else hashlib.sha256(text).hexdigest()
 
 
 _SIMULATED = (
@@ -167,8 +208,8 @@ def _layout_numbers(sender: Protocol) -> dict[str, int]:
     return {"bits": layout.k} if isinstance(layout, BitsLayout) else {}
 
 
-def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
-    if fields.keys() != _FIELDS:
+def _read_fields(fields: Mapping[str, Any], name: str, *, evidence: bool) -> Record:
+    if fields.keys() != (_FIELDS | set(EVIDENCE) if evidence else _FIELDS):
         refuse(name, "a field is missing or unknown.")
     rows, simulated, clear, read = fields["rows"], fields["simulated"], fields["in_clear"], fields["inferred"]
     right = (
@@ -197,7 +238,7 @@ def _read_fields(fields: Mapping[str, Any], name: str) -> Record:
     record = Record(
         strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
     )
-    computed = record._as_dict()  # noqa: SLF001 - of this module
+    computed = record.to_dict()
     if any(computed[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record

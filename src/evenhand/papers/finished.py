@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evenhand._formats import version_fault
 from evenhand.errors import StudyStoreError
 from evenhand.study.plan.cells import Cell, canonical
 from evenhand.study.plan.spec import Spec
@@ -58,6 +59,15 @@ class FinishedPart:
         return tuple(outcome for outcome, _ in self.cells.values())
 
 
+def refuse_other_version(number: object, what: str, *, newest: int) -> None:
+    """Refuse a file of another format; what has no whole number there is damaged, as a ValueError says."""
+    if type(number) is not int:
+        raise ValueError("no format")
+    fault = version_fault(number, newest=newest)
+    if fault:
+        raise StudyStoreError(f"{what}: the file {fault}")
+
+
 def cells_path(folder: Path, study: str) -> Path:
     """Return the file of a study in the folder of a reproduction."""
     return folder / FOLDER / f"{study}.parquet"
@@ -73,9 +83,10 @@ def load_cells(path: Path) -> dict[int, FinishedPart]:
     try:
         table = pq.read_table(path)
         known = json.loads(table.schema.metadata[_KEY])
+        refuse_other_version(known["format"], f"The finished cells in '{path.name}'", newest=_FORMAT)
         parts = {
             int(number): FinishedPart(Spec(part["spec"]), facts_from(part["facts"]), {})
-            for number, part in {_FORMAT: known["parts"]}[known["format"]].items()
+            for number, part in known["parts"].items()
         }
         for row in table.to_pylist():
             part = parts[row["part"]]
@@ -216,7 +227,8 @@ def load_records(path: Path, name: str) -> dict[int, dict[str, Any]]:
         return {}
     try:
         whole = json.loads(gzip.decompress(path.read_bytes()))
-        records = {(_FORMAT, name): whole["records"]}[whole["format"], whole["name"]]
+        refuse_other_version(whole["format"], f"The finished records in '{path.name}'", newest=_FORMAT)
+        records = {name: whole["records"]}[whole["name"]]
         return {int(number): dict(record) for number, record in records.items()}
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
         message = f"The finished records in '{path.name}' are damaged, or of something else."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import StudyStoreError
+from evenhand.papers.finished import refuse_other_version
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.results.intervals import means
 from evenhand.study.run.events import Event, Started
@@ -79,6 +80,7 @@ class Trials:
     def _read(self, path: Path, number: int) -> dict[str, Any]:
         try:
             whole = json.loads(path.read_bytes())
+            refuse_other_version(whole["format"], f"{path.name} of {self.name}", newest=_FORMAT)
             expected = {"format": _FORMAT, "name": self.name, "number": number}
             if {key: whole[key] for key in expected} == expected and isinstance(whole["record"], dict):
                 return dict(whole["record"])

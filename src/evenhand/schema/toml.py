@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tomli_w
 
+from evenhand._formats import version_fault
 from evenhand._validate import kind_of
 from evenhand.errors import (
     ColumnNotFoundError,
@@ -109,9 +110,12 @@ _KINDS = {
 
 def columns_and_roles(document: dict[str, Any]) -> tuple[tuple[Column, ...], Roles]:
     """Return what a schema is made of; every fault is a SchemaError that names the field."""
+    version = document.get("format")
+    fault = version_fault(version, newest=FORMAT) if type(version) is int else ""
+    if fault:  # before its keys, of which a newer form may have others
+        _refuse("format", f"says that the file {fault}")
     _known_keys(document, ("format", "roles", "columns"), place="a key of a schema file", prefix="")
-    version = _require(document, "format", prefix="")
-    if type(version) is not int or version != FORMAT:
+    if _require(document, "format", prefix="") != FORMAT or type(version) is not int:
         _refuse("format", f"must be {FORMAT}, the only format there is. Got {described(version)} instead.")
     tables = _require(document, "columns", prefix="")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):

@@ -27,6 +27,15 @@ def note_path(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.json")
 
 
+def signature_path(note: str | os.PathLike[str]) -> Path:
+    """Return where the signature of a note or a guarantee stands.
+
+    >>> signature_path(note_path("table.csv")).name
+    'table.csv.json.sig'
+    """
+    return Path(f"{os.fspath(note)}.sig")
+
+
 def schema_path(path: str | os.PathLike[str]) -> Path:
     """Return where the schema of a file of reports stands.
 
@@ -67,9 +76,11 @@ def side_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     that it does not describe.
 
     >>> [file.name for file in side_files("t.csv")]
-    ['t.csv.guarantee.json', 't.csv.json', 't.csv.schema.toml', 't.classes.csv', 't.rates.csv']
+    ['t.csv.guarantee.json', 't.csv.json', 't.csv.schema.toml', 't.csv.guarantee.json.sig', 't.csv.json.sig',
+     't.classes.csv', 't.rates.csv']
     """
-    return (*_descriptions(path), classes_path(path), rates_path(path))
+    signatures = (signature_path(record_path(path)), signature_path(note_path(path)))
+    return (*_descriptions(path), *signatures, classes_path(path), rates_path(path))
 
 
 def refuse_tables_beside(path: str | os.PathLike[str]) -> None:

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from evenhand.collect.joint.build import strategy_for
-from evenhand.engine.record import MOST_BYTES, Record
+from evenhand.engine.record import Record
 from evenhand.errors import LimitExceededError, UnreadableFileError
+from evenhand.privacy.signing.notes import EVIDENCE, MOST_BYTES
 
 SIZES = {"race": 5, "age": 20}
 STRATEGIES = {
@@ -37,7 +38,7 @@ def _read(said):
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_record_comes_back_as_it_was(name, simulated):
     record = _record(name, simulated=simulated)
-    again = Record.from_json(record.to_json().encode(), "x")
+    again = Record.from_json(record.to_json(), "x")
 
     assert again.strategy.protocols == record.strategy.protocols
     assert again.strategy.epsilon == record.strategy.epsilon
@@ -102,7 +103,9 @@ def test_simulated_reports_promise_nothing():
         {"simulated": True, "rng": "seeded"},
         {"extra": 1},
         {"format": "evenhand privatized 1"},
-        {"format": "evenhand privatized 3"},
+        {"format": "evenhand privatized 2"},  # which has no evidence
+        {"format": "evenhand privatized 4"},
+        {"format": "evenhand privatized 03"},
         {"format": "something else"},
         {"format": None},
     ],
@@ -117,8 +120,24 @@ def test_a_record_of_an_older_version_is_refused_with_the_way_to_read_it():
     said = _said() | {"format": "evenhand privatized 1"}
     del said["inferred"]
 
-    with pytest.raises(UnreadableFileError, match="Hint: read it with the version that it says wrote it"):
+    with pytest.raises(UnreadableFileError, match="Hint: read it with the evenhand that wrote it"):
         _read(said)
+
+
+def test_a_record_of_a_newer_version_is_refused_with_who_wrote_it():
+    said = _said() | {"format": "evenhand privatized 4", "evenhand": "9.1"}
+
+    with pytest.raises(
+        UnreadableFileError, match=r"written by evenhand 9\.1.*Hint: install a newer evenhand"
+    ):
+        _read(said)
+
+
+def test_a_record_of_the_form_before_is_read_though_it_has_no_evidence():
+    """Reports cannot be drawn again without a second cost, so those that were collected stay readable."""
+    said = {name: value for name, value in _said().items() if name not in EVIDENCE}
+
+    assert _read(said | {"format": "evenhand privatized 2"}).to_dict() == _record().to_dict()
 
 
 @pytest.mark.parametrize(("field", "value"), [("p", "1/2"), ("q", "1/3"), ("values", 6), ("name", "age")])

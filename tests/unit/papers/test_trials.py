@@ -72,7 +72,7 @@ def test_a_cancelled_run_keeps_what_is_finished(tmp_path):
         "[]",
         "{}",
         json.dumps({"format": 1, "name": "cubes", "number": 0, "record": {}}),
-        json.dumps({"format": 2, "name": "squares", "number": 0, "record": {}}),
+        json.dumps({"format": "1", "name": "squares", "number": 0, "record": {}}),
         json.dumps({"format": 1, "name": "squares", "number": 1, "record": {}}),
         json.dumps({"format": 1, "name": "squares", "number": 0, "record": []}),
     ],

@@ -305,7 +305,15 @@ def test_text_is_what_a_schema_is_read_from():
 
 
 FAULTS = [
-    ("format = 1", "format = 2", "format", "must be 1, the only format there is. Got 2"),
+    (
+        "format = 1",
+        "format = 2",
+        "format",
+        "the file has the format 2; this evenhand knows the format 1",
+    ),
+    ("format = 1", "format = 2\nnew = 1", "format", "Hint: install a newer evenhand"),
+    ("format = 1", "format = 0", "format", "Hint: read it with the evenhand that wrote it"),
+    ("format = 1", "format = -1", "format", "has no format number"),
     ("format = 1", "format = true", "format", "must be 1"),
     ("format = 1", "format = '1'", "format", "must be 1"),
     ("format = 1", "'' = 1", '""', "is not known"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from evenhand import __version__
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.help import name_option
@@ -62,6 +63,7 @@ EXAMPLE = """\
   evenhand measure predictions.csv --prediction approved --protected sex --rule 80% --check --json
 """
 _ENDINGS = {".html": "html", ".json": "json"}
+_FORMAT = "evenhand measure 1"
 _MOST_ROWS = 30
 _TERMINAL_RATES = ("selection", "tpr", "fpr", "precision", "accuracy")
 _STYLES = {"pass": "green", "fail": "bold red", "unclear": "yellow"}
@@ -349,7 +351,8 @@ def _write(
 ) -> dict[str, Path]:
     out = typed["out"]
     if form == "json":
-        text = json.dumps(as_json_types(audit.to_dict()), ensure_ascii=True, allow_nan=False, indent=2)
+        numbers = {"format": _FORMAT, "evenhand": __version__, **audit.to_dict()}
+        text = json.dumps(as_json_types(numbers), ensure_ascii=True, allow_nan=False, indent=2)
         with replacing_together(out) as (file,):
             file.write(f"{text}\n".encode())
         return {"Numbers": out}

@@ -20,6 +20,7 @@ from evenhand.cli.options import (
     protection_option,
     split_list,
 )
+from evenhand.cli.passphrases import load_key
 from evenhand.cli.roles import read_bands
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
@@ -117,6 +118,7 @@ def privatize(  # noqa: PLR0913 - one option each
     ] = False,
     ledger: shared.LedgerFile = None,
     purpose: shared.Purpose = None,
+    sign: shared.SignFile = None,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite"),
@@ -141,7 +143,9 @@ def privatize(  # noqa: PLR0913 - one option each
     refuse_empty({"--keep": keep}, hint="--only-reports passes nothing on in the clear.")
     _refuse_early(source, out, epsilon, overwrite=overwrite)
     chosen = split_list(columns) or None
-    refuse_overwritten({"--schema": schema, "--outcomes": outcomes}, (out, *side_files(out)), other="OUT")
+    read_files = {"--schema": schema, "--outcomes": outcomes, "--sign": sign}
+    refuse_overwritten(read_files, (out, *side_files(out)), other="OUT")
+    key = load_key(terminal, sign)
     file_format = _file_format(terminal, source, asked)
     bands = read_bands(band)
     declared = _schema(source, schema, chosen, infer=infer_schema, bands=bands, file_format=file_format)
@@ -166,9 +170,10 @@ def privatize(  # noqa: PLR0913 - one option each
             progress=progress,
             ledger=ledger,
             purpose=purpose,
+            sign=key,
             solving=None if public is None else report_solving(terminal, groups=public.k),
         )
-    _report(terminal, privatized)
+    _report(terminal, privatized, signed=sign is not None)
 
 
 def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> None:
@@ -297,7 +302,7 @@ def _warn(terminal: Terminal, privatized: Privatized) -> None:
         )
 
 
-def _report(terminal: Terminal, privatized: Privatized) -> None:
+def _report(terminal: Terminal, privatized: Privatized, *, signed: bool) -> None:
     record = privatized.record
     _warn(terminal, privatized)
     if privatized.left_out:
@@ -312,13 +317,15 @@ def _report(terminal: Terminal, privatized: Privatized) -> None:
     if privatized.charge is not None:
         terminal.fact("Charged", str(privatized.charge))
     places = privatized.places
-    terminal.files({"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)})
+    files = {"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)}
+    terminal.files(files | ({"Signed": str(places.signature)} if signed else {}))
     terminal.object(
         {
             "command": "privatize",
             "out": str(places.out),
             "schema": str(places.schema),
             "guarantee": str(places.record),
+            "signature": str(places.signature) if signed else None,
             "rows": privatized.rows,
             "epsilon": str(record.strategy.epsilon),
             "simulated": record.simulated,

@@ -12,6 +12,7 @@ from evenhand.cli import options as shared
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
+from evenhand.cli.passphrases import load_key
 from evenhand.cli.roles import beside_options, read_bands, with_roles_beside
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.cli.terminal.refusals import (
@@ -35,7 +36,13 @@ from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
-from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
+from evenhand.table.side_files import (
+    classes_path,
+    note_path,
+    refuse_tables_beside,
+    side_files,
+    signature_path,
+)
 
 if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
@@ -105,6 +112,7 @@ def release(  # noqa: PLR0913 - one option each
     labels: shared.Labels = None,
     ledger: shared.LedgerFile = None,
     purpose: shared.Purpose = None,
+    sign: shared.SignFile = None,
     overwrite: Annotated[
         bool,
         output_option("", "Replace files and links that are there, also those beside FILE.", "--overwrite"),
@@ -129,12 +137,13 @@ def release(  # noqa: PLR0913 - one option each
     for name in taken.keys() & set(split_list(columns)):
         message = f"--columns names '{name}', as the column {taken[name]} is called in the table."
         wrong_use(f"{message} Hint: rename it in the file and in the schema.")
-    _refuse_early(source, schema, out, overwrite=overwrite)
+    _refuse_early(source, {"--schema": schema, "--sign": sign}, out, overwrite=overwrite)
+    key = load_key(terminal, sign)
     opened, declared = _open_table(terminal, typed)
     histogram = _count_people(opened, declared, typed)
     charged = find_ledger(ledger, data=source)
     published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
-    published.write(out, warnings=[_INFERRED] if declared.inferred else [])
+    published.write(out, warnings=[_INFERRED] if declared.inferred else [], sign=key)
     _report(terminal, published, typed)
 
 
@@ -152,12 +161,12 @@ def _mechanism(typed: dict[str, Any]) -> ReleaseMechanism:
     return chosen.build(epsilon=amount, unit=typed["unit"])
 
 
-def _refuse_early(source: str, schema: Path | None, out: Path, *, overwrite: bool) -> None:
+def _refuse_early(source: str, read: dict[str, Path | None], out: Path, *, overwrite: bool) -> None:
     """Refuse what can be refused before the rows are read, which may take long."""
     if out.suffix.lower() not in _ENDINGS:
         wrong_use(f"--out must end with {' or '.join(_ENDINGS)}. Got {out.name!r} instead.")
     written = (out, *side_files(out))
-    refuse_overwritten({"--schema": schema}, written, other="--out")
+    refuse_overwritten(read, written, other="--out")
     if Path(source).exists() and Path(source).resolve() in {file.resolve() for file in written}:
         wrong_use("--out is IN, which would be written over. Hint: choose another name.")
     if not out.absolute().parent.is_dir():
@@ -238,12 +247,13 @@ def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> No
     if instead:
         terminal.fact("Instead", _INSTEAD[MECHANISMS[name].suppresses].format(error=_error_of_noise(typed)))
         terminal.show(f"  {instead}")
-    note = _report_files(terminal, published, out)
+    files = _report_files(terminal, published, typed)
     terminal.object(
         {
             "command": "release",
             "out": str(out),
-            "note": str(note),
+            "note": files["Terms"],
+            "signature": files.get("Signed"),
             "mechanism": published.mechanism.to_dict(),
             "columns": list(histogram.columns),
             "cells": histogram.size,
@@ -296,11 +306,13 @@ def _suppressed_text(published: Release) -> str:
     return f"suppressed cells {filled}; the column '{SUPPRESSED}' marks them"
 
 
-def _report_files(terminal: Terminal, published: Release, out: Path) -> Path:
-    """Say which files were written, and return where the terms are."""
-    note = note_path(out)
+def _report_files(terminal: Terminal, published: Release, typed: dict[str, Any]) -> dict[str, str]:
+    """Say which files were written, and return them by the word that stands before each."""
+    out, note = typed["out"], note_path(typed["out"])
     files = {"Wrote": str(out), "Terms": str(note)}
     if published.classes is not None:
         files["Classes"] = str(classes_path(out))
+    if typed["sign"] is not None:
+        files["Signed"] = str(signature_path(note))
     terminal.files(files)
-    return note
+    return files

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FAILED, WRONG, UNCLEAR, FAULT, STOPPED, BROKEN_PIPE, TERMINATED = 1, 2, 3, 70, 130, 141, 143
-"""Exit codes: cells failed or a rule is broken; wrong use; whether a rule is kept cannot be told; a fault of
-evenhand; stopped by Ctrl-C; nobody reads the output; ended by the system."""
+"""Exit codes: cells failed, a rule is broken or a check failed; wrong use; whether a rule is kept cannot be
+told; a fault of evenhand; stopped by Ctrl-C; nobody reads the output; ended by the system."""
 
 _terminated = threading.Event()
 

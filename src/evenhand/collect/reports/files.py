@@ -7,11 +7,12 @@ import json
 from collections.abc import Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evenhand._formats import format_number, parse_json, version_fault
 from evenhand._validate import boolean, one_of
 from evenhand.collect.protocols.homes import CLASSES
 from evenhand.errors import (
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.table.source import ReadableBuffer
 
-FORMAT_NAME = "evenhand reports"
-FORMAT = f"{FORMAT_NAME} 1"
+FORMAT_NAME, FORMAT_NUMBER = "evenhand reports", 1
+FORMAT = f"{FORMAT_NAME} {FORMAT_NUMBER}"
 """The form of the file; another number means another form."""
 
 NOTES = ("format", "evenhand", "rng", "protocol", "guarantee")
@@ -94,12 +95,12 @@ def describe_reports(reports: Any, *, allowed: str, keep_order: bool, owner: str
 
 def read_note(note: Mapping[str, Any], name: str) -> tuple[Any, bool]:
     """Return the protocol, and whether the reports are simulated, from what the file `name` says."""
-    form = note.get("format")
-    if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
+    number, version = format_number(note.get("format"), FORMAT_NAME), note.get("evenhand")
+    if number is None:
         refuse(name, "it holds no reports of evenhand, or does not say so.")
-    if form != FORMAT:
-        refuse(name, "its reports are in a form of another version. Hint: update evenhand.")
-    version = note.get("evenhand")
+    fault = version_fault(number, newest=FORMAT_NUMBER, writer=version)
+    if fault:
+        refuse(name, f"it {fault}")
     if not isinstance(version, str) or len(version) > _LONGEST_VERSION:
         refuse(name, "it does not say which version of evenhand wrote it.")
     rng = note.get("rng")
@@ -113,14 +114,6 @@ def read_note(note: Mapping[str, Any], name: str) -> tuple[Any, bool]:
         guarantee = _read_record(Guarantee.from_dict, note["guarantee"], name, "guarantee")
         _check_guarantee(guarantee, protocol, name)
     return protocol, simulated
-
-
-def parse_json(text: str | bytes) -> Any:
-    """Return what a JSON text holds; ValueError if it is none, or says something twice."""
-    try:
-        return json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("too deep") from None
 
 
 def _protocol_from(record: Mapping[str, Any]) -> Any:
@@ -151,17 +144,6 @@ def _check_guarantee(claimed: Guarantee, protocol: Any, name: str) -> None:
     )
     if not kept:
         refuse(name, "it states a guarantee that its protocol does not keep.")
-
-
-def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        raise ValueError("a name twice")
-    return record
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not JSON")
 
 
 _TEXT = "The text"

@@ -3,7 +3,7 @@
 from evenhand.privacy.ledger.budget import Amount, Budget
 from evenhand.privacy.ledger.chain import Entry
 from evenhand.privacy.ledger.charging import AnyLedger, find_ledger
-from evenhand.privacy.ledger.exchange import export_ledger, import_ledger
+from evenhand.privacy.ledger.exchange import export_ledger, import_ledger, read_entries
 from evenhand.privacy.ledger.ledger import Ledger, Preview
 from evenhand.privacy.ledger.totals import Composition, Total
 
@@ -19,4 +19,5 @@ __all__ = [
     "export_ledger",
     "find_ledger",
     "import_ledger",
+    "read_entries",
 ]

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from evenhand._formats import version_fault
 from evenhand._part_files import open_part, sweep
 from evenhand.errors import LedgerError
 
@@ -61,11 +62,9 @@ class Anchor:
             with path.open("rb") as file:
                 written = json.loads(file.read(_LONGEST))
             number = written["format"]
-            if isinstance(number, int) and number > FORMAT:
-                raise LedgerError(
-                    f"The anchor '{path.name}' has the format {number}; this evenhand knows the format "
-                    f"{FORMAT}. Hint: install a newer evenhand."
-                )
+            fault = version_fault(number, newest=FORMAT) if type(number) is int else ""
+            if fault:
+                raise LedgerError(f"The anchor '{path.name}' {fault}")
             anchor = cls(**written)
         except FileNotFoundError:
             return None

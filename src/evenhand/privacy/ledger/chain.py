@@ -15,6 +15,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from evenhand._formats import version_fault
 from evenhand.errors import LedgerError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import decimal_text
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     Row = tuple[Any, Any, Any]
+
+FORMAT = 1
+"""The form of the entries, which the first one says."""
 
 OPEN, SPEND, RETIRE, RESTORE = "open", "spend", "retire", "restore"
 """The kinds of entry."""
@@ -107,8 +111,13 @@ class Entry:
         return f"entry {self.number}, {amount}: {self.purpose}"
 
     def reference(self) -> dict[str, Any]:
-        """Return what a file says of the entry that was charged with it."""
-        return {"number": self.number, "sha256": self.hash, "purpose": self.purpose}
+        """Return what a file says of the entry that was charged with it.
+
+        An unbounded entry, and one that is no charge, has no amounts.
+        """
+        names = ("ledger", "epsilon", "delta")
+        amounts = {name: self.terms.get(name) for name in names}
+        return {"number": self.number, "sha256": self.hash, **amounts, "purpose": self.purpose}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry for a JSON file: its number and hash beside all that it says.
@@ -123,7 +132,7 @@ class Entry:
 class Chain:
     """Entries in order, each checked against the one before it.
 
-    >>> first = Chain().next_entry({"kind": "open", "time": "2026-01-31T12:00:00Z"})
+    >>> first = Chain().next_entry({"kind": "open", "time": "2026-01-31T12:00:00Z", "format": 1})
     >>> len(Chain().extended([(first.number, first.text, first.hash)], name="ledger.db"))
     1
     """
@@ -155,6 +164,8 @@ class Chain:
                 )
             entries.append(Entry(*row))
             head = row[2]
+            if number == 1:
+                _refuse_other_version(entries[0], name)
         return Chain(tuple(entries))
 
 
@@ -174,6 +185,12 @@ def entry_hash(before: str, number: int, text: str) -> str:
     False
     """
     return hashlib.sha256(f"{before}\n{number}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _refuse_other_version(first: Entry, name: str) -> None:
+    fault = version_fault(first.terms.get("format"), newest=FORMAT)
+    if fault:
+        raise LedgerError(f"Ledger '{name}' {fault}")
 
 
 def _fits(row: Row, number: int, head: str) -> bool:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from evenhand._formats import version_fault
 from evenhand.errors import LedgerError
 from evenhand.privacy.ledger.anchor import refuse_link, sync_folder
 from evenhand.privacy.ledger.chain import Chain, Entry
@@ -235,8 +236,6 @@ def _check_ours(connection: sqlite3.Connection, name: str) -> None:
     number = connection.execute("PRAGMA user_version").fetchone()[0]
     if mark != APPLICATION:
         raise LedgerError(f"The file '{name}' is a database, but no ledger. Hint: name another file.")
-    if number != FORMAT:
-        hint = "install a newer evenhand" if number > FORMAT else "put back the newest copy of the file"
-        raise LedgerError(
-            f"Ledger '{name}' has the format {number}; this evenhand knows the format {FORMAT}. Hint: {hint}."
-        )
+    fault = version_fault(number, newest=FORMAT)
+    if fault:
+        raise LedgerError(f"Ledger '{name}' {fault}")

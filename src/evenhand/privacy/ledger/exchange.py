@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand._formats import format_number, version_fault
 from evenhand._part_files import put_in_place
 from evenhand.errors import LedgerError
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor, refuse_link
@@ -22,6 +24,7 @@ NAME, FORMAT = "evenhand ledger", 1
 """The form of the file; a later evenhand may write a later one."""
 
 _MOST_BYTES = 1 << 30
+_SQLITE = b"SQLite format 3\0"
 
 
 def export_ledger(ledger: Ledger, path: str | os.PathLike[str]) -> None:
@@ -77,6 +80,26 @@ def import_ledger(
     return Ledger(target, anchor=anchor)
 
 
+def read_entries(
+    path: str | os.PathLike[str], *, anchor: str | os.PathLike[str] | None = None
+) -> tuple[Entry, ...]:
+    """Return all entries of a ledger or of an export of one, each checked against the one before it.
+
+    Raises
+    ------
+    LedgerError
+        If anything was changed or is missing. An export has no anchor, so a shorter one is not noticed.
+    """
+    place = Path(path).absolute()
+    refuse_link(place)
+    with suppress(OSError), place.open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            return _read_export(place).entries
+    ledger = Ledger(place, anchor=anchor)
+    ledger.verify()
+    return ledger.history()
+
+
 def refuse_existing(target: Path) -> None:
     """Refuse to write over anything."""
     if os.path.lexists(target):
@@ -100,18 +123,16 @@ def _read_export(path: Path) -> Chain:
     try:
         with path.open("rb") as file:
             written = json.loads(file.read(_MOST_BYTES))
-        name, _, number = str(written["format"]).rpartition(" ")
+        number = format_number(written["format"], NAME)
+        fault = "is no export of a ledger." if number is None else version_fault(number, newest=FORMAT)
+        if fault:
+            raise LedgerError(f"The file '{path.name}' {fault}")
         rows = [(number, text, digest) for number, text, digest in written["entries"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise LedgerError(
             f"The file '{path.name}' cannot be read, or is no export of a ledger. Hint: make one with "
             "'evenhand ledger export'."
         ) from None
-    if name != NAME or number != str(FORMAT):
-        raise LedgerError(
-            f"The file '{path.name}' has the format '{written['format']}'; this evenhand knows "
-            f"'{NAME} {FORMAT}'. Hint: install a newer evenhand."
-        )
     chain = Chain().extended(rows, name=path.name)
     if not chain.entries:
         raise LedgerError(f"The file '{path.name}' has no entries. Hint: take a whole export.")

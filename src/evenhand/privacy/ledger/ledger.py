@@ -15,7 +15,7 @@ from evenhand.errors import GuaranteeError, LedgerError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor
 from evenhand.privacy.ledger.budget import Amount, Budget, checked_text
-from evenhand.privacy.ledger.chain import OPEN, RETIRE, SPEND, Chain, Entry
+from evenhand.privacy.ledger.chain import FORMAT, OPEN, RETIRE, SPEND, Chain, Entry
 from evenhand.privacy.ledger.clock import Clock
 from evenhand.privacy.ledger.database import (
     ONE_THREAD,
@@ -175,6 +175,11 @@ class Ledger:
         return self._path.name
 
     @property
+    def identity(self) -> str:
+        """The random name that it was given when it was made; copies and exports have the same."""
+        return str(self._chain.entries[0].terms["ledger"])
+
+    @property
     def anchor(self) -> Path:
         """The file of the anchor."""
         return self._given_anchor or anchor_beside(self._path)
@@ -237,6 +242,7 @@ class Ledger:
         charge = budget.charge_for(guarantee, delta=delta)
         terms: dict[str, Any] = {
             "kind": SPEND,
+            "ledger": self.identity,
             "purpose": checked_text("purpose", purpose, owner=owner, needed=True),
             "people": budget.people if people is None else checked_text("people", people, owner=owner),
             "guarantee": guarantee.to_dict(),
@@ -275,7 +281,7 @@ class Ledger:
                 raise LedgerError(
                     f"Entry {wanted} of ledger '{self.name}' is not unbounded, so there is nothing to retire."
                 )
-            return {"kind": RETIRE, "entry": wanted, "purpose": why}
+            return {"kind": RETIRE, "ledger": self.identity, "entry": wanted, "purpose": why}
 
         return self._add(build)
 
@@ -352,7 +358,7 @@ class Ledger:
         default: dict[str, Any] = {"delta": 0, "unit": Unit.REPLACE_ONE, "people": "", "period": ""}
         budget = Budget.checked(**(default | dict(given)))
         identity = SecureSource().words(2).tobytes().hex()
-        terms = {"kind": OPEN, "ledger": identity, "format": 1, **budget.to_terms()}
+        terms = {"kind": OPEN, "ledger": identity, "format": FORMAT, **budget.to_terms()}
         places = {} if self._given_anchor is None else {ANCHOR: str(self._given_anchor)}
 
         def first_chain(connection: sqlite3.Connection) -> Chain:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -14,22 +12,32 @@ import numpy as np
 
 from evenhand._notebook import figures_html
 from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.privacy.signing.keys import find_key
+from evenhand.privacy.signing.notes import hash_open_file, seal_note
 from evenhand.release.table.frames import cells_frame
-from evenhand.table.side_files import classes_path, note_path, refuse_tables_beside, side_files
+from evenhand.table.side_files import (
+    classes_path,
+    note_path,
+    refuse_tables_beside,
+    side_files,
+    signature_path,
+)
 from evenhand.table.write import replacing_together, write_csv_into, write_parquet_into
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.ledger import Entry
     from evenhand.privacy.randomness import Source
+    from evenhand.privacy.signing.keys import AnyKey, SigningKey
     from evenhand.release.table.histogram import Histogram
 
-FORMAT = "evenhand release 1"
+FORMAT_NAME, FORMAT_NUMBER = "evenhand release", 2
+FORMAT = f"{FORMAT_NAME} {FORMAT_NUMBER}"
 """The form of the note beside a file; another number means another form."""
 
 COUNT = "count"
@@ -162,10 +170,13 @@ class Release:
             table.schema, table.cells, self.values, backend=backend, hidden=hidden, marks=marks
         )
 
-    def write(self, path: str | os.PathLike[str], *, warnings: Sequence[str] = ()) -> None:
+    def write(
+        self, path: str | os.PathLike[str], *, warnings: Sequence[str] = (), sign: AnyKey | None = None
+    ) -> None:
         """Write the table to a CSV or Parquet file, and what it is to a file of the same name with ``.json``.
 
-        The classes of a k-anonymous release go to a third file, such as ``table.classes.csv``.
+        The classes of a k-anonymous release go to a third file, such as ``table.classes.csv``. The note has
+        the hashes of all of them; :func:`evenhand.engine.verify` finds what was changed.
 
         Parameters
         ----------
@@ -174,6 +185,8 @@ class Release:
             then those that stood beside an old table or reports of this name are replaced or removed.
         warnings : sequence of str
             What whoever reads the table should know besides, in sentences.
+        sign : SigningKey, str or path, optional
+            The private key that signs the note, or its file. The signature goes to ``table.csv.json.sig``.
 
         Raises
         ------
@@ -181,6 +194,8 @@ class Release:
             If the release is simulated. Nothing is written then.
         InvalidParameterError
             If the name has another ending.
+        UnreadableFileError
+            If the key cannot be used. Nothing is written then.
         UnwritableFileError
             If a file cannot be written, or one that would be replaced or removed with the table, such as
             ``table.classes.csv``, has a guarantee, a note or a schema of its own.
@@ -191,7 +206,8 @@ class Release:
                 "the noise off, so no guarantee holds for it. Hint: give release() no rng to publish; "
                 "to_frame() gives these numbers for a study."
             )
-        _write(self, Path(path), warnings=tuple(warnings))
+        key = find_key(sign, owner="Release.write")
+        _write(self, Path(path), warnings=tuple(warnings), key=key)
 
     def _repr_html_(self) -> str:
         figures = [("table", f"{self.histogram.size:,} cells of {', '.join(self.histogram.schema.names)}")]
@@ -207,37 +223,44 @@ class Release:
         return f"<Release of {size} by {self.mechanism!r}{after}{told}>"
 
 
-def _write(release: Release, target: Path, *, warnings: tuple[str, ...]) -> None:
+def _write(release: Release, target: Path, *, warnings: tuple[str, ...], key: SigningKey | None) -> None:
     """Write the table and what it is; the caller has seen to it that the release is no simulation."""
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
         owner, must_be = "Release.write", "a name that ends with .csv or .parquet"
         raise InvalidParameterError("path", owner=owner, must_be=must_be, got=f"the ending {target.suffix!r}")
     refuse_tables_beside(target)
-    frame, note = release.to_frame("pyarrow"), note_of(release)
-    note |= {"warnings": list(warnings), "file": target.name}
-    classes = [] if release.classes is None else [classes_path(target)]
-    names, old = (target, *classes, note_path(target)), side_files(target)
-    with replacing_together(*names, remove=old) as (table, *between, terms):
-        write(frame, table)
-        note |= {"sha256": _digest(table)}
-        if release.classes is not None:
-            write(release.classes.to_frame("pyarrow"), between[0])
-            note |= {"classes_file": classes[0].name, "classes_sha256": _digest(between[0])}
-        terms.write(f"{json.dumps(note, indent=2, ensure_ascii=False)}\n".encode())
+    frame, note = release.to_frame("pyarrow"), note_of(release) | {"warnings": list(warnings)}
+    tables = {target: frame}
+    if release.classes is not None:
+        tables[classes_path(target)] = release.classes.to_frame("pyarrow")
+    place = note_path(target)
+    names = (*tables, place, *(() if key is None else (signature_path(place),)))
+    with replacing_together(*names, remove=side_files(target)) as opened:
+        for each, file in zip(tables.values(), opened, strict=False):
+            write(each, file)
+        files = {path.name: hash_open_file(file) for path, file in zip(tables, opened, strict=False)}
+        text = seal_note(note, files=files, plan=plan_of(note), charge=release.charge, key=key)
+        opened[len(tables)].write(text)
+        if key is not None:
+            opened[-1].write(key.sign(text))
 
 
-def _digest(file: Any) -> str:
-    """Return the SHA-256 of a file that was just written and is still open."""
-    file.flush()
-    file.seek(0)
-    return hashlib.file_digest(file, "sha256").hexdigest()
+def plan_of(note: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a note says of the plan: what was to be published, how, and for which change."""
+    planned = ("mechanism", "columns", "schema_sha256", "fill", "postprocessing")
+    return {**{name: note[name] for name in planned}, "unit": note["guarantee"]["unit"]}
 
 
 def note_of(release: Release) -> dict[str, Any]:
     """Return what the note beside a file says: public parameters only, nothing of the rows, no time."""
     histogram = release.histogram
     named = {column.name: column.named_values for column in histogram.schema if column.value_labels}
+    roles = {
+        role: value
+        for role, value in vars(histogram.schema.roles).items()
+        if value is not None and value is not False and value != ()
+    }
     return {
         "format": FORMAT,
         "guarantee": release.guarantee.to_dict(),
@@ -246,12 +269,12 @@ def note_of(release: Release) -> dict[str, Any]:
         "columns": list(histogram.columns),
         "cells": histogram.size,
         "schema_sha256": histogram.schema.fingerprint,
+        "roles": roles,
         **({"value_labels": named} if named else {}),
         "cells_without_a_row": release.mechanism.unlisted if histogram.is_sparse else "none",
         "cells_without_a_count": "none" if release.unpublished is None else "suppressed",
         "fill": release.fill,
         "postprocessing": list(release.postprocessing),
-        **({} if release.charge is None else {"ledger_entry": release.charge.reference()}),
         "rng": "seeded" if release.simulated else "secure",
         "versions": {
             "evenhand": import_module("evenhand").__version__,  # it stands above all layers

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from evenhand._formats import version_fault
 from evenhand._notebook import figures_html
 from evenhand._notes import KINDS, Note
 from evenhand._validate import integer, one_of
@@ -221,11 +222,15 @@ def _is_text(given: object) -> bool:
 
 def _read_parts(document: dict[str, Any], folder: Path | None) -> dict[str, Any]:
     """Return the parts of the plan that a document describes; relative paths are taken from the folder."""
+    version = document.get("format", _FORMAT)
+    fault = version_fault(version, newest=_FORMAT) if type(version) is int else ""
+    if fault:  # before its fields, of which a newer form may have others
+        refuse_field("format", f"says that the file {fault}")
     _refuse_old_form(document)
     _refuse_unknown_fields(document, ("format", *_PLAIN, *_TABLES), prefix="")
     if "format" not in document:
         refuse_field("format", "is missing.")
-    if type(document["format"]) is not int or document["format"] != _FORMAT:
+    if type(version) is not int:
         refuse_field("format", f"must be {_FORMAT}, the only format there is.")
     parts: dict[str, Any] = {key: document[key] for key in _PLAIN if key in document}
     if "data" in document:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._formats import version_fault
 from evenhand.errors import StudyStoreError
 from evenhand.study.plan.cells import Cell, canonical
 from evenhand.study.store.canonical import numbers_text, outcome_from, result_text
@@ -158,12 +159,9 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
             f"The store '{path.name}' was written by an older evenhand, whose settings and plans had another "
             "form; it cannot be read or continued. Hint: run the study again in another folder."
         )
-    if number != FORMAT:
-        hint = "install a newer evenhand" if number > FORMAT else "put a copy of the file back"
-        raise StudyStoreError(
-            f"The store '{path.name}' has the format {number}; this evenhand knows the format {FORMAT}. "
-            f"Hint: {hint}."
-        )
+    fault = version_fault(number, newest=FORMAT)
+    if fault:
+        raise StudyStoreError(f"The store '{path.name}' {fault}")
 
 
 @contextmanager

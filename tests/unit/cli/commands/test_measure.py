@@ -72,7 +72,8 @@ def test_json_holds_every_number(call, predictions):
 
 def test_numbers_can_be_the_file(call, predictions, tmp_path):
     assert call("measure", predictions, *ROLES, "--out", "numbers.json").exit_code == 0
-    assert json.loads((tmp_path / "numbers.json").read_text())["people"] == 400
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    assert (numbers["format"], numbers["people"]) == ("evenhand measure 1", 400)
     assert call("measure", predictions, *ROLES, "--out", "numbers", "--format", "json").exit_code == 0
     assert not (tmp_path / "measure.html").exists()
 

@@ -109,6 +109,7 @@ def test_the_answer_for_machines(call, file, schema):
         "out": "out.parquet",
         "schema": "out.parquet.schema.toml",
         "guarantee": "out.parquet.guarantee.json",
+        "signature": None,
         "rows": 120,
         "epsilon": "1/2",
         "simulated": False,

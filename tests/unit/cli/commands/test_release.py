@@ -282,7 +282,7 @@ def test_the_classes_of_a_k_anonymous_table_are_written_beside_it(call, file, de
 
     assert found.exit_code == 0, found.output
     assert again.exit_code == 2
-    assert note["classes_file"] == "table.classes.csv"
+    assert list(note["files"]) == ["table.csv", "table.classes.csv"]
     assert classes.column_names == ["sex", "job", "count"]
     assert "table.classes.csv" in found.output
 

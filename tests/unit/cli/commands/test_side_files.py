@@ -11,7 +11,10 @@ TABLE = {"t.csv", "t.csv.json"}
 CLASSES = {*TABLE, "t.classes.csv"}
 SHARES = {"t.csv"}
 RATES = {"t.csv", "t.rates.csv"}
-SIDE = ["t.csv.guarantee.json", "t.csv.json", "t.csv.schema.toml", "t.classes.csv", "t.rates.csv"]
+SIDE = [
+    "t.csv.guarantee.json", "t.csv.json", "t.csv.schema.toml", "t.csv.guarantee.json.sig", "t.csv.json.sig",
+    "t.classes.csv", "t.rates.csv",
+]  # fmt: skip
 INFER = ["--infer-schema", "--columns", "sex"]
 LAPLACE = ["--mechanism", "laplace", "--epsilon", "1"]
 K = ["--mechanism", "k-anonymity", "--k", "2"]

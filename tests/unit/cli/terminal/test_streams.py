@@ -37,7 +37,9 @@ WORDS = {
     ],
     "schema": ["schema", "people.csv", "--out", "drafted.toml", "--overwrite"],
     "datasets": ["datasets"],
+    "verify": ["verify", "nowhere.csv", "--key", "nowhere.pub"],
     "ledger": ["ledger", "show", "nowhere.db"],
+    "keys": ["keys", "show", "nowhere.key"],
     "reproduce": ["reproduce"],
 }  # fmt: skip
 """A command line of each command that takes a moment."""

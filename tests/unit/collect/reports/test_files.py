@@ -240,7 +240,8 @@ def test_a_foreign_parquet_file_is_refused(path):
     [
         ({"format": "something else"}, "holds no reports of evenhand"),
         ({"format": None}, "holds no reports of evenhand"),
-        ({"format": "evenhand reports 2"}, "another version. Hint: update evenhand"),
+        ({"format": "evenhand reports 2"}, "knows the format 1. Hint: install a newer evenhand."),
+        ({"format": "evenhand reports 0"}, "Hint: read it with the evenhand that wrote it."),
         ({"evenhand": None}, "does not say which version"),
         ({"evenhand": "1" * 81}, "does not say which version"),
         ({"rng": None}, "'secure' or 'seeded'"),

@@ -26,15 +26,15 @@ def test_a_file_says_beside_it_what_it_is(tmp_path):
     LAPLACE.release(TABLE, post=[Nonnegative()]).write(path)
     note = json.loads((tmp_path / "table.parquet.json").read_text())
 
-    assert note["format"] == "evenhand release 1"
+    assert note["format"] == "evenhand release 2"
     assert note["mechanism"] == {"mechanism": "laplace", "epsilon": "1", "unit": "replace one"}
     assert note["guarantee"]["unit"] == "replace one"
     assert note["guarantee_in_words"].startswith("Seeing what is published")
     assert note["postprocessing"] == ["counts below 0 set to 0"]
     assert note["rng"] == "secure"
     assert note["schema_sha256"] == SCHEMA.fingerprint
-    assert note["file"] == "table.parquet"
-    assert note["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert note["files"] == {"table.parquet": hashlib.sha256(path.read_bytes()).hexdigest()}
+    assert (note["ledger_entry"], note["signed_by"]) == (None, None)
     assert set(note["versions"]) == {"evenhand", "numpy", "pyarrow"}
 
 

@@ -191,7 +191,7 @@ def test_a_database_of_somebody_else_is_refused_and_left_alone(tmp_path):
 
 @pytest.mark.parametrize(
     ("number", "hint"),
-    [(3, "install a newer evenhand"), (0, "put a copy")],
+    [(3, "install a newer evenhand"), (0, "read it with the evenhand that wrote it")],
 )
 def test_another_format_is_refused(folder, number, hint):
     _spoil(folder, f"PRAGMA user_version = {number}")
