@@ -72,6 +72,10 @@ def test_every_type_of_column_meets_every_domain(engine, kind):
     if engine is SPARK and (pa.types.is_unsigned_integer(kind) or pa.types.is_time(kind)):
         pytest.skip("Spark has no whole numbers without a sign, and groups by no time of the day")
     lazy = engine.load(pa.table(dict.fromkeys(schema.names, column)))
+    if engine is DASK and pa.types.is_dictionary(kind):
+        with pytest.raises(EngineError, match="Dask could not count"):  # nor does pandas group by two of them
+            Histogram.count(lazy, schema, ["x0", "x1"])
+        return
     expected = Table.encode(engine.collect(lazy), schema)
 
     table, counts = count_codes(nw.from_native(lazy), schema, owner="Histogram.count")
