@@ -101,10 +101,18 @@ class Verification:
         """Whether every check passed."""
         return all(check.passed for check in self.checks)
 
+    @property
+    def summary(self) -> str:
+        """The answer in a sentence."""
+        if self.passed:
+            return f"{self.release} is what was written, as far as it was checked."
+        failed = sum(not check.passed for check in self.checks)
+        return f"Do not trust {self.release}: {failed} of {len(self.checks)} checks failed."
+
     def __str__(self) -> str:
         marks = {True: "passed", False: "FAILED"}
         lines = [f"{check.name}: {marks[check.passed]}. {check.text}" for check in self.checks]
-        return "\n".join([*lines, *(f"not checked: {text}" for text in self.not_checked)])
+        return "\n".join([self.summary, *lines, *(f"not checked: {text}" for text in self.not_checked)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
@@ -112,6 +120,7 @@ class Verification:
         return {
             "release": self.release,
             "passed": self.passed,
+            "summary": self.summary,
             "checks": checks,
             "not_checked": list(self.not_checked),
             "fingerprint": self.fingerprint,

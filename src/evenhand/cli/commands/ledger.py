@@ -115,7 +115,7 @@ def show(
         terminal.fact("", str(composition))
     terminal.fact("Left", f"{total.remaining}{when}")
     for purpose, amount in list(by_purpose.items())[:_MOST_PURPOSES]:
-        terminal.fact("For", f"{purpose}: {amount}")
+        terminal.fact("For", f"{purpose}: {amount if any(amount) else 'no epsilon or delta'}")
     if len(by_purpose) > _MOST_PURPOSES:
         others = f"{len(by_purpose) - _MOST_PURPOSES:,} purposes that cost less"
         terminal.fact("", f"and {others}; --json and --html have all")

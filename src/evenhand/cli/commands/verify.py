@@ -42,6 +42,8 @@ def verify(
     """
     terminal = Terminal(as_json=as_json)
     result = engine.verify(release, key=key, ledger=ledger, schema=schema)
+    word, style = _MARKS[result.passed]
+    terminal.mark(word, result.summary, style=style, width=_WIDTH)
     for check in result.checks:
         word, style = _MARKS[check.passed]
         terminal.mark(word, check.text, style=style, width=_WIDTH)

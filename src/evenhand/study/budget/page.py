@@ -95,10 +95,13 @@ def _spent_answer(reading: BudgetReading) -> Answer:
 
 
 def budget_answers(reading: BudgetReading) -> list[Answer]:
-    """Return what is spent and left, whether that is a promise, and what it went to."""
+    """Return what is spent and left, whether that is a promise (first, where it is none), and what for."""
     if not _charges(reading):
         return [_spent_answer(reading), reading.sentences.answer("answer.nothing_yet")]
-    return [_spent_answer(reading), _bounded_answer(reading), _purpose_answer(reading)]
+    answers = [_spent_answer(reading), _bounded_answer(reading)]
+    if reading.total.unbounded:
+        answers.reverse()
+    return [*answers, _purpose_answer(reading)]
 
 
 def _bounded_answer(reading: BudgetReading) -> Answer:

@@ -43,20 +43,20 @@ def test_the_first_sentence_says_what_is_spent_and_left_and_of_what():
 )
 def test_what_is_spent_is_rounded_up_and_what_is_left_down(terms, finding):
     """A reader must not think that more is left than is."""
-    assert budget_answers(reading(*terms, delta=0))[0].finding == finding
+    assert finding in [answer.finding for answer in budget_answers(reading(*terms, delta=0))[:2]]
 
 
 @pytest.mark.parametrize(
-    ("terms", "finding"),
+    ("terms", "place", "finding"),
     [
-        ([spend("1/4")], "Every charge has a guarantee, so the sum is what is promised."),
-        ([spend(None)], "The total is unbounded: entry 2 is without a meaningful guarantee."),
-        ([spend(None), retire(2)], "Nothing that is unbounded is in use any more."),
-        ([spend(None)] * 9, "The total is unbounded: 9 entries are without a meaningful guarantee."),
+        ([spend("1/4")], 1, "Every charge has a guarantee, so the sum is what is promised."),
+        ([spend(None)], 0, "The total is unbounded: entry 2 is without a meaningful guarantee."),
+        ([spend(None), retire(2)], 1, "Nothing that is unbounded is in use any more."),
+        ([spend(None)] * 9, 0, "The total is unbounded: 9 entries are without a meaningful guarantee."),
     ],
 )
-def test_the_second_says_whether_the_sum_is_a_promise(terms, finding):
-    assert budget_answers(reading(*terms))[1].finding == finding
+def test_whether_the_sum_is_a_promise_is_said_second_and_first_where_it_is_none(terms, place, finding):
+    assert budget_answers(reading(*terms))[place].finding == finding
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_ledger_made_again_from_an_export_shows_where_the_unknown_begins():
     terms = {"kind": "restore", "purpose": "made again from an export of 2 entries", "hours": 1.0}
     page = build_budget_page(reading(spend("1/4"), terms))
 
-    assert page.answers[1].finding == "The total is unbounded: entry 3 is without a meaningful guarantee."
+    assert page.answers[0].finding == "The total is unbounded: entry 3 is without a meaningful guarantee."
     assert section_of(page, "entries").tables[0].rows[0][2:4] == [terms["purpose"], "unbounded"]
 
 
