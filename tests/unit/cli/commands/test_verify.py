@@ -145,6 +145,7 @@ def test_a_change_ends_with_1_and_a_sentence(call, signed):
     done, told = call("verify", signed), json.loads(call("verify", signed, "--json").stdout)
 
     assert (done.exit_code, told["exit"], told["passed"]) == (1, 1, False)
+    assert done.stdout.startswith("Failed      Do not trust table.csv: 1 of ")
     assert "Failed      table.csv was changed: its SHA-256 is not the one in the note." in done.stdout
 
 
