@@ -222,6 +222,9 @@ Post = Annotated[list[str] | None, protection_option("LIST", "Then, in order: {s
 Repeats = Annotated[int | None, design_option("N", "Runs of each setting. [{default}]")]
 Seed = Annotated[int | None, design_option("N", "What everything drawn derives from. [0]")]
 Workers = Annotated[int | None, design_option("N", "Runs at the same time. [one per processor]")]
+FileWorkers = Annotated[
+    int | None, design_option("N", "Threads. [one per processor, 8 at most]", "--workers")
+]
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]

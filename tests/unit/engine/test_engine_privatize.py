@@ -129,7 +129,7 @@ def test_the_size_of_batches_changes_nothing_but_the_draws(source, tmp_path, bat
 def test_every_protocol_and_form_of_file_goes_there_and_back(csv, tmp_path, protocol, out, monkeypatch):
     """In pieces so small that each batch is cut."""
     monkeypatch.setattr("evenhand.engine.writers._PIECE_BYTES", 20_000)
-    monkeypatch.setattr("evenhand.engine.estimates._PIECE_BYTES", 20_000)
+    monkeypatch.setattr("evenhand.engine.counting._PIECE_BYTES", 20_000)
     for split in ("optimal", "sample"):
         how = {"epsilon": 8, "protocol": protocol, "split": split, "overwrite": True, "simulate": 3}
         privatize_file(csv, tmp_path / out, schema=SCHEMA, **how)

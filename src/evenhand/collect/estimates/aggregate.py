@@ -189,7 +189,7 @@ class Aggregate:
             raise InvalidParameterError(
                 "other", owner="Aggregate.merge", must_be=why[0], got=why[1], hint=why[2]
             )
-        sums = {name: _add_columns(own, other.columns[name]) for name, own in self.columns.items()}
+        sums = {name: add_counts(own, other.columns[name]) for name, own in self.columns.items()}
         table = None if self.crossed is None or other.crossed is None else self.crossed + other.crossed
         inferred = tuple(name for name in sums if name in {*self.inferred, *other.inferred})
         return replace(
@@ -382,7 +382,8 @@ def _cross(joint: JointReports, *, crossed: bool | None) -> Table | None:
     return np.bincount(codes, minlength=math.prod(shape)).reshape(shape)
 
 
-def _add_columns(own: ColumnCounts, other: ColumnCounts) -> ColumnCounts:
+def add_counts(own: ColumnCounts, other: ColumnCounts) -> ColumnCounts:
+    """Return the sum of the counts of one column."""
     both = None
     if own.by_outcome is not None and other.by_outcome is not None:
         both = OutcomeCounts(

@@ -1,0 +1,59 @@
+"""Work on pieces of a file in several threads, with results in the order of the pieces."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from evenhand._validate import integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+MOST_WORKERS = 64
+_USUAL = 8  # more threads take more memory and wait for one another
+
+
+def count_workers(workers: int | None, *, owner: str) -> int:
+    """Return how many threads work: what was asked for, else one for each core, and eight at most.
+
+    >>> count_workers(3, owner="example")
+    3
+    """
+    if workers is not None:
+        return integer("workers", workers, owner=owner, low=1, high=MOST_WORKERS)
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # a system that does not say which cores this process may use
+        cores = os.cpu_count() or 1
+    return max(1, min(cores, _USUAL))
+
+
+def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    """Yield what `work` makes of each item, in their order.
+
+    At most one more item than there are workers is on its way, so memory does not depend on how many there
+    are. After an error no further item is begun, and all threads have ended when it reaches the caller.
+
+    >>> list(map_in_order(str, range(4), workers=2))
+    ['0', '1', '2', '3']
+    """
+    if workers == 1:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[Any]] = deque()
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="evenhand")
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
