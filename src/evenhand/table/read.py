@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 from evenhand._validate import integer, kind_of, refuse
 from evenhand.table.csv.read import CsvBatches, find_format, read_text
@@ -284,6 +284,11 @@ def _value_type(kind: Any) -> Any:
     return getattr(kind, "value_type", kind)
 
 
+def _refuse_other_columns(file: Path, parts: Parts) -> NoReturn:
+    why = f"its columns are not those of {own_name(parts.files[0])}, in name, order and type."
+    refuse_file(own_name(file), why)
+
+
 def _refuse_mixed_forms(parts: Parts, *, owner: str) -> None:
     if len({file_form(file, owner=owner) for file in parts.files}) > 1:
         refuse_file(parts.name, "it has text files and Parquet files. Hint: a pattern such as '*.csv'.")
@@ -296,16 +301,32 @@ def file_columns(
     file_format: FileFormat | None = None,
     owner: str = "file_columns",
 ) -> tuple[str, ...]:
-    """Return the names of the columns of a file, or of the first file of a folder or pattern, in order.
+    """Return the names of the columns of a file, in order; files of a folder or pattern must have the same.
 
     They may be private where a file has no header: show none of them that was not asked for by name.
     """
-    first = find_parts(path, endings=ENDINGS).files[0]
-    form = file_form(first, owner=owner)
-    with open_source(first, limits=limits, owner=owner) as source:
+    parts = find_parts(path, endings=ENDINGS)
+    if parts.is_alone:
+        return tuple(_fields_of(path, limits, file_format, owner))
+    _refuse_mixed_forms(parts, owner=owner)
+    written = detect_file_format(parts.files[0], file_format, limits=limits)
+    first = _fields_of(parts.files[0], limits, written, owner)
+    for file in parts.files[1:]:
+        other = _fields_of(file, limits, written, owner)
+        if list(other.items()) != list(first.items()):
+            _refuse_other_columns(file, parts)
+    return tuple(first)
+
+
+def _fields_of(
+    path: str | os.PathLike[str], limits: Limits, file_format: FileFormat | None, owner: str
+) -> dict[str, Any]:
+    """Return the names of the columns of a file, each with its type where the file has one."""
+    form = file_form(path, owner=owner)
+    with open_source(path, limits=limits, owner=owner) as source:
         if form == "csv":
-            return CsvBatches.names_in(source, limits, file_format)
-        return ParquetBatches.names_in(source, limits)
+            return dict.fromkeys(CsvBatches.names_in(source, limits, file_format))
+        return {field.name: _value_type(field.type) for field in ParquetBatches.fields_in(source, limits)}
 
 
 def file_form(path: str | os.PathLike[str], *, owner: str, parameter: str = "path", hint: str = "") -> Form:

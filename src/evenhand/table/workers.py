@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import queue
+import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,3 +59,62 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
             yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+_END = object()
+
+
+def read_ahead(items: Iterable[Item], *, most: int = 2) -> Iterator[Item]:
+    """Yield items that another thread takes from their iterator, at most `most` of them ahead.
+
+    An error of the iterator reaches the caller at its place; when the caller stops, so does the thread.
+
+    >>> list(read_ahead(range(3)))
+    [0, 1, 2]
+    """
+    reader = _Reader(items, most)
+    reader.start()
+    try:
+        while (item := reader.take()) is not _END:
+            yield item
+    finally:
+        reader.stop()
+
+
+class _Reader(threading.Thread):
+    """A thread that goes through an iterator, and waits where too many items are ready."""
+
+    def __init__(self, items: Iterable[Any], most: int) -> None:
+        super().__init__(name="evenhand reader", daemon=True)
+        self._items = items
+        self._ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(most)
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        try:
+            for item in self._items:
+                self._put(item, None)
+                if self._stopped.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 - it is raised where the items are used
+            self._put(_END, error)
+        else:
+            self._put(_END, None)
+
+    def _put(self, item: Any, error: BaseException | None) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._ready.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+    def take(self) -> Any:
+        item, error = self._ready.get()
+        if error is not None:
+            raise error
+        return item
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join()
