@@ -16,6 +16,7 @@ from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
+from evenhand.errors import UnreadableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.randomness import KeyedSource, Source
@@ -67,8 +68,9 @@ class Streams:
         if self._keys is None:
             return self.source
         key, _ = self._keys
-        if key is None:
-            raise LookupError
+        if key is None:  # all were drawn, and one is gone
+            why = "The unfinished run was not taken up: reports of it are missing."
+            raise UnreadableFileError(f"{why} Hint: remove its hidden folder beside the output.")
         return KeyedSource(key, f"{self._name} unit {place}")
 
     @property

@@ -281,16 +281,14 @@ class _Run:
 
     def write_file(self, path: Any, out: Any, terms: Any, *, overwrite: bool) -> Privatized:
         """Draw all rows into one file."""
+        is_placing = terms is not None and Unfinished.is_placing_beside(out)
+        places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite or is_placing)
+        _refuse_inside(places.out, path, self.parts)
         if terms is None:
-            places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite)
-            _refuse_inside(places.out, path, self.parts)
             charge = self._charge(path, "")
             drawn = self.drawing.draw(path, places, self.form, Streams(self.source), progress=self.progress)
             return self._privatized(places, [drawn], charge)
-        Places.of(out, taken_by=self.parts.files, overwrite=True)
-        _refuse_inside(Places.named(out).out, path, self.parts)
         with Unfinished(out, terms) as unfinished:
-            places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite or unfinished.is_placing)
             charge = self._charge(path, unfinished.run)
             spool = unfinished.spool()
             streams = Streams(self.source, unfinished.keys)

@@ -130,10 +130,14 @@ class Unfinished:
         drawn = bytes.fromhex(key.read_text("ascii")) if key.exists() else None
         return drawn, bytes.fromhex((self.folder / _ORDER).read_text("ascii"))
 
-    @property
-    def is_placing(self) -> bool:
-        """Whether the output was complete and about to take its place when the run was interrupted."""
-        return self._is_kept and bool(self._state.get("placing"))
+    @staticmethod
+    def is_placing_beside(out: str | os.PathLike[str]) -> bool:
+        """Whether a run was interrupted when its output was complete and began to take its place."""
+        place = resolve_folder(out)
+        with suppress(OSError, ValueError, AttributeError):
+            state = json.loads((place.parent / f".{place.name}{ENDING}" / _STATE).read_text("utf-8"))
+            return state.get("placing") is True
+        return False
 
     def mark_placing(self) -> None:
         """Say that the output is complete; the key is removed first."""
