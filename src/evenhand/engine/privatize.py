@@ -249,7 +249,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     terms = _terms(parts, out, drawing, told, batch_rows) if resume else None
     run = _Run(drawing, parts, form, source, told, ledger, progress)
     if is_folder:
-        return run.write_folder(path, FolderPlaces.of(out, parts, overwrite=overwrite), terms)
+        is_placing = terms is not None and Unfinished.is_placing_beside(out)
+        places = FolderPlaces.of(out, parts, overwrite=overwrite or is_placing)
+        return run.write_folder(path, places, terms, is_placing=is_placing)
     return run.write_file(path, out, terms, overwrite=overwrite)
 
 
@@ -298,12 +300,15 @@ class _Run:
             )  # fmt: skip
         return self._privatized(places, [drawn], charge)
 
-    def write_folder(self, path: Any, places: FolderPlaces, terms: Any) -> Privatized:
+    def write_folder(self, path: Any, places: FolderPlaces, terms: Any, *, is_placing: bool) -> Privatized:
         """Draw each file into one of its own; the folder of them appears at the end."""
         with Unfinished(places.out, terms) as unfinished:
             charge = self._charge(path, "" if terms is None else unfinished.run)
             keys = None if terms is None else unfinished.keys
             beside = unfinished.folder / "parts"
+            is_placed = is_placing and not beside.exists()
+            if is_placed:
+                beside = places.out
             beside.mkdir(exist_ok=True)
             many = len(self.parts) >= self.drawing.workers
             drawing = replace(
@@ -324,7 +329,8 @@ class _Run:
                     rows = sum(each.record.rows for each in drawn)
                     self.progress(rows, len(drawn) / len(self.parts))
             unfinished.mark_placing()
-            places.put_in_place(beside)
+            if not is_placed:
+                places.put_in_place(beside)
         return self._privatized(places.first, drawn, charge, out=places.out)
 
     def _part_source(self, place: int) -> Source:

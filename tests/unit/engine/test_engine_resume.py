@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenhand.engine import estimate_file, privatize_file
+from evenhand.engine.drawing import Drawing
+from evenhand.engine.places import FolderPlaces
 from evenhand.engine.unfinished import Spool, Unfinished, describe_input
 from evenhand.errors import InvalidParameterError, UnreadableFileError, UnwritableFileError
 from evenhand.privacy.ledger import Ledger
@@ -202,8 +204,6 @@ def test_a_folder_is_taken_up_file_by_file(data, tmp_path, monkeypatch):
         write(people(90, seed=place), folder / f"{place}.parquet")
     (tmp_path / "whole").mkdir()
     run(folder, tmp_path / "whole" / "out", workers=1)
-    from evenhand.engine.drawing import Drawing
-
     undo = interrupt(monkeypatch, Drawing, "draw", 2)
     with pytest.raises(KeyboardInterrupt):
         run(folder, tmp_path / "out", workers=1)
@@ -218,6 +218,25 @@ def test_a_folder_is_taken_up_file_by_file(data, tmp_path, monkeypatch):
     assert done.rows == 270
     assert not hidden.exists()
     assert estimate_file(tmp_path / "out").rows == 270
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_folder_that_was_about_to_take_its_place_takes_it(data, tmp_path, monkeypatch, when):
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for place in range(2):
+        write(people(90, seed=place), folder / f"{place}.parquet")
+    owner, name = (Unfinished, "mark_placing") if when == "before" else (FolderPlaces, "put_in_place")
+    undo = interrupt(monkeypatch, owner, name)
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, tmp_path / "out")
+    undo()
+    assert (tmp_path / "out").exists() == (when == "after")
+    assert not (tmp_path / HIDDEN.format("out") / "key").exists()
+
+    assert run(folder, tmp_path / "out").rows == 180
+    assert estimate_file(tmp_path / "out").rows == 180
+    assert not (tmp_path / HIDDEN.format("out")).exists()
 
 
 @pytest.mark.nightly

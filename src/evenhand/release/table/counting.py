@@ -122,6 +122,24 @@ def whole_or_real(values: Any, *, parameter: str, owner: str) -> NDArray[Any]:
     raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="something else")
 
 
+def checked_cells(cells: Any, filled: Any, size: int) -> Cells:
+    """Return cells by their numbers, each once and in order, with their counts; refuse anything else."""
+    numbers = np.asarray(cells)
+    counts = whole_or_real(filled, parameter="filled", owner="Histogram")
+    fits = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
+    if fits and numbers.size:
+        in_range = 0 <= int(numbers.min()) <= int(numbers.max()) < size
+        fits = in_range and bool((numbers[1:] > numbers[:-1]).all())
+    if not fits:
+        must_be = f"an increasing array of whole numbers from 0 to {size - 1}"
+        raise InvalidParameterError("cells", owner="Histogram", must_be=must_be, got="something else")
+    if counts.shape != numbers.shape:
+        raise InvalidParameterError(
+            "filled", owner="Histogram", must_be="one count per cell", got="another shape"
+        )
+    return Cells(numbers.astype(np.int64), counts)
+
+
 def _read_only_copy(array: NDArray[Any], kind: type[np.generic]) -> NDArray[Any]:
     copy = array.astype(kind)
     copy.flags.writeable = False

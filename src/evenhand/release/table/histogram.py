@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from html import escape
@@ -19,12 +20,14 @@ from evenhand.release.table.counting import (
     MOST_COUNT,
     Cells,
     cell_numbers,
+    checked_cells,
     checked_size,
     count_rows,
     sum_by_cell,
     sum_counts,
     whole_or_real,
 )
+from evenhand.release.table.files import count_file
 from evenhand.release.table.frames import cells_frame, read_cells
 from evenhand.schema import Schema
 from evenhand.schema.text import visible
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.table import FileFormat
     from evenhand.table.frames import Backend
 
 
@@ -115,7 +119,7 @@ class Histogram:
                 )
             object.__setattr__(self, "counts", self._clip_to_bound(counts.reshape(self.shape)))
         else:
-            cells, filled = _checked_cells(self.cells, self.filled, self.size)
+            cells, filled = checked_cells(self.cells, self.filled, self.size)
             object.__setattr__(self, "cells", _read_only(cells))
             object.__setattr__(self, "filled", self._clip_to_bound(filled))
 
@@ -135,13 +139,15 @@ class Histogram:
         *,
         bound: int | None = None,
         rng: Any = None,
+        file_format: FileFormat | None = None,
     ) -> Histogram:
         """Count the people in every declared cell, the empty ones too.
 
         Parameters
         ----------
-        df : pandas, Polars or Arrow frame, or Table
-            One row for each person. A :class:`~evenhand.table.Table` is taken as it is.
+        df : pandas, Polars or Arrow frame, Table, or path
+            One row for each person. A :class:`~evenhand.table.Table` is taken as it is. A path names a file
+            of any length, a folder or a pattern, which is counted in batches.
         schema : Schema
             The columns with their domains and rules; values outside follow the column's rule. Where
             that is ``"drop"`` the person is in no cell, and `may_drop` names the column.
@@ -152,6 +158,8 @@ class Histogram:
         rng : None, int, Generator or Source
             Where the schema has the role `person`, what says which rows of a person count: None for the
             operating system's secure source, anything else for a simulation.
+        file_format : FileFormat, optional
+            What is known of how a file is written.
 
         Notes
         -----
@@ -172,6 +180,9 @@ class Histogram:
         chosen = _choose_columns(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
         size = checked_size(shape, owner="Histogram.count")
+        if isinstance(df, str | os.PathLike):
+            options: Any = {"source": source_from(rng), "file_format": file_format}
+            return cls.of_stored(count_file(df, chosen, shape, size, **options), chosen, bound=bound)
         if isinstance(df, Table) and chosen.person is not None:
             must_be = "a frame, whose rows of one person can be told apart"
             raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="a Table")
@@ -475,23 +486,6 @@ def _check_codes(coded: Schema, wanted: Schema) -> None:
 
 def _shape(schema: Schema) -> tuple[int, ...]:
     return tuple(column.size for column in schema)
-
-
-def _checked_cells(cells: Any, filled: Any, size: int) -> Cells:
-    numbers = np.asarray(cells)
-    counts = whole_or_real(filled, parameter="filled", owner="Histogram")
-    fits = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
-    if fits and numbers.size:
-        in_range = 0 <= int(numbers.min()) <= int(numbers.max()) < size
-        fits = in_range and bool((numbers[1:] > numbers[:-1]).all())
-    if not fits:
-        must_be = f"an increasing array of whole numbers from 0 to {size - 1}"
-        raise InvalidParameterError("cells", owner="Histogram", must_be=must_be, got="something else")
-    if counts.shape != numbers.shape:
-        raise InvalidParameterError(
-            "filled", owner="Histogram", must_be="one count per cell", got="another shape"
-        )
-    return Cells(numbers.astype(np.int64), counts)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
