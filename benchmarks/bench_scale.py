@@ -121,7 +121,8 @@ def duckdb(source, out, threads):
 
     with duckdb.connect(config={"threads": threads}) as connection:
         found = connection.execute("SELECT * FROM read_parquet(?)", [str(source)])
-        _draw((pa.Table.from_batches([batch]) for batch in found.fetch_record_batch(BATCH)), out)
+        read = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 2
+        _draw((pa.Table.from_batches([batch]) for batch in read(BATCH)), out)
 
 
 def estimate(source, out, threads):  # noqa: ARG001 - it writes nothing
