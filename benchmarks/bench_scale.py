@@ -5,7 +5,7 @@ Run ``python benchmarks/bench_scale.py --rows 1e6 1e7 1e8``; ``--engines`` picks
 The input is Parquet (zstd) with four columns of text, stored as lists of 2, 6, 51 and 74 values; all four are
 reported by GRR, Parquet to Parquet.
 
-Every row of the table is a process of its own, which first does a small file to compile and to load what it
+Every row of the table is a process of its own, which first does a shorter file to compile and to load what it
 needs. CPU seconds are user and system time of the run itself, of all threads and child processes. Memory is
 the peak of the resident memory of the whole tree of processes, start-up and all. The floor reads the same
 Parquet and writes it again, by pyarrow alone.
@@ -40,7 +40,7 @@ from evenhand.table import Table
 SIZES = {"sex": 2, "race": 6, "state": 51, "age": 74}
 EPSILON = 4
 BATCH = 1 << 18
-SMALL = 50_000
+SMALL = 600_000
 SCHEMA = Schema(
     [Column(name, Domain.categorical([f"{name}{code}" for code in range(k)])) for name, k in SIZES.items()],
     sensitive=list(SIZES),
