@@ -120,8 +120,8 @@ def duckdb(source, out, threads):
     import duckdb
 
     with duckdb.connect(config={"threads": threads}) as connection:
-        found = connection.execute("SELECT * FROM read_parquet(?)", [str(source)])
-        read = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 2
+        found = connection.sql(f"SELECT * FROM read_parquet('{source}')")
+        read = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader  # before DuckDB 2
         _draw((pa.Table.from_batches([batch]) for batch in read(BATCH)), out)
 
 

@@ -133,6 +133,7 @@ class Aggregate:
             What the values are called.
         """
         name = random_part() if part is None else part
+        maker: Protocol | Strategy
         binary = None if outcome is None else _read_outcome(outcome, len(reports))
         if isinstance(reports, JointReports):
             sums, maker, table = (
@@ -269,9 +270,9 @@ class Aggregate:
         level : float
             The level of intervals.
         """
-        name = next(iter(self.columns)) if column is None and len(self.columns) == 1 else column
+        name = next(iter(self.columns)) if column is None and len(self.columns) == 1 else str(column)
         if name not in self.columns:
-            raise ColumnNotFoundError(str(name), tuple(self.columns), place="among those counted")
+            raise ColumnNotFoundError(name, tuple(self.columns), place="among those counted")
         counts = self.columns[name].by_outcome
         if counts is None:
             must_be = "counted by an outcome, see Aggregate.of"
