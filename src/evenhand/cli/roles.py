@@ -118,7 +118,8 @@ def open_people(terminal: Terminal, typed: Mapping[str, Any], *, may_draw: bool 
     all have to be counted.
     """
     declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
-    rows = (typed.get("rows") or LARGE_FILE_ROWS) if may_draw else None
+    asked = LARGE_FILE_ROWS if typed.get("rows") is None else typed["rows"]
+    rows = asked if may_draw else None
     opened = open_typed(
         terminal, typed["data"], typed_format(typed), schema=declared, rows=rows, seed=typed.get("seed") or 0
     )

@@ -166,7 +166,8 @@ def build_plan(opened: Opened, task: Any, typed: Mapping[str, Any], setup: Setup
         own = {"schema": setup.schema, "notes": setup.sentences}
     if opened.drawn is not None:
         own["notes"] = (*own["notes"], sampled_sentence(opened.drawn))
-    source = replace(opened.source, rows=typed.get("rows") or opened.drawn)
+    rows = opened.drawn if typed.get("rows") is None else typed["rows"]
+    source = replace(opened.source, rows=rows)
     return Plan(data=source, task=task, **own, **typed_design(typed))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from evenhand._validate import integer
 from evenhand.errors import LimitExceededError
 from evenhand.table.csv.read import read_text
 from evenhand.table.file_format import FileFormat
@@ -64,6 +65,7 @@ def read_or_sample(
     except LimitExceededError as error:
         if rows is None or error.limit != "bytes":
             raise
+    rows = integer("rows", rows, owner="read_or_sample", low=1)
     drawn = sample_rows(path, rows, source=source, schema=schema, file_format=file_format)
     if schema is None and file_form(parts.files[0], owner="read") == "csv":
         drawn = _find_types(drawn, detect_file_format(path, file_format, limits=STREAM_LIMITS))
