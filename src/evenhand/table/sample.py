@@ -21,7 +21,6 @@ from evenhand.table.source import over_limit
 if TYPE_CHECKING:
     import os
 
-    from evenhand.privacy.randomness import Source
     from evenhand.schema import Schema
 
 LARGE_FILE_ROWS = 500_000
@@ -39,7 +38,7 @@ def read_or_sample(
     path: str | os.PathLike[str],
     *,
     rows: int | None,
-    source: Source,
+    source: Any,
     schema: Schema | None = None,
     limits: Limits,
     file_format: FileFormat | None = None,
@@ -53,7 +52,7 @@ def read_or_sample(
     rows : int, optional
         How many rows to draw where all do not fit; None to refuse it then.
     source : Source
-        Where the draws come from; one word for each row.
+        Where the draws come from (it stands above this layer); one word for each row.
     schema, limits, file_format
         As for :func:`evenhand.table.read`.
     """
@@ -82,7 +81,7 @@ def sample_rows(
     path: str | os.PathLike[str],
     rows: int,
     *,
-    source: Source,
+    source: Any,
     schema: Schema | None = None,
     file_format: FileFormat | None = None,
 ) -> pa.Table:
