@@ -229,6 +229,9 @@ Scheduler = Annotated[
 TlsCa = Annotated[Path | None, design_option("FILE", "Certificate of the authority, for tls:// addresses.")]
 TlsCert = Annotated[Path | None, design_option("FILE", "Our certificate.")]
 TlsKey = Annotated[Path | None, design_option("FILE", "Its key.")]
+FileWorkers = Annotated[
+    int | None, design_option("N", "Threads. [one per processor, 8 at most]", "--workers")
+]
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]

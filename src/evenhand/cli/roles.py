@@ -24,6 +24,8 @@ from evenhand.study.intake.setup import (
     set_up,
 )
 from evenhand.study.page.wording import outcome_name
+from evenhand.study.tasks.shared.rows import sampled_sentence
+from evenhand.table.sample import LARGE_FILE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,10 +111,18 @@ def repeat_options(typed: Mapping[str, Any]) -> list[str]:
     return [*words, *(["--missing-group"] if typed.get("missing_group") else [])]
 
 
-def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
-    """Return the rows of the data that was named, with the schema that was declared for them."""
+def open_people(terminal: Terminal, typed: Mapping[str, Any], *, may_draw: bool = True) -> Opened:
+    """Return the rows of the data that was named, with the schema that was declared for them.
+
+    Of a file that does not fit, so many rows as were asked for, else a number that is said, are drawn, unless
+    all have to be counted.
+    """
     declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
-    opened = open_typed(terminal, typed["data"], typed_format(typed), schema=declared)
+    asked = LARGE_FILE_ROWS if typed.get("rows") is None else typed["rows"]
+    rows = asked if may_draw else None
+    opened = open_typed(
+        terminal, typed["data"], typed_format(typed), schema=declared, rows=rows, seed=typed.get("seed") or 0
+    )
     report_reading(terminal, opened)
     return opened
 
@@ -133,6 +143,8 @@ def report_reading(terminal: Terminal, opened: Opened) -> None:
     terminal.say("Reading", f"{label}, {opened.rows:,} rows, {columns}, {missing}")
     if opened.note:
         terminal.say("Note", opened.note)
+    if opened.drawn is not None:
+        terminal.say("Note", sampled_sentence(opened.drawn))
 
 
 def assign_roles(

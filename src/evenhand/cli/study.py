@@ -30,6 +30,7 @@ from evenhand.study.run.events import Started, Timed
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store
+from evenhand.study.tasks.shared.rows import sampled_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -178,13 +179,17 @@ def load_plan(
     if typed["data"] is None and source is not None and source.file_format is not None:
         asked = source.file_format if asked is None else asked.fill_in(source.file_format)
     options = source.options if source else None
-    opened = open_typed(terminal, name, asked, schema=plan.schema, options=options)
-    report_reading(terminal, opened)
     rows = typed.get("rows")
     if rows is None and source is not None:
         rows = source.rows
+    seed = typed["seed"] if is_typed(typed.get("seed")) else plan.seed
+    opened = open_typed(terminal, name, asked, schema=plan.schema, options=options, rows=rows, seed=seed)
+    report_reading(terminal, opened)
     schema = plan.schema or opened.schema
-    changed = plan.with_(data=replace(opened.source, rows=rows), schema=schema, **typed_design(typed))
+    said = () if opened.drawn is None else (sampled_sentence(opened.drawn),)
+    notes = (*plan.notes, *(note for note in said if note not in plan.notes))
+    source = replace(opened.source, rows=rows)
+    changed = plan.with_(data=source, schema=schema, notes=notes, **typed_design(typed))
     return changed, opened.frame
 
 
@@ -193,7 +198,10 @@ def build_plan(opened: Opened, task: Any, typed: Mapping[str, Any], setup: Setup
     own: dict[str, Any] = {"notes": (opened.note,) if opened.note else ()}
     if setup is not None:
         own = {"schema": setup.schema, "notes": setup.sentences}
-    source = replace(opened.source, rows=typed.get("rows"))
+    if opened.drawn is not None:
+        own["notes"] = (*own["notes"], sampled_sentence(opened.drawn))
+    rows = opened.drawn if typed.get("rows") is None else typed["rows"]
+    source = replace(opened.source, rows=rows)
     return Plan(data=source, task=task, **own, **typed_design(typed))
 
 

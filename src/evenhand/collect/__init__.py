@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evenhand.collect.estimates.aggregate import Aggregate
     from evenhand.collect.estimates.frequencies import ConsistentShares, Frequencies, Intervals
     from evenhand.collect.estimates.group_rates import GroupRates, group_rates
     from evenhand.collect.fairest.group_outcomes import GroupOutcomes
@@ -39,6 +40,7 @@ __all__ = [
     "RAPPOR",
     "SS",
     "THE",
+    "Aggregate",
     "Certificate",
     "Combined",
     "CombinedOptimal",
@@ -73,6 +75,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "estimates.aggregate": ("Aggregate",),
     "estimates.frequencies": ("ConsistentShares", "Frequencies", "Intervals"),
     "estimates.group_rates": ("GroupRates", "group_rates"),
     "fairest.group_outcomes": ("GroupOutcomes",),

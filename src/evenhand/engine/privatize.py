@@ -1,67 +1,52 @@
-"""Files of any length, privatised in batches of bounded memory; three files appear together or not at all."""
+"""Files of any length, privatised in batches of bounded memory, and written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.strategy import draw_joint_reports
-from evenhand.collect.privatizer.bare_columns import write_out_views
+from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
-from evenhand.engine.record import FORMAT, Record
-from evenhand.engine.row_order import RowOrder, describe_row_order
-from evenhand.engine.shuffle import Shuffle, regroup
-from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
-from evenhand.errors import GuaranteeError, InvalidParameterError, UnwritableFileError
+from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
+from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
+from evenhand.engine.unfinished import Unfinished, describe_input
+from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
+from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.signing.keys import find_key
-from evenhand.privacy.signing.notes import hash_open_file, hash_terms
-from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS
-from evenhand.table.read import BATCH_ROWS, file_columns, file_form, open_batches
-from evenhand.table.side_files import (
-    record_path,
-    refuse_tables_beside,
-    schema_path,
-    side_files,
-    signature_path,
-)
+from evenhand.table.parts import find_parts
+from evenhand.table.read import BATCH_ROWS, ENDINGS, file_columns, file_form, open_batches
 from evenhand.table.source import own_name
-from evenhand.table.write import replacing_together
+from evenhand.table.workers import count_workers, map_in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from evenhand.collect.joint.strategy import Strategy
-    from evenhand.privacy.ledger import AnyLedger, Entry
+    from evenhand.engine.record import Record
+    from evenhand.privacy.ledger import AnyLedger, Entry, Ledger
     from evenhand.privacy.randomness import Source
     from evenhand.privacy.signing.keys import AnyKey, SigningKey
     from evenhand.schema import Schema
     from evenhand.table import FileFormat
     from evenhand.table.limits import Limits
+    from evenhand.table.parts import Parts
 
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
 
 _OWNER = "privatize_file"
-_EXPANDED_BYTES = 32 << 20
 _HELD_BACK = "the true values stay with whoever made the reports from them"
 
 
@@ -72,9 +57,9 @@ class Privatized:
     Parameters
     ----------
     places : Places
-        The three files.
+        The three files; of a folder, the folder and what stands beside its first file.
     record : Record
-        What the file of the guarantee says.
+        What the file of the guarantee says; of a folder, that of its first file, with the number of all rows.
     schema : Schema
         What the file of the schema says.
     left_out : tuple of str
@@ -87,6 +72,8 @@ class Privatized:
         Whether the output stands in the order of the input.
     charge : Entry or None
         The entry of the ledger that was charged with it.
+    parts : int
+        How many files of reports were written.
     """
 
     places: Places
@@ -97,6 +84,7 @@ class Privatized:
     follow_order: tuple[str, ...]
     keeps_order: bool
     charge: Entry | None = None
+    parts: int = 1
 
     @property
     def rows(self) -> int:
@@ -132,8 +120,10 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     ledger: AnyLedger | None = None,
     purpose: str | None = None,
     sign: AnyKey | None = None,
+    workers: int | None = None,
+    resume: bool = False,
 ) -> Privatized:
-    r"""Randomise columns of a CSV or Parquet file, a batch of rows at a time, into another file.
+    r"""Randomise columns of CSV or Parquet files, a batch of rows at a time, into another file or folder.
 
     Every row is one person. The columns that are reported are replaced by their reports, each drawn on its
     own from the operating system's secure source. The output stands in an order of its own: one uniform order
@@ -141,13 +131,19 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     ``<out>.guarantee.json``, which :func:`evenhand.engine.estimate_file` needs. The three files appear when
     all of them are complete; after an error nothing is left behind.
 
+    Of a folder or a pattern, all files are one table. If `out` is the name of a file, all people go there, in
+    one order. If it has no ending, it becomes a folder with one file of reports for each file that was read,
+    each with its own schema and guarantee beside it; the folder appears when all of it is complete. In which
+    file a person is, is then in the clear, and the guarantees say so.
+
     A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
     This is measured, without a look at the reported columns, and the guarantee lists it as in the clear.
 
     Parameters
     ----------
     path, out : str or path
-        The two files: what is read ends as for :func:`evenhand.table.read`, and what is written with
+        What is read, a file, a folder or a pattern such as ``"data/*.parquet"``, and what is written. Names
+        of files that are read end as for :func:`evenhand.table.read`, of those that are written with
         ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``. CSV is written in UTF-8 with commas, whatever was
         read; what is passed on stands as it stood.
     schema : Schema
@@ -188,6 +184,16 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     sign : SigningKey, str or path, optional
         The private key that signs ``<out>.guarantee.json``, or its file. The signature goes to
         ``<out>.guarantee.json.sig``. A key that cannot be used is refused before anything is drawn.
+    workers : int, optional
+        How many threads work; by default one for each core, and eight at most. The reports of a simulation do
+        not depend on it.
+    resume : bool, default False
+        Whether a run that is interrupted, or finds the disk full, can be taken up by the same call. A hidden
+        folder beside the output, which nobody else can enter, then keeps what is drawn and the key that it is
+        drawn from; the key is removed as soon as all is drawn. What is complete is kept; what is not is
+        drawn again with the same bits, so nobody gets a second report and a ledger is charged once. If the
+        input, a setting or the version of evenhand has changed, the call is refused. See
+        :mod:`evenhand.engine.unfinished`.
 
     Returns
     -------
@@ -215,58 +221,47 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     >>> written.rows, written.record.in_clear, sorted(path.name for path in folder.iterdir())
     (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
     """
-    form = file_form(out, owner=_OWNER, parameter="out")
     boolean("keep_order", keep_order, owner=_OWNER)
+    boolean("resume", resume, owner=_OWNER)
     key = _key_for(sign, simulated=simulate is not None)
+    parts = find_parts(path, endings=ENDINGS)
+    is_folder = goes_into_folder(parts, out)
+    form = file_form(
+        parts.files[0] if is_folder else out, owner=_OWNER, parameter="path" if is_folder else "out"
+    )
     file_options: Any = {"limits": limits, "file_format": file_format, "owner": _OWNER}
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked, keep_declared=keep_declared)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
-    places = Places.of(out, taken_by=path, overwrite=overwrite)
-    _solve_channels(chosen, solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
+    if resume and source.simulated:
+        must_be = "False for a simulation, which can be run again with its seed"
+        raise InvalidParameterError("resume", owner=_OWNER, must_be=must_be, got=True)
+    _solve_channels(chosen, solving)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
     promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
-    declared = schema.select([name for name in schema.names if name in choice.kept])
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
-    reading = partial(open_batches, path, batch_rows=batch_rows, **file_options)
+    drawing = Drawing(
+        schema,
+        chosen,
+        choice,
+        promise,
+        partial(open_batches, batch_rows=batch_rows, **file_options),
+        keep_order,
+        count_workers(workers, owner=_OWNER),
+    )
     told = purpose
     if told is None:
         told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
-    check_rows = partial(_check_rows, reading, schema, chosen)
-    charge = _charge(ledger, path, promise, source=source, purpose=told, check_rows=check_rows)
-    output_kind = CsvOutput if form == "csv" else ParquetOutput
-    order = RowOrder(() if keep_order else choice.in_clear)
-    with (
-        reading() as batches,
-        places.open_files(signed=key is not None) as (file, schema_file, record_file, *signatures),
-        output_kind(file, batches.schema, schema, chosen, packed=places.packed) as output,
-        Shuffle(resolve_folder(places.out), source) as shuffle,
-    ):
-        take = output.append if keep_order else shuffle.add
-        rows = 0
-        for piece in _follow_pieces(batches, order, progress, output.most_rows, choice.in_clear):
-            ready = _make_reports(piece, output, schema, chosen, source)
-            rows += ready.num_rows
-            take(ready)
-        for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
-            output.append(group)
-        order_words = describe_row_order(order.following, is_kept=keep_order)
-        clear = (*choice.in_clear, *order_words)
-        promise = None if promise is None else _add_in_clear(promise, order_words)
-        record = Record(chosen, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
-        digest = hash_terms(record.to_dict())
-        output.close({"format": FORMAT, "rng": source.kind, "guarantee_sha256": digest})
-        schema_file.write(_schema_text(declared, simulated=source.simulated, inferred=inferred))
-        files = dict(zip(places.table_names, map(hash_open_file, (file, schema_file)), strict=True))
-        text = record.to_json(files=files, charge=charge, key=key)
-        record_file.write(text)
-        if key is not None:
-            signatures[0].write(key.sign(text))
-    left_out, in_clear = choice.left_out, choice.in_clear
-    return Privatized(places, record, declared, left_out, in_clear, order.following, keep_order, charge)
+    run = _Run(drawing, parts, form, source, told, ledger, progress, key)
+    terms = run.describe(out, batch_rows) if resume else None
+    if is_folder:
+        is_placing = terms is not None and Unfinished.is_placing_beside(out)
+        places = FolderPlaces.of(out, parts, overwrite=overwrite or is_placing)
+        return run.write_folder(path, places, terms, is_placing=is_placing)
+    return run.write_file(path, out, terms, overwrite=overwrite)
 
 
 def _key_for(sign: AnyKey | None, *, simulated: bool) -> SigningKey | None:
@@ -279,32 +274,161 @@ def _key_for(sign: AnyKey | None, *, simulated: bool) -> SigningKey | None:
     return find_key(sign, owner=_OWNER)
 
 
-def _charge(
-    ledger: AnyLedger | None,
-    data: str | os.PathLike[str],
-    promise: Guarantee | None,
-    *,
-    source: Source,
-    purpose: str,
-    check_rows: Callable[[], None],
-) -> Entry | None:
-    """Charge the ledger that is configured with the whole file; bad input is refused before that."""
-    found = find_ledger(ledger, source=source, data=data, owner=_OWNER)
-    if found is None:
-        return None
-    if not source.simulated:
-        check_rows()
-    guarantee = promise or Guarantee.no_guarantee(unit="one person")
-    return found.spend(guarantee, purpose=purpose, source=source)
+@dataclass(frozen=True)
+class _Run:
+    """One call: what is drawn, from what, charged to which ledger."""
+
+    drawing: Drawing
+    parts: Parts
+    form: Any
+    source: Source
+    purpose: str
+    ledger: AnyLedger | None
+    progress: Progress | None
+    key: SigningKey | None
+
+    def describe(self, out: Any, batch_rows: int) -> dict[str, Any]:
+        """Return all that the files of a run depend on, but for the key that it draws with."""
+        drawing = self.drawing
+        return {
+            "input": describe_input(self.parts.files),
+            "out": own_name(out),
+            "schema": drawing.schema.to_toml(),
+            "strategy": describe_strategy(drawing.strategy),
+            "columns": drawing.choice.in_order,
+            "keep_order": drawing.keep_order,
+            "purpose": self.purpose,
+            "batch_rows": batch_rows,
+            "signed_by": None if self.key is None else self.key.public.fingerprint,
+        }
+
+    def write_file(self, path: Any, out: Any, terms: Any, *, overwrite: bool) -> Privatized:
+        """Draw all rows into one file."""
+        is_placing = terms is not None and Unfinished.is_placing_beside(out)
+        places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite or is_placing)
+        _refuse_inside(places.out, path, self.parts)
+        if terms is None:
+            charge = self._charge(path, "")
+            evidence = Evidence(charge, self.key)
+            drawn = self.drawing.draw(
+                path, places, self.form, Streams(self.source), evidence=evidence, progress=self.progress
+            )
+            return self._privatized(places, [drawn], charge)
+        with Unfinished(out, terms) as unfinished:
+            charge = self._charge(path, unfinished.run)
+            spool = unfinished.spool()
+            streams = Streams(self.source, unfinished.keys)
+            drawn = self.drawing.draw(
+                path, places, self.form, streams, evidence=Evidence(charge, self.key),
+                progress=self.progress, spool=spool, before_placing=unfinished.mark_placing,
+            )  # fmt: skip
+        return self._privatized(places, [drawn], charge)
+
+    def write_folder(self, path: Any, places: FolderPlaces, terms: Any, *, is_placing: bool) -> Privatized:
+        """Draw each file into one of its own; the folder of them appears at the end."""
+        with Unfinished(places.out, terms) as unfinished:
+            charge = self._charge(path, "" if terms is None else unfinished.run)
+            keys = None if terms is None else unfinished.keys
+            beside = unfinished.folder / "parts"
+            is_placed = is_placing and not beside.exists()
+            if is_placed:
+                beside = places.out
+            beside.mkdir(exist_ok=True)
+            many = len(self.parts) >= self.drawing.workers
+            drawing = replace(
+                self.drawing,
+                workers=1 if many else self.drawing.workers,
+                more_in_clear=() if self.drawing.keep_order else (WHICH_FILE,),
+            )
+
+            def draw(place: int) -> Drawn:
+                streams = Streams(self._part_source(place), keys, name=f"file {place}")
+                target = Places.named(beside / places.names[place])
+                file, evidence = self.parts.files[place], Evidence(charge, self.key)
+                return drawing.draw_once(file, target, self.form, streams, evidence)
+
+            drawn = []
+            for one in map_in_order(draw, range(len(self.parts)), drawing_threads(self.drawing, many=many)):
+                drawn.append(one)
+                if self.progress is not None:
+                    rows = sum(each.record.rows for each in drawn)
+                    self.progress(rows, len(drawn) / len(self.parts))
+            unfinished.mark_placing()
+            if not is_placed:
+                places.put_in_place(beside)
+        return self._privatized(places.first, drawn, charge, out=places.out)
+
+    def _part_source(self, place: int) -> Source:
+        return self.source.for_cell(f"file {place}") if isinstance(self.source, SeededSource) else self.source
+
+    def _charge(self, path: Any, run: str) -> Entry | None:
+        """Charge the ledger that is configured with all rows; bad input is refused before that.
+
+        A run that is taken up finds its own charge in the ledger by its name.
+        """
+        ledger = self._find_ledger(path)
+        if ledger is None:
+            return None
+        purpose = f"{self.purpose} (run {run})" if run else self.purpose
+        if run:
+            for entry in ledger.history():
+                if entry.terms.get("purpose") == purpose:
+                    return entry
+        if not self.source.simulated:
+            self._check_rows(path)
+        guarantee = self.drawing.promise or Guarantee.no_guarantee(unit="one person")
+        return ledger.spend(guarantee, purpose=purpose, source=self.source)
+
+    def _find_ledger(self, path: Any) -> Ledger | None:
+        """Return the ledger to charge: given, of the environment, beside the files or beside their folder."""
+        options: Any = {"source": self.source, "owner": _OWNER}
+        first = find_ledger(self.ledger, data=self.parts.files[0], **options)
+        if first is not None or self.parts.is_alone:
+            return first
+        return find_ledger(self.ledger, data=path, **options)
+
+    def _check_rows(self, path: Any) -> None:
+        self.drawing.check_rows(path)
+
+    def _privatized(
+        self, places: Places, drawn: Sequence[Drawn], charge: Entry | None, *, out: Path | None = None
+    ) -> Privatized:
+        choice = self.drawing.choice
+        following = tuple(name for name in choice.in_clear if any(name in each.following for each in drawn))
+        record = _join_records([each.record for each in drawn])
+        return Privatized(
+            places if out is None else replace(places, out=out),
+            record,
+            self.drawing.declared,
+            choice.left_out,
+            choice.in_clear,
+            following,
+            self.drawing.keep_order,
+            charge,
+            len(drawn),
+        )
 
 
-def _check_rows(
-    reading: Callable[[], AbstractContextManager[Any]], schema: Schema, strategy: Strategy
-) -> None:
-    """Refuse rows that cannot be reported, without drawing for any."""
-    with reading() as batches:
-        for batch in batches:
-            Table.encode(batch, schema, columns=list(strategy.columns))
+WHICH_FILE = "row order (in which file a person is)"
+"""What stands among what is in the clear, where each file that is read has one of its own."""
+
+
+def drawing_threads(drawing: Drawing, *, many: bool) -> int:
+    """Return how many files are drawn at the same time."""
+    return drawing.workers if many else 1
+
+
+def _join_records(records: Sequence[Record]) -> Record:
+    """Return the first record, with the number of all rows and all that is in the clear in any file."""
+    clear = tuple(dict.fromkeys(word for record in records for word in record.in_clear))
+    return replace(records[0], rows=sum(record.rows for record in records), in_clear=clear)
+
+
+def _refuse_inside(out: Path, path: Any, parts: Parts) -> None:
+    """Refuse an output in the folder that is read, of which it would be a part the next time."""
+    if not parts.is_alone and os.path.realpath(out.parent) == os.path.realpath(path):
+        must_be, got = "outside of the folder that is read", own_name(out)
+        raise InvalidParameterError("out", owner=_OWNER, must_be=must_be, got=got)
 
 
 def _solve_channels(strategy: Strategy, solving: Any) -> None:
@@ -324,145 +448,3 @@ def _state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred
         whole = protocol.guarantee_with(whole, epsilon=strategy.epsilon)
     whole = state_inferred(whole, inferred, instead_of=VALUES_PUBLIC)
     return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
-
-
-def _add_in_clear(promise: Guarantee, more: Sequence[str]) -> Guarantee:
-    return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *more]})
-
-
-def _follow_pieces(
-    batches: Any, order: RowOrder, progress: Progress | None, most_rows: int, in_clear: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
-    """Cut batches into pieces; measure the order of rows and tell the progress on the way."""
-    read = 0
-    for batch in batches:
-        order.add(batch)
-        yield from _pieces(batch, most_rows, in_clear)
-        read += batch.num_rows
-        if progress is not None:
-            progress(read, batches.share_read)
-
-
-def _make_reports(
-    rows: pa.RecordBatch,
-    output: CsvOutput | ParquetOutput,
-    schema: Schema,
-    strategy: Strategy,
-    source: Source,
-) -> pa.RecordBatch:
-    """Privatise some rows; return them as they stand in the output."""
-    table = Table.encode(rows, schema, columns=list(strategy.columns))
-    reports = draw_joint_reports(strategy, table.codes, source)
-    return output.prepare(rows, reports)
-
-
-def _pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Cut a batch so that neither its reports nor its text, written out, take much memory."""
-    for start in range(0, batch.num_rows, most_rows):
-        waiting = [batch.slice(start, most_rows)]
-        while waiting:
-            piece = waiting.pop()
-            if piece.num_rows > 1 and _expanded_bytes(piece, in_clear) > _EXPANDED_BYTES:
-                half = piece.num_rows // 2
-                waiting += [piece.slice(half), piece.slice(0, half)]
-            else:
-                yield piece
-
-
-def _expanded_bytes(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
-    """Return how many bytes there are once columns of places in lists of texts or bytes are written out."""
-    total = 0
-    for name in in_clear:
-        column = piece.column(name)
-        if pa.types.is_dictionary(column.type) and has_length(column.type.value_type):
-            lengths = (
-                pc.binary_length(write_out_views(column.dictionary))
-                .fill_null(0)
-                .to_numpy(zero_copy_only=False)
-            )
-            counts = np.bincount(column.indices.drop_null().to_numpy(), minlength=len(lengths))
-            total += int(np.dot(counts[: len(lengths)], lengths.astype(np.int64)))
-    return total
-
-
-def _schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) -> bytes:
-    note = "# Beside simulated reports, which were drawn with a seed: no guarantee holds for them.\n"
-    leak = f"# A warning: {leak_of_domains(inferred)}.\n" if inferred else ""
-    return ((note if simulated else "") + leak + schema.to_toml()).encode("utf-8")
-
-
-# --- where the three files go ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Places:
-    """The file of reports, its schema and its guarantee."""
-
-    out: Path
-    schema: Path
-    record: Path
-
-    @classmethod
-    def of(cls, out: str | os.PathLike[str], *, taken_by: str | os.PathLike[str], overwrite: bool) -> Places:
-        """Return where the files go, or refuse to write over the input or, unless told, over anything.
-
-        What another writer of ours left beside the output counts like a file that is written: it is replaced
-        or removed.
-
-        Raises
-        ------
-        InvalidParameterError
-            If one of the files is the input.
-        UnwritableFileError
-            If one is there already, or its folder is not.
-        """
-        places = cls(Path(out), schema_path(out), record_path(out))
-        written = (places.out, places.schema, places.record)
-        for place in dict.fromkeys((*written, *side_files(out))):
-            if os.path.realpath(place) == os.path.realpath(taken_by) or _is_one_file(place, taken_by):
-                must_be, got = "another file than the input", own_name(place)
-                raise InvalidParameterError("out", owner=_OWNER, must_be=must_be, got=got)
-            if place.is_dir():
-                raise UnwritableFileError(f"{own_name(place)} was not written: it is a folder.")
-            if not overwrite and os.path.lexists(place):  # a link that leads nowhere too
-                why = "there is a file of that name"
-                if place not in written:
-                    why = f"{own_name(place)} is there and belongs to another table"
-                raise UnwritableFileError(
-                    f"{own_name(place if place in written else out)} was not written: {why}. "
-                    "Hint: choose another name, or allow it with overwrite=True (--overwrite)."
-                )
-        refuse_tables_beside(out)
-        if not places.out.parent.is_dir():
-            raise UnwritableFileError(f"{own_name(out)} was not written: its folder is not there.")
-        return places
-
-    @property
-    def packed(self) -> bool:
-        """Whether the file of reports is to be gzipped."""
-        return self.out.name.lower().endswith(".gz")
-
-    @property
-    def table_names(self) -> tuple[str, str]:
-        """The names of the two files whose hashes the guarantee has."""
-        return self.out.name, self.schema.name
-
-    @property
-    def signature(self) -> Path:
-        """The file of the signature, if there is one."""
-        return signature_path(self.record)
-
-    def open_files(self, *, signed: bool = False) -> AbstractContextManager[tuple[Any, ...]]:
-        """Open new files for the reports, the schema, the guarantee and, if it is `signed`, its signature.
-
-        They take their places together; see :func:`evenhand.table.write.replacing_together` for the order.
-        """
-        names = (self.out, self.schema, self.record, *((self.signature,) if signed else ()))
-        return replacing_together(*names, remove=side_files(self.out))
-
-
-def _is_one_file(place: Path, other: str | os.PathLike[str]) -> bool:
-    try:
-        return place.samefile(other)
-    except (OSError, ValueError):
-        return False

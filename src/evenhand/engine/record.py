@@ -9,11 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand._formats import format_number, version_fault
-from evenhand.collect.joint.combined import Combined
-from evenhand.collect.joint.independent import Independent, Sampled, Single
+from evenhand.collect.joint.independent import Sampled
+from evenhand.collect.joint.records import describe_column, strategy_from
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
-from evenhand.collect.protocols.registry import protocol_from
 from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -111,7 +110,7 @@ class Record:
             "rows": self.rows,
             "strategy": self.strategy.name,
             "epsilon": as_text(self.strategy.epsilon),
-            "columns": [self._column(name, place) for place, name in enumerate(self.strategy.columns)],
+            "columns": [self._column(place) for place in range(len(self.strategy.columns))],
             "in_clear": list(self.in_clear),
             "schema": self.schema,
             "inferred": list(self.inferred),
@@ -119,19 +118,13 @@ class Record:
             "statement": _SIMULATED if promise is None else str(promise),
         }
 
-    def _column(self, name: str, place: int) -> dict[str, Any]:
-        law = self.strategy.protocols[name]
-        sender = self.strategy.senders[0 if self.strategy.name == "combined" else place]
-        column = {
-            "name": name,
-            "values": law.k,
-            "protocol": sender.to_dict(),
-            **_probabilities(law),
-            **_layout_numbers(sender),
-        }
-        if isinstance(self.strategy, Sampled):
-            column["asked"] = as_text(self.strategy.probabilities[name])
-        return column
+    def _column(self, place: int) -> dict[str, Any]:
+        strategy = self.strategy
+        law = strategy.protocols[strategy.columns[place]]
+        sender = strategy.senders[0 if strategy.name == "combined" else place]
+        column = describe_column(strategy, place)
+        asked = {"asked": column.pop("asked")} if "asked" in column else {}
+        return column | _probabilities(law) | _layout_numbers(sender) | asked
 
     @classmethod
     def from_json(cls, text: bytes, name: str) -> Record:
@@ -250,23 +243,11 @@ def _read_strategy(fields: Mapping[str, Any], name: str) -> Strategy:
     if not isinstance(columns, list) or not 0 < len(columns) <= _MOST_COLUMNS:
         _refuse_damaged(name)
     try:
-        protocols = {column["name"]: protocol_from(column["protocol"]) for column in columns}
-        if len(protocols) < len(columns):
-            _refuse_damaged(name)
-        kind = fields["strategy"]
-        if kind == "combined":
-            return Combined({column["name"]: column["values"] for column in columns}, fields["epsilon"])
-        if kind == "sampled":
-            return Sampled(protocols, {column["name"]: column["asked"] for column in columns})
-        if kind == "single" and len(columns) == 1:
-            return Single(*next(iter(protocols.items())))
-        if kind == "independent":
-            return Independent(protocols)
+        return strategy_from(fields)
     except (EvenhandError, KeyError, TypeError, ArithmeticError, ValueError):
         refuse(
             name, "a protocol in it cannot be understood: a field is missing, unknown or of a wrong value."
         )
-    return _refuse_damaged(name)
 
 
 def _read_guarantee(fields: Any, strategy: Strategy, name: str) -> Guarantee:

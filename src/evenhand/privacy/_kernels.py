@@ -43,7 +43,7 @@ __all__ = [
 
 MOST_UNITS = 1 << 26
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 

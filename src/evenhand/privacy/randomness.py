@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     Words = npt.NDArray[np.uint64]
 
-__all__ = ["SecureSource", "SeededSource", "Source", "source_from"]
+__all__ = ["KeyedSource", "SecureSource", "SeededSource", "Source", "source_from"]
 
 ciphers = lazy("cryptography.hazmat.primitives.ciphers")
 
 _ZEROS = np.zeros(1 << 18, dtype=np.uint8)  # what is encrypted at a time: 256 KiB stay in the cache
+_KEY_BYTES = 32
 _SPARE = 2  # words: the cipher asks for room for a block more than it writes
 
 
@@ -118,6 +119,66 @@ class AuditSource(SecureSource):
 
     def __repr__(self) -> str:
         return "AuditSource()"
+
+
+class KeyedSource(Source):
+    r"""Words that only whoever has a secret key of 256 bits can draw again, fit for a release.
+
+    It is for a long release that may be interrupted: the work is cut into units, each has a stream of its own
+    that depends on the key and the unit's name alone, and a unit that has to be drawn again gets the same
+    words. So nobody ever gets a second report, and results do not depend on who draws which unit when.
+
+    The stream is that of AES-CTR, with a key of 128 bits and a first counter of 128 bits that are the keyed
+    BLAKE2b hash of the name. The key must come from the operating system (:meth:`new_key`), be kept where
+    nobody else can read it, and be destroyed before the release is given away: whoever has it can take the
+    noise off.
+
+    **Guarantee.** Words are uniform and independent, within a unit and between units, as far as anybody can
+    tell who has no key, cannot tell AES-128 from a random permutation and cannot tell keyed BLAKE2b from a
+    random function.
+
+    Parameters
+    ----------
+    key : bytes
+        32 secret bytes.
+    name : str
+        The unit; no two units of a key may have the same.
+
+    Examples
+    --------
+    >>> key = KeyedSource.new_key()
+    >>> first, again = (KeyedSource(key, "file 0, batch 1").words(3) for _ in range(2))
+    >>> bool((first == again).all()), KeyedSource(key, "file 0, batch 1").simulated
+    (True, False)
+    """
+
+    kind = "secure"
+    simulated = False
+
+    def __init__(self, key: bytes, name: str) -> None:
+        if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
+            raise InvalidParameterError(
+                "key", owner="KeyedSource", must_be=f"{_KEY_BYTES} secret bytes", got="something else"
+            )
+        secret = hashlib.blake2b(name.encode("utf-8"), key=key, digest_size=32).digest()
+        self._name = name
+        self._stream = _cipher(secret)
+
+    @staticmethod
+    def new_key() -> bytes:
+        """Return a key from the operating system's secure generator."""
+        return os.urandom(_KEY_BYTES)
+
+    def words(self, count: int) -> Words:
+        """Return the next `count` words of the unit's stream."""
+        count = integer("count", count, owner="KeyedSource.words", low=0)
+        return _fill(np.empty(count + _SPARE, dtype=np.uint64), self._stream)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("A KeyedSource is not copied or stored: two copies would draw the same words.")
+
+    def __repr__(self) -> str:
+        return f"KeyedSource({self._name!r})"
 
 
 class SeededSource(Source):
@@ -223,8 +284,16 @@ class SeededSource(Source):
 
 def _stream(room: Words) -> Words:
     """Fill the room, but for the words to spare, with the key stream of a fresh key and a fresh counter."""
-    secret = os.urandom(32)
-    stream = ciphers.Cipher(ciphers.algorithms.AES(secret[:16]), ciphers.modes.CTR(secret[16:])).encryptor()
+    return _fill(room, _cipher(os.urandom(32)))
+
+
+def _cipher(secret: bytes) -> Any:
+    """Return the stream of a key and a first counter of 16 bytes each."""
+    return ciphers.Cipher(ciphers.algorithms.AES(secret[:16]), ciphers.modes.CTR(secret[16:])).encryptor()
+
+
+def _fill(room: Words, stream: Any) -> Words:
+    """Fill the room, but for the words to spare, with the next words of a stream."""
     words = room[:-_SPARE]
     into = room.view(np.uint8).data
     for start in range(0, words.nbytes, _ZEROS.size):

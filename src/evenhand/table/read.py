@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 from evenhand._validate import integer, kind_of, refuse
 from evenhand.table.csv.read import CsvBatches, find_format, read_text
 from evenhand.table.file_format import FileFormat
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
 from evenhand.table.parquet.read import ParquetBatches, read_parquet
+from evenhand.table.parts import Parts, find_parts
 from evenhand.table.source import check_is_schema, open_source, own_name
 from evenhand.table.source import refuse as refuse_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -66,10 +69,11 @@ def read(
 def detect_file_format(
     path: str | os.PathLike[str], file_format: FileFormat | None = None, *, limits: Limits = DEFAULT_LIMITS
 ) -> FileFormat:
-    """Return how a file is written, found out where that is not known.
+    """Return how a file, or the first file of a folder or pattern, is written, found out if not known.
 
     For a Parquet file nothing is filled in, and for an Excel workbook nothing but the sheet that is known.
     """
+    path = find_parts(path, endings=ENDINGS).files[0]
     if file_form(path, owner="detect_file_format") == "parquet":
         _refuse_format(path, file_format)
         return FileFormat()
@@ -122,7 +126,7 @@ def read_batches(
     limits: Limits = DEFAULT_LIMITS,
     file_format: FileFormat | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    r"""Yield a CSV, Excel or Parquet file as Arrow batches, one after the other.
+    r"""Yield a CSV, Excel or Parquet file, or several, as Arrow batches, one after the other.
 
     Files are refused for the same reasons as by :func:`evenhand.table.read`, but memory depends on the
     length of rows and not on how many there are. A reason that lies far inside a file is found when the
@@ -131,7 +135,8 @@ def read_batches(
     Parameters
     ----------
     path : str or path
-        The file; its name ends as for :func:`evenhand.table.read`.
+        The file; its name ends as for :func:`evenhand.table.read`. Or a folder of such files, or a pattern
+        such as ``"data/*.parquet"``: all have the same columns, and are read in the order of their names.
     schema : Schema, optional
         Columns of a CSV file that are read with the types their domains need, as
         :func:`evenhand.table.read_csv` does. All other columns of a CSV file are text as it stands, since
@@ -186,23 +191,107 @@ def open_batches(
     limits: Limits = DEFAULT_LIMITS,
     file_format: FileFormat | None = None,
     owner: str = "open_batches",
-) -> Iterator[CsvBatches | ParquetBatches]:
-    """Open a file to be read in batches; the parameters are those of :func:`read_batches`.
+) -> Iterator[CsvBatches | ParquetBatches | PartBatches]:
+    """Open a file, a folder or a pattern to be read in batches, with the parameters of :func:`read_batches`.
 
     What it gives can be gone through once, and says the names and types of all columns (``schema``) before
     the first batch and how far it has come (``share_read``, from 0 to 1) at any time.
     """
     rows = integer("batch_rows", batch_rows, owner=owner, low=1, high=MOST_BATCH_ROWS)
-    form = file_form(path, owner=owner)
     check_is_schema(schema, owner=owner)
     asked: dict[str, Any] = {"schema": schema, "columns": columns, "batch_rows": rows, "owner": owner}
+    parts = find_parts(path, endings=ENDINGS)
+    if parts.is_alone:
+        with _open_file(path, limits, file_format, asked) as batches:
+            yield batches
+        return
+    _refuse_mixed_forms(parts, owner=owner)
+    written = detect_file_format(parts.files[0], file_format, limits=limits)
+    with PartBatches(parts, lambda file: _open_file(file, limits, written, asked)) as several:
+        yield several
+
+
+@contextmanager
+def _open_file(
+    path: str | os.PathLike[str], limits: Limits, file_format: FileFormat | None, asked: dict[str, Any]
+) -> Iterator[CsvBatches | ParquetBatches]:
+    form = file_form(path, owner=asked["owner"])
     if form == "parquet":
         _refuse_format(path, file_format)
-    with open_source(path, limits=limits, owner=owner) as source:
+    with open_source(path, limits=limits, owner=asked["owner"]) as source:
         if form == "csv":
             yield CsvBatches(source, limits, **asked, file_format=file_format)
         else:
             yield ParquetBatches(source, limits, **asked)
+
+
+class PartBatches:
+    """The rows of several files, one file after the other, to be gone through once.
+
+    Every file must have the columns of the first, in the same order and of the same types.
+    """
+
+    def __init__(self, parts: Parts, opener: Callable[[Path], AbstractContextManager[Any]]) -> None:
+        self._parts, self._opener = parts, opener
+        self._stack = ExitStack()
+        self._sizes = [file.stat().st_size for file in parts.files]
+        self._now, self._done = self._open(parts.files[0]), 0
+        self.schema: pa.Schema = self._now.schema
+
+    def _open(self, file: Path) -> Any:
+        self._stack.close()  # one file is open at a time
+        return self._stack.enter_context(self._opener(file))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def share_read(self) -> float:
+        """How much of all files was read, from 0 to 1."""
+        total = sum(self._sizes)
+        now = 0.0 if self._done >= len(self._sizes) else self._now.share_read * self._sizes[self._done]
+        return (sum(self._sizes[: self._done]) + now) / total if total else 1.0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        rows = 0
+        for place, file in enumerate(self._parts.files):
+            if place:
+                self._now = self._open(file)
+            if not _has_same_columns(self._now.schema, self.schema):
+                why = (
+                    f"its columns are not those of {own_name(self._parts.files[0])}, in name, order and type."
+                )
+                refuse_file(own_name(file), why)
+            for batch in self._now:
+                rows += batch.num_rows
+                yield batch
+            self._done = place + 1
+        if not rows:
+            refuse_file(self._parts.name, "its files have columns and no rows.")
+
+
+def _has_same_columns(schema: pa.Schema, first: pa.Schema) -> bool:
+    return schema.names == first.names and all(
+        _value_type(field.type) == _value_type(other.type) for field, other in zip(schema, first, strict=True)
+    )
+
+
+def _value_type(kind: Any) -> Any:
+    """Return the type of a column's values; whether a file lists them does not matter."""
+    return getattr(kind, "value_type", kind)
+
+
+def _refuse_other_columns(file: Path, parts: Parts) -> NoReturn:
+    why = f"its columns are not those of {own_name(parts.files[0])}, in name, order and type."
+    refuse_file(own_name(file), why)
+
+
+def _refuse_mixed_forms(parts: Parts, *, owner: str) -> None:
+    if len({file_form(file, owner=owner) for file in parts.files}) > 1:
+        refuse_file(parts.name, "it has text files and Parquet files. Hint: a pattern such as '*.csv'.")
 
 
 def file_columns(
@@ -212,15 +301,32 @@ def file_columns(
     file_format: FileFormat | None = None,
     owner: str = "file_columns",
 ) -> tuple[str, ...]:
-    """Return the names of the columns of a file, in order.
+    """Return the names of the columns of a file, in order; files of a folder or pattern must have the same.
 
     They may be private where a file has no header: show none of them that was not asked for by name.
     """
+    parts = find_parts(path, endings=ENDINGS)
+    if parts.is_alone:
+        return tuple(_fields_of(path, limits, file_format, owner))
+    _refuse_mixed_forms(parts, owner=owner)
+    written = detect_file_format(parts.files[0], file_format, limits=limits)
+    first = _fields_of(parts.files[0], limits, written, owner)
+    for file in parts.files[1:]:
+        other = _fields_of(file, limits, written, owner)
+        if list(other.items()) != list(first.items()):
+            _refuse_other_columns(file, parts)
+    return tuple(first)
+
+
+def _fields_of(
+    path: str | os.PathLike[str], limits: Limits, file_format: FileFormat | None, owner: str
+) -> dict[str, Any]:
+    """Return the names of the columns of a file, each with its type where the file has one."""
     form = file_form(path, owner=owner)
     with open_source(path, limits=limits, owner=owner) as source:
         if form == "csv":
-            return CsvBatches.names_in(source, limits, file_format)
-        return ParquetBatches.names_in(source, limits)
+            return dict.fromkeys(CsvBatches.names_in(source, limits, file_format))
+        return {field.name: _value_type(field.type) for field in ParquetBatches.fields_in(source, limits)}
 
 
 def file_form(path: str | os.PathLike[str], *, owner: str, parameter: str = "path", hint: str = "") -> Form:

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.collect.estimates.group_rates import group_rates
 from evenhand.collect.reports.reports import Reports
-from evenhand.engine.estimates import Counter, estimate_file
+from evenhand.engine.estimates import estimate_file
 from evenhand.engine.privatize import privatize_file
 from evenhand.errors import (
     ColumnNotFoundError,
@@ -288,10 +288,11 @@ def test_a_damaged_report_is_refused_without_being_told(made, tmp_path):
 
 
 def test_counts_by_outcome_are_there_only_if_asked_for(made):
-    record = _estimated(made["csv"]).record
+    total = _estimated(made["csv"]).aggregate
 
-    with pytest.raises(InvalidParameterError):
-        Counter("race", record, SCHEMA, outcomes=False).outcome_counts()
+    assert total.columns["race"].by_outcome is None
+    with pytest.raises(InvalidParameterError, match="counted by an outcome"):
+        total.group_rates("race")
 
 
 def test_reading_warns_of_nothing(tmp_path):

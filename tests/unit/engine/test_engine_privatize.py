@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenhand.collect import PROTOCOLS
-from evenhand.engine import privatize, shuffle
+from evenhand.engine import drawing, shuffle
 from evenhand.engine.estimates import estimate_file
 from evenhand.engine.privatize import privatize_file
 from evenhand.engine.row_order import _comparable
@@ -129,7 +129,7 @@ def test_the_size_of_batches_changes_nothing_but_the_draws(source, tmp_path, bat
 def test_every_protocol_and_form_of_file_goes_there_and_back(csv, tmp_path, protocol, out, monkeypatch):
     """In pieces so small that each batch is cut."""
     monkeypatch.setattr("evenhand.engine.writers._PIECE_BYTES", 20_000)
-    monkeypatch.setattr("evenhand.engine.estimates._PIECE_BYTES", 20_000)
+    monkeypatch.setattr("evenhand.engine.counting._PIECE_BYTES", 20_000)
     for split in ("optimal", "sample"):
         how = {"epsilon": 8, "protocol": protocol, "split": split, "overwrite": True, "simulate": 3}
         privatize_file(csv, tmp_path / out, schema=SCHEMA, **how)
@@ -192,7 +192,7 @@ def test_a_column_called_like_a_part_of_a_report_is_refused(tmp_path):
 
 def test_long_lists_of_values_are_written_out_in_pieces(tmp_path, monkeypatch):
     """Text that a file stores once and repeats a million times must not be in memory a million times."""
-    monkeypatch.setattr(privatize, "_EXPANDED_BYTES", 10_000)
+    monkeypatch.setattr(drawing, "EXPANDED_BYTES", 10_000)
     monkeypatch.setattr(shuffle, "MOST_BYTES", 5_000)
     monkeypatch.setattr(shuffle, "GROUP_BYTES", 5_000)
     table = pa.table({"race": ["white"] * 64, "long": pa.array(["x" * 1_000, None] * 32).dictionary_encode()})
@@ -213,7 +213,7 @@ def test_long_lists_of_values_are_written_out_in_pieces(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.large_binary()])
 @pytest.mark.parametrize("keep_order", [True, False])
 def test_a_list_of_long_values_takes_memory_of_a_piece(tmp_path, monkeypatch, kind, keep_order):
-    monkeypatch.setattr(privatize, "_EXPANDED_BYTES", 1 << 20)
+    monkeypatch.setattr(drawing, "EXPANDED_BYTES", 1 << 20)
     monkeypatch.setattr(shuffle, "MOST_BYTES", 1 << 20)
     monkeypatch.setattr(shuffle, "GROUP_BYTES", 1 << 20)
     texts = pa.array([letter.encode() * 1_000 for letter in "cab"]).cast(kind)

@@ -117,7 +117,7 @@ def _written(table, folder):
 
 
 def test_groups_of_rows_do_not_follow_those_of_the_input(tmp_path, monkeypatch):
-    monkeypatch.setattr("evenhand.engine.privatize.BATCH_ROWS", 150)
+    monkeypatch.setattr("evenhand.engine.drawing.BATCH_ROWS", 150)
     sizes = []
     for name, cut in (("a", 37), ("b", 100), ("c", ROWS)):
         (tmp_path / name).mkdir()

@@ -25,4 +25,4 @@ def test_what_promises_something_is_removed_first(tmp_path, name):
     first, second, *others = [file.name for file in side_files(tmp_path / name)]
 
     assert {first, second} == {f"{name}.guarantee.json", f"{name}.json"}
-    assert len({name, first, second, *others}) == 6
+    assert len({name, first, second, *others}) == 8

@@ -18,6 +18,7 @@ from evenhand.cli.options import (
 )
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
+from evenhand.collect.estimates.aggregate_files import ENDINGS
 from evenhand.collect.estimates.group_rates_views import possible_gap, rate_text
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   evenhand estimate reports.csv
   evenhand estimate reports.parquet --column race --by hired --positive yes --csv shares.csv
+  evenhand estimate north/reports.parquet --aggregate sums/north.json
+  evenhand estimate sums
 """
 
 _MOST_ROWS = 40
@@ -38,7 +41,12 @@ _DEFAULTS: dict[str, Any] = estimate_file.__kwdefaults__ or {}
 
 
 def estimate(  # noqa: PLR0913 - one option each
-    reports: Annotated[Path, argument(DATA, "REPORTS", "A file that 'evenhand privatize' wrote.")],
+    reports: Annotated[
+        Path,
+        argument(
+            DATA, "REPORTS", "What 'evenhand privatize' or --aggregate wrote: a file, a folder, a 'pattern*'."
+        ),
+    ],
     *,
     guarantee: Annotated[Path | None, data_option("FILE", "[REPORTS.guarantee.json]", "--guarantee")] = None,
     schema: Annotated[Path | None, data_option("FILE", "[REPORTS.schema.toml]", "--schema")] = None,
@@ -58,6 +66,11 @@ def estimate(  # noqa: PLR0913 - one option each
         bool, design_option("", "Estimate from simulated reports too.", "--simulated")
     ] = False,
     csv: Annotated[Path | None, output_option("FILE", "Write the table to a CSV file.", "--csv")] = None,
+    aggregate: Annotated[
+        Path | None,
+        output_option("FILE", "Write the sum of the reports (.json, .parquet), to be merged with others."),
+    ] = None,
+    workers: shared.FileWorkers = None,
     batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = _DEFAULTS["batch_rows"],
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
@@ -65,10 +78,12 @@ def estimate(  # noqa: PLR0913 - one option each
     """Estimate frequencies and group gaps from randomised reports.
 
     Shows the share of people with each value, with intervals; with --by also the rate of an outcome in each
-    true group. Files of any length are read in batches.
+    true group. Files of any length are read in batches. A folder, or a pattern in quotation marks such as
+    'reports/*.parquet', is counted as one; saved sums are merged, and none is counted twice.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     _refuse_inputs(csv, reports, guarantee, schema)
+    _refuse_taken(aggregate)
     with follow_rows(terminal, "Counting") as progress:
         estimates = estimate_file(
             reports,
@@ -82,9 +97,14 @@ def estimate(  # noqa: PLR0913 - one option each
             simulated="allow" if simulated else "refuse",
             batch_rows=batch_rows,
             progress=progress,
+            workers=workers,
         )
+    if aggregate is not None:
+        estimates.aggregate.save(aggregate)
     _show(terminal, estimates, consistent=consistent)
     written = _write(estimates, csv)
+    if aggregate is not None:
+        written["Sum"] = str(aggregate)
     terminal.files(written)
     terminal.object(_object(estimates, written))
 
@@ -104,16 +124,28 @@ def _refuse_inputs(csv: Path | None, reports: Path, guarantee: Path | None, sche
     beside.refuse_tables_beside(csv)
 
 
+def _refuse_taken(aggregate: Path | None) -> None:
+    """Refuse a place for the sum that is taken, or a name that says no form, before anything is counted."""
+    if aggregate is None:
+        return
+    if not aggregate.name.lower().endswith(ENDINGS):
+        wrong_use(f"--aggregate must end with {' or '.join(ENDINGS)}. Got {aggregate.name!r} instead.")
+    if os.path.lexists(aggregate):
+        wrong_use(f"There is a file {aggregate} already. Hint: choose another name for --aggregate.")
+    if not aggregate.absolute().parent.is_dir():
+        wrong_use(f"The folder {aggregate.parent} is not there. Hint: make it, or name another place.")
+
+
 def _show(terminal: Terminal, estimates: FileEstimates, *, consistent: bool) -> None:
-    if estimates.record.simulated:
+    if estimates.aggregate.simulated:
         terminal.warn("These reports are simulated: drawn with a seed. Nobody sent them.")
-    if estimates.record.inferred:
-        leak = leak_of_domains(estimates.record.inferred)
+    if estimates.aggregate.inferred:
+        leak = leak_of_domains(estimates.aggregate.inferred)
         terminal.warn(f"{leak[0].upper()}{leak[1:]}.")
     for name, shares in estimates.shares.items():
         law = shares.protocol
         terminal.sentence(
-            f"**{name}**: {shares.n:,} reports by {law.title}, {law.k:,} values, "
+            f"**{name or 'value'}**: {shares.n:,} reports by {law.title}, {law.k:,} values, "
             f"epsilon {epsilon_of(law.epsilon, 6)}"
         )
         _show_shares(terminal, estimates, name, consistent=consistent)
@@ -208,9 +240,9 @@ def _object(estimates: FileEstimates, written: dict[str, str]) -> dict[str, Any]
     }
     return {
         "command": "estimate",
-        "rows": estimates.record.rows,
-        "simulated": estimates.record.simulated,
-        "inferred": list(estimates.record.inferred),
+        "rows": estimates.rows,
+        "simulated": estimates.aggregate.simulated,
+        "inferred": list(estimates.aggregate.inferred),
         "level": estimates.level,
         "columns": columns,
         "outcome": estimates.outcome,

@@ -31,13 +31,15 @@ from evenhand.cli.terminal.refusals import (
     refuse_overwritten,
 )
 from evenhand.collect import GroupOutcomes
-from evenhand.engine.privatize import Places, Privatized, privatize_file
+from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
+from evenhand.engine.privatize import Privatized, privatize_file
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
 from evenhand.schema.toml import MAX_BYTES, parse_toml, read_text
 from evenhand.table.limits import STREAM_LIMITS
-from evenhand.table.read import detect_file_format, file_form, read
+from evenhand.table.parts import find_parts, names_several
+from evenhand.table.read import ENDINGS, detect_file_format, file_form, read
 from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ EXAMPLE = """\
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
   evenhand privatize people.parquet reports.parquet --schema schema.toml --epsilon 2 \\
       --protocol olh --columns race,age --only-reports
+  evenhand privatize people/ reports/ --schema schema.toml --epsilon 1 --resume
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1 \\
       --protocol optimal --outcomes census.toml --columns race
 """
@@ -66,8 +69,14 @@ _NEEDED = (
 
 
 def privatize(  # noqa: PLR0913 - one option each
-    source: Annotated[Path, argument(DATA, "IN", "A CSV, Excel or Parquet file, one row per person.")],
-    out: Annotated[Path, argument(OUTPUT, "OUT", "The file to write, by its name CSV or Parquet.")],
+    source: Annotated[
+        Path,
+        argument(DATA, "IN", "A CSV, Excel or Parquet file, a folder or a 'pattern*'; one row per person."),
+    ],
+    out: Annotated[
+        Path,
+        argument(OUTPUT, "OUT", "The file to write, by its name CSV or Parquet; or a folder, of several."),
+    ],
     *,
     epsilon: Annotated[str, protection_option("NUMBER", "Of a person's whole row, such as 1 or 1/2.")],
     schema: shared.SchemaFile = None,
@@ -124,6 +133,13 @@ def privatize(  # noqa: PLR0913 - one option each
         output_option("", "Replace files and links that are there, also those beside OUT.", "--overwrite"),
     ] = False,
     batch_rows: Annotated[int, design_option("N", "Rows at a time.")] = _DEFAULTS["batch_rows"],
+    workers: shared.FileWorkers = None,
+    resume: Annotated[
+        bool,
+        design_option(
+            "", "Keep what is drawn, and its key, if interrupted; the same command goes on.", "--resume"
+        ),
+    ] = False,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -131,7 +147,8 @@ def privatize(  # noqa: PLR0913 - one option each
 
     Each row is one person. Files of any length are read and written in batches, and people come out in a
     random order. OUT.schema.toml and OUT.guarantee.json stand beside the result; 'evenhand estimate' needs
-    them.
+    them. Of a folder, or of a pattern in quotation marks, OUT.parquet gets all people; OUT without an ending
+    becomes a folder with a file of reports for each file.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     asked = typed_format(locals())
@@ -141,7 +158,7 @@ def privatize(  # noqa: PLR0913 - one option each
         wrong_use("--declared-only contradicts --only-reports and --keep, which say it already.")
     refuse_empty({"--columns": columns})
     refuse_empty({"--keep": keep}, hint="--only-reports passes nothing on in the clear.")
-    _refuse_early(source, out, epsilon, overwrite=overwrite)
+    _refuse_early(source, out, epsilon, overwrite=overwrite or resume)
     chosen = split_list(columns) or None
     read_files = {"--schema": schema, "--outcomes": outcomes, "--sign": sign}
     refuse_overwritten(read_files, (out, *side_files(out)), other="OUT")
@@ -172,15 +189,21 @@ def privatize(  # noqa: PLR0913 - one option each
             purpose=purpose,
             sign=key,
             solving=None if public is None else report_solving(terminal, groups=public.k),
+            workers=workers,
+            resume=resume,
         )
     _report(terminal, privatized, signed=sign is not None)
 
 
 def _refuse_early(source: Path, out: Path, epsilon: str, *, overwrite: bool) -> None:
     """Refuse what can be refused before the rows are read, which may take long."""
-    file_form(out, owner="privatize_file", parameter="out")
     exact(epsilon, name="epsilon", owner="privatize_file", above=0, most=1_000_000)
-    Places.of(out, taken_by=source, overwrite=overwrite)
+    parts = find_parts(source, endings=ENDINGS)
+    if goes_into_folder(parts, out):
+        FolderPlaces.of(out, parts, overwrite=overwrite)
+        return
+    file_form(out, owner="privatize_file", parameter="out")
+    Places.of(out, taken_by=parts.files, overwrite=overwrite)
 
 
 def _file_format(terminal: Terminal, source: Path, asked: FileFormat | None) -> FileFormat:
@@ -206,6 +229,8 @@ def _schema(
         return Schema.load(path)
     if columns is None:
         wrong_use("--infer-schema needs --columns: what to randomise is for you to say.")
+    if names_several(source):
+        wrong_use("--infer-schema reads one file. Hint: declare the values with --schema.")
     rows = read(source, columns=columns, file_format=file_format)
     if not len(rows):
         wrong_use(f"{source.name} has column names and no rows. Hint: name a file with people in it.")
@@ -317,8 +342,13 @@ def _report(terminal: Terminal, privatized: Privatized, *, signed: bool) -> None
     if privatized.charge is not None:
         terminal.fact("Charged", str(privatized.charge))
     places = privatized.places
-    files = {"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)}
-    terminal.files(files | ({"Signed": str(places.signature)} if signed else {}))
+    if privatized.parts == 1:
+        files = {"Wrote": str(places.out), "Schema": str(places.schema), "Terms": str(places.record)}
+        terminal.files(files | ({"Signed": str(places.signature)} if signed else {}))
+    else:
+        beside = "its schema, its terms and their signature" if signed else "its schema and its terms"
+        terminal.files({"Wrote": str(places.out)})
+        terminal.fact("", f"{privatized.parts:,} files of reports, each with {beside} beside it")
     terminal.object(
         {
             "command": "privatize",
@@ -327,6 +357,7 @@ def _report(terminal: Terminal, privatized: Privatized, *, signed: bool) -> None
             "guarantee": str(places.record),
             "signature": str(places.signature) if signed else None,
             "rows": privatized.rows,
+            "parts": privatized.parts,
             "epsilon": str(record.strategy.epsilon),
             "simulated": record.simulated,
             "ledger_entry": None if privatized.charge is None else privatized.charge.reference(),

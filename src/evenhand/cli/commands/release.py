@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared
-from evenhand.cli.files import open_typed, typed_format
+from evenhand.cli.files import open_typed, report_format, typed_format
 from evenhand.cli.mechanisms import require_parameters
 from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
 from evenhand.cli.passphrases import load_key
@@ -36,6 +36,9 @@ from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.parts import find_parts, names_several
+from evenhand.table.read import ENDINGS, detect_file_format, file_columns
 from evenhand.table.side_files import (
     classes_path,
     note_path,
@@ -45,6 +48,8 @@ from evenhand.table.side_files import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand.study.intake.opening import Opened
 
 EXAMPLE = """\
@@ -76,7 +81,12 @@ _INSTEAD = {
 
 def release(  # noqa: PLR0913 - one option each
     source: Annotated[
-        str, argument(DATA, "IN", "A CSV, Excel or Parquet file, one row per person without --person.")
+        str,
+        argument(
+            DATA,
+            "IN",
+            "A CSV, Excel or Parquet file, a folder or a 'pattern*'; one row per person without --person.",
+        ),
     ],
     *,
     mechanism: Annotated[
@@ -139,9 +149,8 @@ def release(  # noqa: PLR0913 - one option each
         wrong_use(f"{message} Hint: rename it in the file and in the schema.")
     _refuse_early(source, {"--schema": schema, "--sign": sign}, out, overwrite=overwrite)
     key = load_key(terminal, sign)
-    opened, declared = _open_table(terminal, typed)
-    histogram = _count_people(opened, declared, typed)
-    charged = find_ledger(ledger, data=source)
+    histogram, declared = _count_people(terminal, typed)
+    charged = _find_ledger(ledger, source)
     published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
     published.write(out, warnings=[_INFERRED] if declared.inferred else [], sign=key)
     _report(terminal, published, typed)
@@ -178,18 +187,53 @@ def _refuse_early(source: str, read: dict[str, Path | None], out: Path, *, overw
     refuse_tables_beside(out)
 
 
+def _find_ledger(ledger: Any, source: str) -> Any:
+    """Return the ledger to charge; of several files one beside them, or beside their folder."""
+    if not names_several(source):
+        return find_ledger(ledger, data=source)
+    beside = find_ledger(ledger, data=find_parts(source, endings=ENDINGS).files[0])
+    return find_ledger(ledger, data=source) if beside is None else beside
+
+
+def _count_people(terminal: Terminal, typed: dict[str, Any]) -> tuple[Histogram, Schema]:
+    """Return the table, and the schema it was counted by; declared files are read in batches."""
+    source = typed["source"]
+    if names_several(source) and typed["infer_schema"]:
+        wrong_use("--infer-schema reads one file. Hint: declare the values with --schema.")
+    is_declared = typed["schema"] is not None and not typed["infer_schema"]
+    if not is_declared or not (Path(source).is_file() or names_several(source)):
+        opened, schema = _open_table(terminal, typed)
+        return Histogram.count(opened.frame, _with_quasi(schema, typed), bound=typed["bound"]), schema
+    asked = typed_format(typed)
+    refuse_missing_schema(typed["schema"], infer=typed["infer_schema"])
+    refuse_bands(read_bands(typed["band"]), infer=typed["infer_schema"])
+    declared = _declared_schema(typed)
+    written = detect_file_format(source, asked, limits=STREAM_LIMITS)
+    report_format(terminal, Path(source).name, written.assumed_beside(asked))
+    names = file_columns(source, limits=STREAM_LIMITS, file_format=written)
+    chosen = split_list(typed["columns"], names)
+    terminal.say("Reading", f"{Path(source).name}: {quote_names(chosen)}")
+    schema = label_values(declared.select(chosen), typed["labels"] or ())
+    schema = schema.with_roles(**_roles_of_people(names, declared, typed))
+    table = Histogram.count(source, _with_quasi(schema, typed), bound=typed["bound"], file_format=written)
+    return table, schema
+
+
+def _declared_schema(typed: dict[str, Any]) -> Schema:
+    declared = with_roles_beside(Schema.load(typed["schema"]), typed)
+    if declared.weight is not None:
+        wrong_use(_WEIGHT.replace("--weight", "The role weight"))
+    return declared.select(split_list(typed["columns"], declared.names))
+
+
 def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Schema]:
     """Return the rows, and the schema that was declared or, if that was asked for, is read from them."""
     path, infer = typed["schema"], typed["infer_schema"]
-    if path is not None or infer or Path(typed["source"]).exists():  # a data set brings its own
-        refuse_missing_schema(path, infer=infer)
+    if path is not None or infer or Path(typed["source"]).exists() or names_several(typed["source"]):
+        refuse_missing_schema(path, infer=infer)  # a data set brings its own
     bands = read_bands(typed["band"])
     refuse_bands(bands, infer=infer)
-    declared = None if path is None else with_roles_beside(Schema.load(path), typed)
-    if declared is not None:
-        if declared.weight is not None:
-            wrong_use(_WEIGHT.replace("--weight", "The role weight"))
-        declared = declared.select(split_list(typed["columns"], declared.names))
+    declared = None if path is None else _declared_schema(typed)
     opened = open_typed(terminal, typed["source"], typed_format(typed), schema=declared)
     schema = opened.schema if declared is None and not infer else declared
     names = split_list(typed["columns"], opened.names)
@@ -200,23 +244,21 @@ def _open_table(terminal: Terminal, typed: dict[str, Any]) -> tuple[Opened, Sche
         rows = open_frame(opened.frame).select(list(names)).to_native()
         schema = Schema.infer(rows, sensitive=names, bands=bands).with_roles(sensitive=None)
     labelled = label_values(schema.select(names), typed["labels"] or ())
-    return opened, labelled.with_roles(**_roles_of_people(opened, schema, typed))
+    return opened, labelled.with_roles(**_roles_of_people(opened.names, schema, typed))
 
 
-def _roles_of_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> dict[str, Any]:
+def _roles_of_people(names: Sequence[str], schema: Schema, typed: dict[str, Any]) -> dict[str, Any]:
     """Return who the person of a row is, where that was typed and no declared schema has it already."""
     beside = beside_options(typed)
     if beside["person"] is None or schema.person is not None:
         return {}
-    person = column_named(beside["person"], opened.names)
+    person = column_named(beside["person"], names)
     return {"person": person, "rows_per_person": beside["rows_per_person"]}
 
 
-def _count_people(opened: Opened, schema: Schema, typed: dict[str, Any]) -> Histogram:
+def _with_quasi(schema: Schema, typed: dict[str, Any]) -> Schema:
     quasi = split_list(typed["quasi"], schema.names)
-    if quasi:
-        schema = schema.with_roles(quasi_identifiers=quasi)
-    return Histogram.count(opened.frame, schema, bound=typed["bound"])
+    return schema.with_roles(quasi_identifiers=quasi) if quasi else schema
 
 
 def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> None:

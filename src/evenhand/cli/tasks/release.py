@@ -99,7 +99,7 @@ class ReleaseCommand(TaskCommand):
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the study of a table of a file or data set, and its rows."""
-        opened = open_people(terminal, typed)
+        opened = open_people(terminal, typed, may_draw=False)
         refuse_empty_table(opened)
         columns = _table_columns(opened, typed)
         setup = _assign_roles(terminal, opened, typed, columns)

@@ -10,7 +10,7 @@ true groups could have made, and the rates computed from it are wrong.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -86,6 +86,21 @@ class OutcomeCounts:
             together[0] += count_together([chunk[~positive]], k)
             start += len(chunk)
         return cls(_people(outcome), together)
+
+
+class ColumnCounts(NamedTuple):
+    """How many reports of a column there are, how many support each value, and the same by outcome."""
+
+    reports: int
+    counts: npt.NDArray[np.int64]
+    by_outcome: OutcomeCounts | None = None
+
+
+class CountedBy(NamedTuple):
+    """A column in the clear by which reports were counted, and the value of it that counts as 1."""
+
+    column: str
+    positive: str | None = None
 
 
 def count_outcomes(outcome: npt.NDArray[Any], reports: Reports, protocol: Protocol) -> OutcomeCounts:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.estimates.frequencies import Frequencies
     from evenhand.collect.joint.strategy import Codes, JointReports, Sent
     from evenhand.collect.protocols.base import Protocol
     from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -97,7 +98,14 @@ class ProductStrategy(Strategy):
         reports : JointReports
             Reports of this strategy.
         """
-        estimate = self.product.estimate(self.own(reports).sent[0])
+        return self._joint_frequencies(self.product.estimate(self.own(reports).sent[0]))
+
+    def estimate_joint_from_table(self, table: npt.NDArray[Any]) -> JointFrequencies:
+        """Estimate from how many people reported each combination."""
+        flat = table.reshape(-1)
+        return self._joint_frequencies(self.product.estimate_from_counts(flat, int(flat.sum())))
+
+    def _joint_frequencies(self, estimate: Frequencies) -> JointFrequencies:
         values, errors = (
             np.array(array).reshape(self.shape) for array in (estimate.values, estimate.standard_error)
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -135,7 +135,12 @@ def product_shares(parts: Sequence[Reports], protocols: Sequence[Protocol]) -> F
 def _from_table(parts: Sequence[Reports], protocols: Sequence[Protocol], shape: tuple[int, ...]) -> Floats:
     """Return the estimates from a table of combinations, where each report names one value."""
     codes = np.ravel_multi_index([part.values.astype(np.int64) for part in parts], shape)
-    shares = np.bincount(codes, minlength=math.prod(shape)).reshape(shape) / len(codes)
+    return shares_from_table(np.bincount(codes, minlength=math.prod(shape)).reshape(shape), protocols)
+
+
+def shares_from_table(table: npt.NDArray[Any], protocols: Sequence[Protocol]) -> Floats:
+    """Return the estimated share of each combination from how many people reported it; somebody must have."""
+    shares = table / int(table.sum())
     for axis, protocol in enumerate(protocols):
         shares = protocol.channel.undo_axis(shares, axis)
     return np.asarray(shares)

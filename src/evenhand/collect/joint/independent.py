@@ -19,6 +19,7 @@ from evenhand.collect.joint.estimate import (
     checked_shares,
     product_shares,
     product_variance,
+    shares_from_table,
 )
 from evenhand.collect.joint.split import dyadic_shares
 from evenhand.collect.joint.strategy import (
@@ -137,9 +138,18 @@ class Independent(Strategy):
         check_cells(self.sizes, most, subject="A joint estimate")
         n = len(own)
         if not n:
+            return self.estimate_joint_from_table(np.zeros(tuple(self.sizes.values()), np.int64))
+        return self._joint_frequencies(product_shares(own.sent, self.senders), n)
+
+    def estimate_joint_from_table(self, table: npt.NDArray[Any]) -> JointFrequencies:
+        """Estimate from how many people reported each combination, where every report names one value."""
+        n = int(table.sum())
+        if not n:
             nothing = np.full(tuple(self.sizes.values()), np.nan)
             return JointFrequencies(nothing, nothing, 0, self.columns)
-        values = product_shares(own.sent, self.senders)
+        return self._joint_frequencies(shares_from_table(table, self.senders), n)
+
+    def _joint_frequencies(self, values: npt.NDArray[np.float64], n: int) -> JointFrequencies:
         variance = product_variance(as_shares(values), self.senders) / n
         return JointFrequencies(values, np.sqrt(variance), n, self.columns)
 

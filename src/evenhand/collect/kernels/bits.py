@@ -40,7 +40,7 @@ __all__ = ["GROUP", "ROWS", "add_columns", "bernoulli_words", "fill_rows", "padd
 GROUP = 32
 ROWS = 16
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 

@@ -44,7 +44,7 @@ SPAN = 4 * GROUP  # codes answered together where no unit is open: fewer, longer
 _PART = 1 << 14  # values counted together: they stay in the nearest cache
 _FEWEST = 16  # values that are quicker compared one by one than looked up
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 

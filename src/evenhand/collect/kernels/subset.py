@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["indicate", "select"]
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False}
 _compiled = numba.njit(**_OPTIONS)
 _inlined = numba.njit(forceinline=True, **_OPTIONS)
 

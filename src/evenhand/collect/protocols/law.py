@@ -361,7 +361,13 @@ class ExactLaw(ABC):
     def estimate(self, reports: Any, *, labels: Sequence[Any] | None = None) -> Frequencies:
         """Estimate what share of the people has each value; `labels` say what the values are called."""
         values = self._values(reports)
-        return Frequencies(self._counts(values), n=len(values), protocol=self, labels=labels)
+        return self.estimate_from_counts(self._counts(values), len(values), labels=labels)
+
+    def estimate_from_counts(
+        self, counts: npt.ArrayLike, n: int, *, labels: Sequence[Any] | None = None
+    ) -> Frequencies:
+        """Estimate from how many of `n` reports support each value, which is all that an estimate needs."""
+        return Frequencies(counts, n=n, protocol=self, labels=labels)
 
     @abstractmethod
     def _values(self, reports: Any) -> npt.NDArray[Any]:

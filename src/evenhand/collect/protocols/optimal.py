@@ -379,7 +379,9 @@ class Optimal(Naming):
             table.flags.writeable = False
         return edges, highs, guide
 
-    def estimate(self, reports: Any, *, labels: Sequence[Any] | None = None) -> Frequencies:
+    def estimate_from_counts(
+        self, counts: npt.ArrayLike, n: int, *, labels: Sequence[Any] | None = None
+    ) -> Frequencies:
         """Estimate what share of the people is in each group; `labels` say what the groups are called.
 
         Raises
@@ -393,7 +395,7 @@ class Optimal(Naming):
             If the matrix nearly does, so that the estimate is not reliable: a condition number above
             10**5, or a standard error above 1.
         """
-        estimate = super().estimate(reports, labels=labels)
+        estimate = super().estimate_from_counts(counts, n, labels=labels)
         worst = float(estimate.standard_error.max()) if estimate.n else 0.0
         if self.channel.condition > _CONDITION or worst > 1:
             warnings.warn(
@@ -401,7 +403,7 @@ class Optimal(Naming):
                 f"{self.channel.condition:.2g}), so the largest standard error of a share is {worst:.2g}. "
                 "Hint: collect more reports, or allow less error, which leaves the groups further apart.",
                 EvenhandWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return estimate
 

@@ -132,7 +132,7 @@ def whole_or_real(values: Any, *, parameter: str, owner: str) -> NDArray[Any]:
 
 
 def checked_cells(cells: Any, filled: Any, size: int) -> Cells:
-    """Return the cells of a table of this size, or refuse them."""
+    """Return cells by their numbers, each once and in order, with their counts; refuse anything else."""
     numbers = np.asarray(cells)
     counts = whole_or_real(filled, parameter="filled", owner="Histogram")
     fits = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from html import escape
@@ -27,6 +28,7 @@ from evenhand.release.table.counting import (
     sum_counts,
     whole_or_real,
 )
+from evenhand.release.table.files import count_file
 from evenhand.release.table.frames import cells_frame, read_cells
 from evenhand.schema import Schema
 from evenhand.schema.text import visible
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.table import FileFormat
     from evenhand.table.frames import Backend
 
 
@@ -138,14 +141,16 @@ class Histogram:
         *,
         bound: int | None = None,
         rng: Any = None,
+        file_format: FileFormat | None = None,
     ) -> Histogram:
         """Count the people in every declared cell, the empty ones too.
 
         Parameters
         ----------
-        df : pandas, Polars or Arrow frame, lazy frame, or Table
+        df : pandas, Polars or Arrow frame, lazy frame, Table, or path
             One row for each person. A lazy frame (of Polars, DuckDB, Ibis, Dask or Spark) is counted where
-            its rows are, see :doc:`/engines`. A :class:`~evenhand.table.Table` is taken as it is.
+            its rows are, see :doc:`/engines`. A :class:`~evenhand.table.Table` is taken as it is. A path
+            names a file of any length, a folder or a pattern, which is counted in batches.
         schema : Schema
             The columns with their domains and rules; values outside follow the column's rule. Where
             that is ``"drop"`` the person is in no cell, and `may_drop` names the column.
@@ -156,6 +161,8 @@ class Histogram:
         rng : None, int, Generator or Source
             Where the schema has the role `person`, what says which rows of a person count: None for the
             operating system's secure source, anything else for a simulation.
+        file_format : FileFormat, optional
+            What is known of how a file is written.
 
         Notes
         -----
@@ -179,6 +186,9 @@ class Histogram:
         chosen = _choose_columns(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
         size = checked_size(shape, owner="Histogram.count")
+        if isinstance(df, str | os.PathLike):
+            options: Any = {"source": source_from(rng), "file_format": file_format}
+            return cls.of_stored(count_file(df, chosen, shape, size, **options), chosen, bound=bound)
         if isinstance(df, Table) and chosen.person is not None:
             must_be = "a frame, whose rows of one person can be told apart"
             raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="a Table")

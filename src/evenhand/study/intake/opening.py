@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand import datasets
 from evenhand.errors import UnknownNameError
-from evenhand.study.plan.source import DataSource
-from evenhand.table import read
-from evenhand.table.limits import own_file_limits
+from evenhand.privacy.randomness import SeededSource
+from evenhand.study.plan.source import ROWS_CELL, DataSource
+from evenhand.table.limits import STREAM_LIMITS, own_file_limits
+from evenhand.table.parts import names_several
 from evenhand.table.read import ENDINGS, ENDINGS_TEXT, detect_file_format, file_columns
+from evenhand.table.sample import read_or_sample
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class Opened:
         of them that nobody asked for: they may be private where a file has no header.
     assumed : FileFormat, optional
         How a file was found to be written, where nobody said so and it is not plain CSV.
+    drawn : int, optional
+        How many rows were drawn at random from a file that does not fit; None if all were read.
     """
 
     source: DataSource
@@ -50,6 +54,7 @@ class Opened:
     note: str = ""
     unread: tuple[str, ...] = ()
     assumed: FileFormat | None = None
+    drawn: int | None = None
 
     @property
     def rows(self) -> int:
@@ -80,6 +85,8 @@ def open_data(
     limits: Limits | None = None,
     file_format: FileFormat | None = None,
     on_format: Callable[[str, FileFormat], None] | None = None,
+    rows: int | None = None,
+    seed: int = 0,
 ) -> Opened:
     """Open a file by its path, or a data set by its name.
 
@@ -99,6 +106,11 @@ def open_data(
     on_format : callable, optional
         Called before rows are read with what the file is called and how it was found to be written, where
         nobody said so and it is not plain CSV: so a reason for which reading fails later is understood.
+    rows : int, optional
+        How many rows to draw at random, in one pass, from a file that does not fit the limits; by default
+        such a file is refused. A folder or a pattern of files is read as one.
+    seed : int
+        Of the study, with which these rows are drawn.
 
     Raises
     ------
@@ -118,22 +130,28 @@ def open_data(
         source = DataSource(dataset=name, options=dict(options or {}), file_format=file_format)
         dataset = datasets.load(name, backend="pyarrow", **source.options)
         return Opened(source, dataset.frame, schema or dataset.schema, dataset.note)
-    is_name = not name.lower().endswith(tuple(ENDINGS)) and not Path(name).exists()
+    several = names_several(name)
+    is_name = not name.lower().endswith(tuple(ENDINGS)) and not Path(name).exists() and not several
     if is_name and (not _close_file(name) or get_close_matches(name, datasets.DATASETS)):
         place = f"a data set, nor a file (whose name would end with {ENDINGS_TEXT})"
         raise UnknownNameError("Data", name, [*_close_file(name), *datasets.DATASETS], place=place)
-    _refuse_what_is_no_file(name)
+    if not (several and rows is not None):
+        _refuse_what_is_no_file(name)
     limits = limits or own_file_limits()
-    written = detect_file_format(name, file_format, limits=limits)
+    streamed = limits if rows is None else STREAM_LIMITS
+    written = detect_file_format(name, file_format, limits=streamed)
     assumed = written.assumed_beside(file_format)
     kept = written if file_format is not None or assumed is not None else None
     source = DataSource(path=str(Path(name).absolute()), file_format=kept)
     if on_format is not None and assumed is not None:
         on_format(source.label, assumed)
-    frame = read(name, schema=schema, limits=limits, file_format=written)
-    there = () if schema is None else file_columns(name, limits=limits, file_format=written)
+    draws = SeededSource(seed).for_cell(ROWS_CELL)
+    frame, drawn = read_or_sample(
+        name, rows=rows, source=draws, schema=schema, limits=limits, file_format=written
+    )
+    there = () if schema is None else file_columns(name, limits=streamed, file_format=written)
     unread = tuple(column for column in there if column not in frame.column_names)
-    return Opened(source, frame, schema, unread=unread, assumed=assumed)
+    return Opened(source, frame, schema, unread=unread, assumed=assumed, drawn=drawn)
 
 
 def _close_file(name: str) -> list[str]:

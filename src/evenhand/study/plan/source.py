@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _OWNER = "DataSource"
+ROWS_CELL = "rows"
+"""The cell of the study's seed from which it is drawn which rows are used."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -302,9 +302,9 @@ class ParquetBatches(_Reader):
         self.schema = pa.schema([pa.field(name, self._read_type(name)) for name in names])
 
     @classmethod
-    def names_in(cls, given: Source, limits: Limits) -> tuple[str, ...]:
-        """Return the names of all columns of an open file."""
-        return tuple(_Reader(given, limits).declared.names)
+    def fields_in(cls, given: Source, limits: Limits) -> pa.Schema:
+        """Return the names and types of all columns of an open file."""
+        return _Reader(given, limits).declared
 
     @property
     def share_read(self) -> float:

@@ -280,7 +280,7 @@ def test_a_broken_file_is_refused_in_a_sentence(call, tmp_path, name, content, s
 def test_a_folder_and_a_missing_file_are_refused(call, tmp_path):
     (tmp_path / "folder.csv").mkdir()
 
-    assert "it is a folder" in call("audit", "folder.csv").stderr
+    assert "no file of it has rows" in call("audit", "folder.csv").stderr
     assert "there is no such file" in call("audit", "nowhere.csv").stderr
     assert "Data 'adlt' is not a data set, nor a file" in call("audit", "adlt").stderr
 

@@ -198,3 +198,18 @@ def test_a_table_is_not_written_over_what_is_read(call, reports, name):
     assert refused.exit_code == 2
     assert "written over" in refused.stderr
     assert Path(reports).read_bytes() == before
+
+
+def test_sums_are_written_and_merged(call, reports, tmp_path):
+    """Collectors send sums; the folder of sums is estimated as the file would be."""
+    said = json.loads(call("estimate", reports, "--json", "--aggregate", tmp_path / "north.json").stdout)
+    merged = json.loads(call("estimate", tmp_path / "north.json", "--json").stdout)
+
+    assert said["columns"] == merged["columns"]
+    assert said["files"] == [str(tmp_path / "north.json")]
+    taken = call("estimate", reports, "--aggregate", tmp_path / "north.json")
+    assert "There is a file" in " ".join(taken.stderr.split())
+    other = call("estimate", reports, "--aggregate", tmp_path / "a.txt")
+    assert "must end with" in " ".join(other.stderr.split())
+    nowhere = call("estimate", reports, "--aggregate", tmp_path / "none" / "a.json")
+    assert "is not there" in " ".join(nowhere.stderr.split())

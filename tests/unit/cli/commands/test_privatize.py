@@ -111,6 +111,7 @@ def test_the_answer_for_machines(call, file, schema):
         "guarantee": "out.parquet.guarantee.json",
         "signature": None,
         "rows": 120,
+        "parts": 1,
         "epsilon": "1/2",
         "simulated": False,
         "ledger_entry": None,
@@ -347,3 +348,23 @@ def test_a_long_solve_says_how_far_it_is(monkeypatch):
     assert lines == [("Solving", "100 groups: 1 of about 10 linear programs")]
     assert report_solving(terminal, groups=5) is None
     assert report_solving(Terminal(quiet=True), groups=100) is None
+
+
+def test_a_folder_is_privatised_file_by_file(call, file, schema, tmp_path):
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_bytes(file.read_bytes())
+    options = ["--schema", schema, "--epsilon", "2", "--only-reports", "--workers", "2"]
+
+    done = call("privatize", folder, "out", *options, "--resume")
+    pattern = call("privatize", folder / "*.csv", "all.csv", *options, "--json")
+
+    assert done.exit_code == 0
+    assert "240 of sex, job" in done.stdout
+    assert "2 files of reports" in done.stdout
+    assert json.loads(pattern.stdout)["rows"] == 240
+    again = call("privatize", folder, "out", *options)
+    assert "there is something of that name" in " ".join(again.stderr.split())
+    guessed = call("privatize", folder, "other", "--infer-schema", "--columns", "sex", "--epsilon", "1")
+    assert "reads one file" in " ".join(guessed.stderr.split())

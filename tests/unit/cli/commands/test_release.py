@@ -378,3 +378,20 @@ def test_a_data_set_may_have_a_schema_of_its_own(call, tmp_path):
 
     assert done.exit_code == 0, done.output
     assert (tmp_path / "t.csv").exists()
+
+
+def test_a_folder_is_published_as_one_table(call, tmp_path):
+    """Counts of two files are added up; noise is added once."""
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for place in range(2):
+        (folder / f"{place}.csv").write_text("sex\nf\nm\nf\n")
+    Schema([Column("sex", Domain.categorical(["f", "m"]))]).save("sexes.toml")
+    options = ["--columns", "sex", "--mechanism", "laplace", "--epsilon", "1000", "--post", "nonnegative"]
+
+    done = call("release", folder, "--schema", "sexes.toml", *options, "--out", "table.csv")
+
+    assert done.exit_code == 0
+    assert Path("table.csv").read_text().replace('"', "").split() == ["sex,count", "f,4", "m,2"]
+    guessed = call("release", folder, "--infer-schema", *options, "--out", "other.csv")
+    assert "reads one file" in " ".join(guessed.stderr.split())

@@ -17,11 +17,13 @@ from evenhand.report.language import language_now
 from evenhand.schema.text import brief
 from evenhand.study.page.catalogue import catalogue
 from evenhand.study.plan.facts import Facts, versions
+from evenhand.study.plan.source import ROWS_CELL
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.groups import group_rows
-from evenhand.table import Table, read
+from evenhand.table import Table
 from evenhand.table.frames import eager_frame
 from evenhand.table.limits import STUDY_LIMITS
+from evenhand.table.sample import read_or_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,8 +76,20 @@ def load_frame(
     if data.dataset is not None:
         dataset = datasets.load(data.dataset, backend="pyarrow", **data.options)
         return dataset.frame, dataset.schema, (dataset.note,) if dataset.note else ()
-    path, written = str(data.path), data.file_format
-    return read(path, schema=schema, limits=STUDY_LIMITS, file_format=written), None, ()
+    found = read_or_sample(
+        str(data.path),
+        rows=data.rows,
+        source=SeededSource(plan.seed).for_cell(ROWS_CELL),
+        schema=schema,
+        limits=STUDY_LIMITS,
+        file_format=data.file_format,
+    )
+    return found.frame, None, () if found.drawn is None else (sampled_sentence(found.drawn),)
+
+
+def sampled_sentence(rows: int) -> str:
+    """Return what is said where a file does not fit and some of its rows were drawn."""
+    return catalogue("", language_now()).say("method.large", rows=rows)
 
 
 def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
@@ -116,7 +130,7 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         versions=versions(plan.task.used_packages),
         notes=(
             *plan.notes,
-            *rows.notes,
+            *(note for note in rows.notes if note not in plan.notes),
             *sampled,
             *groups.notes,
             *_roles_beside(schema, plan.task.unweighted),
@@ -150,7 +164,7 @@ def _choose_rows(plan: StudyPlan, there: int) -> tuple[NDArray[np.intp] | slice,
     rows = None if plan.data is None else plan.data.rows
     if rows is None or rows >= there:
         return slice(None), ()
-    draws = SeededSource(plan.seed).for_cell("rows").words(there)
+    draws = SeededSource(plan.seed).for_cell(ROWS_CELL).words(there)
     note = catalogue("", language_now()).say("method.sample", rows=rows)
     return np.sort(np.argpartition(draws, rows - 1)[:rows]), (note,)
 

@@ -1,0 +1,260 @@
+"""What a run that may be interrupted keeps beside its output until it is complete.
+
+A run that is to be resumed draws each unit of rows from a stream that depends on a secret key and on the
+place of the unit. The key is drawn once, from the operating system. It stands in a file that nobody else can
+read, in a folder that nobody else can enter. It is overwritten and removed as soon as the last unit is drawn,
+before the output has its place. Until then whoever reads it can take the noise off these reports: it is as
+secret as the input itself.
+
+So a resumed run never gives a person a second report. A unit that is complete is taken as it is; one that is
+not is drawn again with the same bits from the same rows, which gives the same reports. That holds only while
+nothing else has changed: the input (the names, sizes, times and first and last bytes of its files), the
+schema, epsilon, protocols, columns, the size of batches and the version of evenhand are hashed, and a run
+with another hash is refused. A ledger is charged once, under the name of the run, which is kept here too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from evenhand._part_files import lock_file, resolve_folder
+from evenhand.errors import EvenhandError, UnreadableFileError, UnwritableFileError
+from evenhand.privacy.randomness import KeyedSource
+from evenhand.table.source import own_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ENDING, _LOOSE_ENDING = ".evenhand.unfinished", ".evenhand.loose"
+_LOOSE = re.compile(r"\..+\.[a-z0-9_]{8}\.evenhand\.loose", re.DOTALL)
+_KEY, _ORDER, _STATE, _LOCK = "key", "order", "state.json", "lock"
+_LOOKED_AT = 1 << 16
+
+
+def describe_input(files: Iterable[Path]) -> list[list[Any]]:
+    """Return what tells an input from a changed one: names, sizes, times and hashes of both ends of files."""
+    told: list[list[Any]] = []
+    for file in files:
+        with Path(file).open("rb") as stream:
+            status = os.fstat(stream.fileno())
+            ends = hashlib.sha256(stream.read(_LOOKED_AT))
+            stream.seek(max(0, status.st_size - _LOOKED_AT))
+            ends.update(stream.read(_LOOKED_AT))
+        told.append([os.fspath(Path(file).name), status.st_size, status.st_mtime_ns, ends.hexdigest()])
+    return told
+
+
+class Unfinished:
+    """The hidden folder of a run beside its output, which one process at a time may use.
+
+    Parameters
+    ----------
+    out : str or path
+        The output.
+    terms : mapping, optional
+        What the run is made of, in plain values. With it the folder is kept when the run is interrupted, and
+        taken up by a run of the same terms; without it the folder goes with the process.
+
+    Raises
+    ------
+    UnwritableFileError
+        If another process uses the folder, or the run that it holds has other terms.
+    """
+
+    def __init__(self, out: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -> None:
+        self._out = resolve_folder(out)
+        self._is_kept = terms is not None
+        _sweep(self._out.parent)
+        if terms is None:
+            made = tempfile.mkdtemp(prefix=f".{self._out.name}.", suffix=_LOOSE_ENDING, dir=self._out.parent)
+            self.folder = Path(made)
+        else:
+            self.folder = self._out.parent / f".{self._out.name}{ENDING}"
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+        self._lock = self._take_lock()
+        if terms is not None:
+            try:
+                self._start(terms)
+            except BaseException:
+                self._lock.close()
+                raise
+
+    def _take_lock(self) -> Any:
+        lock = (self.folder / _LOCK).open("wb")
+        try:
+            lock_file(lock.fileno(), wait=False)
+        except OSError:
+            lock.close()
+            self._refuse("another process is writing it.")
+        return lock
+
+    def _start(self, terms: Mapping[str, Any]) -> None:
+        """Begin a run, or take up one of the same terms."""
+        version = import_module("evenhand").__version__  # it stands above all layers
+        text = json.dumps({**terms, "evenhand": version}, sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if not (self.folder / _STATE).exists():
+            self._write_secret(_KEY, KeyedSource.new_key().hex())
+            self._write_secret(_ORDER, KeyedSource.new_key().hex())
+            self._save(terms=digest, run=KeyedSource.new_key()[:8].hex(), units=None, placing=False)
+            return
+        if self._state.get("terms") != digest:
+            self._refuse(
+                "an unfinished run beside it had another input, other settings or another version. "
+                f"Hint: repeat that run unchanged; or remove the folder '{own_name(self.folder)}' beside the "
+                "output to begin anew, which draws, and charges a ledger, once more."
+            )
+
+    # --- what is kept -----------------------------------------------------------------------------
+
+    @property
+    def run(self) -> str:
+        """The name of the run, under which a ledger is charged."""
+        return str(self._state["run"])
+
+    @property
+    def keys(self) -> tuple[bytes | None, bytes]:
+        """The key of the reports, None once all are drawn, and that of the order of rows."""
+        key = self.folder / _KEY
+        drawn = bytes.fromhex(key.read_text("ascii")) if key.exists() else None
+        return drawn, bytes.fromhex((self.folder / _ORDER).read_text("ascii"))
+
+    @staticmethod
+    def is_placing_beside(out: str | os.PathLike[str]) -> bool:
+        """Whether a run was interrupted when its output was complete and began to take its place."""
+        place = resolve_folder(out)
+        with suppress(OSError, ValueError, AttributeError):
+            state = json.loads((place.parent / f".{place.name}{ENDING}" / _STATE).read_text("utf-8"))
+            return state.get("placing") is True
+        return False
+
+    def mark_placing(self) -> None:
+        """Say that the output is complete; the key is removed first."""
+        self._destroy_key()
+        if self._is_kept:
+            self._save(placing=True)
+
+    def spool(self) -> Spool:
+        """Return where the reports of units are kept."""
+        return Spool(self)
+
+    @property
+    def units(self) -> int | None:
+        """How many units there are, once all are drawn."""
+        units: int | None = self._state.get("units")
+        return units
+
+    def mark_drawn(self, units: int) -> None:
+        """Say that all units are drawn, and remove their key."""
+        self._save(units=units)
+        self._destroy_key()
+
+    def _destroy_key(self) -> None:
+        key = self.folder / _KEY
+        if key.exists():
+            with key.open("r+b") as file:
+                file.write(b"0" * 64)
+                file.flush()
+                os.fsync(file.fileno())
+            key.unlink()
+
+    @property
+    def _state(self) -> dict[str, Any]:
+        try:
+            state = json.loads((self.folder / _STATE).read_text("utf-8"))
+        except (OSError, ValueError):
+            self._refuse(f"the folder '{own_name(self.folder)}' beside it is damaged. Hint: remove it.")
+        return dict(state)
+
+    def _save(self, **changes: Any) -> None:
+        old = self._state if (self.folder / _STATE).exists() else {}
+        self._write_secret(_STATE, json.dumps(old | changes))
+
+    def _write_secret(self, name: str, text: str) -> None:
+        """Write a file that nobody else can read, whole or not at all."""
+        part = self.folder / f"{name}.new"
+        part.unlink(missing_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.folder / name)
+
+    def _refuse(self, why: str) -> Any:
+        raise UnwritableFileError(f"{own_name(self._out)} was not written: {why}")
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Remove the folder, unless the run may be taken up: it was interrupted, or the disk was full."""
+        interrupted = kind is not None and not (
+            issubclass(kind, EvenhandError) and not issubclass(kind, UnwritableFileError)
+        )
+        if not (self._is_kept and interrupted):
+            with suppress(OSError):
+                self._destroy_key()
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self._lock.close()
+
+
+class Spool:
+    """The reports of each unit in a file of its own, in the folder of a run."""
+
+    def __init__(self, unfinished: Unfinished) -> None:
+        self._unfinished = unfinished
+        self._count = unfinished.units
+
+    def _file(self, place: int) -> Path:
+        return self._unfinished.folder / f"unit-{place:08d}.arrow"
+
+    def __contains__(self, place: int) -> bool:
+        return self._file(place).exists()
+
+    def add(self, place: int, reports: pa.RecordBatch) -> None:
+        """Keep the reports of a unit."""
+        part = self._unfinished.folder / f"unit-{place:08d}.new"
+        with part.open("wb") as file:
+            with pa.ipc.new_file(file, reports.schema) as writer:
+                writer.write_batch(reports)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self._file(place))
+
+    def close(self, count: int) -> None:
+        """Say that all units are there; nothing can be drawn from now on."""
+        if self._count is not None and self._count != count:
+            raise UnreadableFileError("The input was not read: it has another number of rows than before.")
+        self._count = count
+        self._unfinished.mark_drawn(count)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for place in range(self._count or 0):
+            with pa.OSFile(str(self._file(place))) as file:
+                yield pa.ipc.open_file(file).get_batch(0)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the folders that killed processes left and that nobody takes up again."""
+    with suppress(OSError):
+        for name in os.listdir(folder):  # noqa: PTH208 - names alone, for there may be many
+            left = folder / name
+            if not _LOOSE.fullmatch(name) or not left.is_dir() or left.is_symlink():
+                continue
+            with suppress(OSError), (left / _LOCK).open("r+b") as lock:
+                lock_file(lock.fileno(), wait=False)
+                shutil.rmtree(left, ignore_errors=True)

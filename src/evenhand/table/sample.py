@@ -1,0 +1,147 @@
+"""Rows of a file that does not fit into memory, drawn at random in one pass."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from evenhand._validate import integer
+from evenhand.errors import LimitExceededError
+from evenhand.table.csv.read import read_text
+from evenhand.table.file_format import FileFormat
+from evenhand.table.limits import STREAM_LIMITS, Limits
+from evenhand.table.parts import Parts, find_parts
+from evenhand.table.read import ENDINGS, detect_file_format, file_form, open_batches, read
+from evenhand.table.source import over_limit
+
+if TYPE_CHECKING:
+    import os
+
+    from evenhand.schema import Schema
+
+LARGE_FILE_ROWS = 500_000
+"""Rows that are drawn from a file that does not fit, unless somebody says how many."""
+
+
+class ReadRows(NamedTuple):
+    """Rows of a file, and how many were drawn if these are not all."""
+
+    frame: Any
+    drawn: int | None = None
+
+
+def read_or_sample(
+    path: str | os.PathLike[str],
+    *,
+    rows: int | None,
+    source: Any,
+    schema: Schema | None = None,
+    limits: Limits,
+    file_format: FileFormat | None = None,
+) -> ReadRows:
+    """Return all rows of a file, a folder or a pattern if they fit the limits, else some drawn at random.
+
+    Parameters
+    ----------
+    path : str or path
+        What to read.
+    rows : int, optional
+        How many rows to draw where all do not fit; None to refuse it then.
+    source : Source
+        Where the draws come from (it stands above this layer); one word for each row.
+    schema, limits, file_format
+        As for :func:`evenhand.table.read`.
+    """
+    parts = find_parts(path, endings=ENDINGS)
+    try:
+        _refuse_many_bytes(parts, limits)
+        tables = [read(file, schema=schema, limits=limits, file_format=file_format) for file in parts.files]
+        return ReadRows(tables[0] if parts.is_alone else _join(tables))
+    except LimitExceededError as error:
+        if rows is None or error.limit != "bytes":
+            raise
+    rows = integer("rows", rows, owner="read_or_sample", low=1)
+    drawn = sample_rows(path, rows, source=source, schema=schema, file_format=file_format)
+    if schema is None and file_form(parts.files[0], owner="read") == "csv":
+        drawn = _find_types(drawn, detect_file_format(path, file_format, limits=STREAM_LIMITS))
+    return ReadRows(drawn, rows)
+
+
+def _refuse_many_bytes(parts: Parts, limits: Limits) -> None:
+    """Refuse several files that together are larger than one may be."""
+    if not parts.is_alone and sum(file.stat().st_size for file in parts.files) > limits.bytes:
+        over_limit(parts.name, f"its files hold more than {limits.bytes:,} bytes.", limit="bytes")
+
+
+def sample_rows(
+    path: str | os.PathLike[str],
+    rows: int,
+    *,
+    source: Any,
+    schema: Schema | None = None,
+    file_format: FileFormat | None = None,
+) -> pa.Table:
+    """Return so many rows of files drawn at random, in their order, or all if there are fewer.
+
+    Every row gets a random word, and those with the smallest words are kept: every set of `rows` rows has the
+    same probability, and which one it is depends on the words alone, not on the size of batches.
+    """
+    columns = None if schema is None else _needed(schema)
+    kept: pa.Table | None = None
+    words, places = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    seen = 0
+    with open_batches(
+        path, schema=schema, columns=columns, limits=STREAM_LIMITS, file_format=file_format
+    ) as batches:
+        empty = pa.Table.from_batches([], batches.schema)
+        waiting: list[pa.Table] = []
+        for batch in batches:
+            drawn = source.words(batch.num_rows)
+            few = len(words) >= rows
+            chosen = np.flatnonzero(drawn < words.max()) if few else np.arange(batch.num_rows)
+            waiting.append(_plain(pa.Table.from_batches([batch]).take(pa.array(chosen))))
+            words = np.concatenate([words, drawn[chosen]])
+            places = np.concatenate([places, seen + chosen])
+            seen += batch.num_rows
+            if len(words) > rows:
+                least = np.sort(np.argpartition(words, rows - 1)[:rows])
+                joined = _join(waiting if kept is None else [kept, *waiting])
+                kept, waiting = joined.take(pa.array(least)), []
+                words, places = words[least], places[least]
+    tables = ([] if kept is None else [kept]) + waiting
+    return _join(tables) if tables else _plain(empty)
+
+
+def _needed(schema: Schema) -> list[str]:
+    """Return the columns that a schema speaks of."""
+    beside = [name for name in (schema.weight, schema.person) if name is not None]
+    return list(dict.fromkeys([*schema.names, *beside]))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return columns as their values, so that rows of other batches can be put beside them."""
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def _join(tables: list[pa.Table]) -> pa.Table:
+    return pa.concat_tables(
+        [_plain(table) for table in tables], promote_options="permissive"
+    ).combine_chunks()
+
+
+def _find_types(table: pa.Table, written: FileFormat) -> pa.Table:
+    """Return text of a CSV file in the types that the rows drawn have, as a reader of whole files does."""
+    text = io.BytesIO()
+    arrow_csv.write_csv(table, text)
+    text.seek(0)
+    size = Limits(bytes=max(Limits().bytes, 4 * len(text.getvalue())))
+    form = FileFormat(delimiter=",", encoding="utf-8", decimal=written.decimal)
+    return read_text(text, schema=None, columns=None, limits=size, file_format=form)
