@@ -15,19 +15,16 @@ import pyarrow.compute as pc
 
 from evenhand._part_files import resolve_folder
 from evenhand._validate import boolean
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.privatizer.bare_columns import write_out_views
-from evenhand.collect.protocols.law import VALUES_PUBLIC
-from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import Choice, choose_columns, strategy_of
+from evenhand.engine.choices import choose_columns, strategy_of
+from evenhand.engine.promise import add_in_clear, schema_text, solve_channels, state_guarantee
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 from evenhand.privacy.ledger import find_ledger
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.table.encode import Table
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
 
 _OWNER = "privatize_file"
 _EXPANDED_BYTES = 32 << 20
-_HELD_BACK = "the true values stay with whoever made the reports from them"
 
 
 @dataclass(frozen=True)
@@ -211,10 +207,10 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     places = Places.of(out, taken_by=path, overwrite=overwrite)
-    _solve_channels(chosen, solving)
+    solve_channels(chosen, solving)
     source = SecureSource() if simulate is None else SeededSource(simulate)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
-    promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
+    promise = None if source.simulated else state_guarantee(chosen, choice, protocol, inferred)
     declared = schema.select([name for name in schema.names if name in choice.kept])
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
     reading = partial(open_batches, path, batch_rows=batch_rows, **file_options)
@@ -239,12 +235,12 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
             output.append(group)
         order_words = describe_row_order(order.following, is_kept=keep_order)
         clear = (*choice.in_clear, *order_words)
-        promise = None if promise is None else _add_in_clear(promise, order_words)
+        promise = None if promise is None else add_in_clear(promise, order_words)
         record = Record(chosen, form, rows, clear, declared.fingerprint, source.simulated, promise, inferred)
         text = record.to_json().encode("utf-8")
         digest = hashlib.sha256(text).hexdigest()
         output.close({"format": FORMAT, "rng": source.kind, "guarantee_sha256": digest})
-        schema_file.write(_schema_text(declared, simulated=source.simulated, inferred=inferred))
+        schema_file.write(schema_text(declared, simulated=source.simulated, inferred=inferred))
         record_file.write(text)
     left_out, in_clear = choice.left_out, choice.in_clear
     return Privatized(places, record, declared, left_out, in_clear, order.following, keep_order, charge)
@@ -276,29 +272,6 @@ def _check_rows(
     with reading() as batches:
         for batch in batches:
             Table.encode(batch, schema, columns=list(strategy.columns))
-
-
-def _solve_channels(strategy: Strategy, solving: Any) -> None:
-    """Solve what optimal protocols need before anything is written."""
-    for protocol in strategy.protocols.values():
-        if isinstance(protocol, Optimal):
-            protocol.solve(solving)
-
-
-def _state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
-    """Return what one person is promised, whose row is their only report.
-
-    With what an optimal channel was made from, what learning that cost, and which domains were inferred.
-    """
-    whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
-    if isinstance(protocol, GroupOutcomes):
-        whole = protocol.guarantee_with(whole, epsilon=strategy.epsilon)
-    whole = state_inferred(whole, inferred, instead_of=VALUES_PUBLIC)
-    return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
-
-
-def _add_in_clear(promise: Guarantee, more: Sequence[str]) -> Guarantee:
-    return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *more]})
 
 
 def _follow_pieces(
@@ -354,12 +327,6 @@ def _expanded_bytes(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
             counts = np.bincount(column.indices.drop_null().to_numpy(), minlength=len(lengths))
             total += int(np.dot(counts[: len(lengths)], lengths.astype(np.int64)))
     return total
-
-
-def _schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) -> bytes:
-    note = "# Beside simulated reports, which were drawn with a seed: no guarantee holds for them.\n"
-    leak = f"# A warning: {leak_of_domains(inferred)}.\n" if inferred else ""
-    return ((note if simulated else "") + leak + schema.to_toml()).encode("utf-8")
 
 
 # --- where the three files go ------------------------------------------------------------------------

@@ -391,4 +391,4 @@ def test_as_many_words_come_as_are_asked_for(source, count):
 
 
 def test_the_names_are_the_public_ones():
-    assert randomness.__all__ == ["SecureSource", "SeededSource", "Source", "source_from"]
+    assert randomness.__all__ == ["RunKey", "SecureSource", "SeededSource", "Source", "source_from"]
