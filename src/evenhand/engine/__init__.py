@@ -1,6 +1,19 @@
 """Engines: data of any length, privatised and estimated in bounded memory."""
 
+from evenhand.engine import dask, spark
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.privatize import Privatized, privatize_file
+from evenhand.engine.reporter import ReportPlan, reporter
+from evenhand.privacy.randomness import RunKey
 
-__all__ = ["FileEstimates", "Privatized", "estimate_file", "privatize_file"]
+__all__ = [
+    "FileEstimates",
+    "Privatized",
+    "ReportPlan",
+    "RunKey",
+    "dask",
+    "estimate_file",
+    "privatize_file",
+    "reporter",
+    "spark",
+]
