@@ -3,7 +3,7 @@
 from evenhand.engine import dask, spark
 from evenhand.engine.estimates import FileEstimates, estimate_file
 from evenhand.engine.privatize import Privatized, privatize_file
-from evenhand.engine.reporter import ReportPlan, reporter
+from evenhand.engine.report_blocks import ReportPlan, reporter
 from evenhand.privacy.randomness import RunKey
 
 __all__ = [

@@ -10,7 +10,7 @@ import pyarrow as pa
 from evenhand._validate import kind_of, refuse
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.cluster.run import Choices, privatize_frame
-from evenhand.engine.reporter import ReportPlan
+from evenhand.engine.report_blocks import ReportPlan
 from evenhand.errors import ClusterError, MissingExtraError, OutsideDomainError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     This is an action: it runs at once, on the cluster of the current client or, without one, in threads of
     this process. Every row is one person. Each worker draws the reports of its partitions from streams of one
     secret key, so that a task that Dask runs again gives the reports of its first try
-    (:mod:`evenhand.engine.reporter`). The output stands in one uniform order of all people. Beside it stand
+    (:mod:`evenhand.engine.report_blocks`). The output stands in one uniform order of all people. Beside it stand
     ``<out>.schema.toml`` and ``<out>.guarantee.json``. The index of the frame is left out.
 
     Parameters

@@ -11,7 +11,7 @@ from evenhand._validate import kind_of, refuse
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.cluster.notes import Note
 from evenhand.engine.cluster.run import Choices, privatize_frame
-from evenhand.engine.reporter import ReportPlan
+from evenhand.engine.report_blocks import ReportPlan
 from evenhand.errors import ClusterError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
 
     This is an action: it runs at once, and returns when the files are there. Every row is one person. Each
     executor draws the reports of its partitions from streams of one secret key, so that a task that Spark
-    runs again gives the reports of its first try (:mod:`evenhand.engine.reporter`). The output stands in one
+    runs again gives the reports of its first try (:mod:`evenhand.engine.report_blocks`). The output stands in one
     uniform order of all people. Beside it stand ``<out>.schema.toml`` and ``<out>.guarantee.json``.
 
     The rows are gone through twice: once to refuse what cannot be reported, before anything is drawn or

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from evenhand.engine.cluster.notes import Note
     from evenhand.engine.cluster.tasks import Task
-    from evenhand.engine.reporter import ReportPlan
+    from evenhand.engine.report_blocks import ReportPlan
     from evenhand.privacy.ledger import AnyLedger, Entry
 
 PART_ROWS = 1 << 20

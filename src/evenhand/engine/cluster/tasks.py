@@ -1,7 +1,7 @@
 r"""What the workers do: check a partition, draw its reports, gather a part of the output.
 
 Every task may run twice, at the same time too: it writes a hidden file, which then takes its place whole, and
-every try writes the same bytes (:mod:`evenhand.engine.reporter` says why). What it tells the driver is one
+every try writes the same bytes (:mod:`evenhand.engine.report_blocks` says why). What it tells the driver is one
 :class:`~evenhand.engine.cluster.notes.Note`.
 
 **The order of the output.** Each row goes to one of :math:`B` parts, drawn uniformly when its report is
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from evenhand._part_files import open_part, put_in_place
 from evenhand.engine.cluster.notes import Note, pack_sample
-from evenhand.engine.reporter import Reporter, ReportPlan
+from evenhand.engine.report_blocks import Reporter, ReportPlan
 from evenhand.engine.row_order import RowOrder
 from evenhand.engine.shuffle import regroup
 from evenhand.engine.writers import ParquetOut
