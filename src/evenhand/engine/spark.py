@@ -151,8 +151,9 @@ class _Spark:
         return to_arrow_schema(self._df.schema, timezone="UTC")
 
     def select(self, names: Sequence[str]) -> None:
-        """Leave the other columns where they are."""
-        self._df = self._df.select([f"`{name.replace('`', '``')}`" for name in names])
+        """Leave the other columns where they are; on the way names are numbers, for Spark takes not all."""
+        chosen = self._df.select([f"`{name.replace('`', '``')}`" for name in names])
+        self._df = chosen.toDF(*(f"c{place}" for place in range(len(names))))
 
     @property
     def is_reproducible(self) -> bool:
@@ -206,7 +207,9 @@ class _OnPartition:
         from pyspark import TaskContext  # noqa: PLC0415
 
         context: Any = TaskContext.get()
-        yield _as_row(self._task.run(context.partitionId(), batches))
+        names = self._task.plan.given.names
+        own = (batch.rename_columns(names) for batch in batches)
+        yield _as_row(self._task.run(context.partitionId(), own))
 
 
 class _OnNumbers:
