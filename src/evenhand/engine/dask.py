@@ -118,7 +118,6 @@ class _Dask:
         if not isinstance(ddf, dd.DataFrame):
             refuse("ddf", _OWNER, "a dask.dataframe.DataFrame", kind_of(ddf))
         self._dask, self._ddf = dask, ddf
-        self._given = pa.schema([])
 
     def find_columns(self, schema: Schema) -> pa.Schema:
         """Return the columns of the frame; those of Python objects have the type that is declared, or text."""
@@ -137,19 +136,20 @@ class _Dask:
 
     def select(self, given: pa.Schema) -> None:
         """Leave the other columns where they are."""
-        self._ddf, self._given = self._ddf[given.names], given
+        self._ddf = self._ddf[given.names]
 
     def map_partitions(self, task: Task) -> list[Note]:
         """Run a task for each partition of the frame."""
         run = self._dask.delayed(_run_on_frame, pure=False)
+        shared = self._dask.delayed(task, pure=False, traverse=False)  # sent once, not with each partition
         partitions = self._ddf.to_delayed()
-        tasks = [run(task, number, part, self._given) for number, part in enumerate(partitions)]
-        return self._compute(tasks)
+        return self._compute([run(shared, number, part) for number, part in enumerate(partitions)])
 
     def map_numbers(self, task: Task, numbers: Sequence[int]) -> list[Note]:
         """Run a task for each number."""
         run = self._dask.delayed(_run_on_number, pure=False)
-        return self._compute([run(task, number) for number in numbers])
+        shared = self._dask.delayed(task, pure=False, traverse=False)
+        return self._compute([run(shared, number) for number in numbers])
 
     def _compute(self, tasks: list[Any]) -> list[Note]:
         try:
@@ -173,9 +173,9 @@ def _explain(error: Exception) -> str:
     return f"Dask stopped. {known[0]}" if known else f"Dask stopped with {type(error).__name__}."
 
 
-def _run_on_frame(task: Task, number: int, frame: Any, given: pa.Schema) -> Note:
+def _run_on_frame(task: Task, number: int, frame: Any) -> Note:
     """Run a task on a partition, which is a pandas frame."""
-    return task.run(number, _batches_of(frame, given))
+    return task.run(number, _batches_of(frame, task.plan.given))
 
 
 def _run_on_number(task: Task, number: int) -> Note:
