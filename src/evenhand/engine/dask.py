@@ -131,7 +131,9 @@ class _Dask:
             kind = pa.Array.from_pandas(meta[name]).type
             if pa.types.is_dictionary(kind):
                 kind = kind.value_type
-            fields.append(pa.field(name, _TYPES.get(declared, pa.date32()) if pa.types.is_null(kind) else kind))
+            fields.append(
+                pa.field(name, _TYPES.get(declared, pa.date32()) if pa.types.is_null(kind) else kind)
+            )
         return pa.schema(fields)
 
     def select(self, given: pa.Schema) -> None:

@@ -49,7 +49,9 @@ def test_two_partitions_share_no_stream():
     chance = np.mean(lies[0]) * np.mean(lies[1])
 
     assert binomial_pvalue(np.count_nonzero(lies[0] & lies[1]), 4_000, chance) > ALPHA
-    assert binomial_pvalue(np.count_nonzero(lies[0] & lies[0]), 4_000, chance) < ALPHA  # a shared stream is seen
+    assert (
+        binomial_pvalue(np.count_nonzero(lies[0] & lies[0]), 4_000, chance) < ALPHA
+    )  # a shared stream is seen
 
 
 def test_two_blocks_of_one_partition_share_no_stream(monkeypatch):
@@ -141,7 +143,9 @@ def test_a_digest_does_not_depend_on_where_the_rows_lie(kind):
 @pytest.mark.parametrize("kind", set(VALUES) - {"nothing"})
 def test_a_digest_depends_on_every_value_and_on_the_order(kind):
     array = VALUES[kind]
-    others = [array.take(pa.array(places)) for places in ([0, 1, 3, 2], [1, 0, 2, 3], [0, 0, 2, 3], [0, 1, 2])]
+    others = [
+        array.take(pa.array(places)) for places in ([0, 1, 3, 2], [1, 0, 2, 3], [0, 0, 2, 3], [0, 1, 2])
+    ]
 
     assert len({digest(array), *map(digest, others)}) == 5
 
@@ -201,7 +205,12 @@ def test_a_batch_without_a_column_is_refused():
 
 @pytest.mark.parametrize(
     ("change", "name"),
-    [({"plan": 1}, "plan"), ({"key": b"x" * 32}, "key"), ({"position": -1}, "position"), ({"position": "0"}, "position")],
+    [
+        ({"plan": 1}, "plan"),
+        ({"key": b"x" * 32}, "key"),
+        ({"position": -1}, "position"),
+        ({"position": "0"}, "position"),
+    ],
 )
 def test_wrong_arguments_are_refused(change, name):
     arguments = {"plan": plan_of(people(2)), "key": fixed_key(), "position": 0} | change

@@ -84,7 +84,5 @@ def pack_sample(rows: pa.RecordBatch) -> str:
 
 def unpack_samples(samples: Sequence[str]) -> pa.RecordBatch | None:
     """Return the rows of all samples, one after the other."""
-    batches = [
-        batch for text in samples if text for batch in pa.ipc.open_stream(base64.b64decode(text))
-    ]
+    batches = [batch for text in samples if text for batch in pa.ipc.open_stream(base64.b64decode(text))]
     return pa.concat_batches(batches) if batches else None

@@ -310,5 +310,3 @@ class GatherTask(Task):
                 drawn = pa.ipc.open_file(file)
                 for place in range(number, drawn.num_record_batches, self.parts):
                     yield drawn.get_batch(place)
-
-

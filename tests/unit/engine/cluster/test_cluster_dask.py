@@ -197,13 +197,17 @@ def test_a_worker_without_evenhand_is_one_clear_error(tmp_path):
     missing = "raise ModuleNotFoundError(\"No module named 'evenhand'\", name='evenhand')\n"
     (blocked / "__init__.py").write_text(missing)
     place = tmp_path / "scheduler.json"
-    shared = {"env": {"PYTHONPATH": str(blocked.parent), "PATH": "/usr/bin:/bin"}, "stderr": subprocess.DEVNULL}
+    shared = {
+        "env": {"PYTHONPATH": str(blocked.parent), "PATH": "/usr/bin:/bin"},
+        "stderr": subprocess.DEVNULL,
+    }
     options = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(place)]
     scheduler = subprocess.Popen(
         [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", *options], **shared
     )
     worker = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads", "1", *options], **shared
+        [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads", "1", *options],
+        **shared,
     )
     try:
         until = time.monotonic() + 60

@@ -281,7 +281,9 @@ def test_a_failing_task_tells_its_kind_and_no_more(parts, out, monkeypatch):
 def test_rows_that_are_lost_on_the_way_are_noticed(parts, out, monkeypatch):
     engine = ToyEngine(parts)
     numbers = engine.map_numbers
-    monkeypatch.setattr(engine, "map_numbers", lambda task, wanted: [_fewer(note) for note in numbers(task, wanted)])
+    monkeypatch.setattr(
+        engine, "map_numbers", lambda task, wanted: [_fewer(note) for note in numbers(task, wanted)]
+    )
 
     with pytest.raises(ClusterError, match="Toy did not report every row once"):
         run(engine, out)

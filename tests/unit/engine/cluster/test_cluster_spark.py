@@ -252,7 +252,14 @@ def test_a_worker_without_evenhand_is_one_clear_error(spark, spark_cluster, tmp_
     missing = "raise ModuleNotFoundError(\"No module named 'evenhand'\", name='evenhand')\n"
     (blocked / "__init__.py").write_text(missing)
     address = (spark_cluster / "address").read_text().strip()
-    command = [sys.executable, "-c", WITHOUT_EVENHAND, address, str(blocked.parent), str(tmp_path / "r.parquet")]
+    command = [
+        sys.executable,
+        "-c",
+        WITHOUT_EVENHAND,
+        address,
+        str(blocked.parent),
+        str(tmp_path / "r.parquet"),
+    ]
     from pyspark.sql import SparkSession
 
     assert SparkSession.getActiveSession() is not None
@@ -300,7 +307,9 @@ def test_a_run_that_failed_goes_on_without_another_charge(df, out, tmp_path):
 def test_the_event_log_holds_neither_the_key_nor_a_value(df, out, event_log, monkeypatch):
     keys = []
     save = Unfinished.save
-    monkeypatch.setattr(Unfinished, "save", lambda self, key, state: keys.append(key) or save(self, key, state))
+    monkeypatch.setattr(
+        Unfinished, "save", lambda self, key, state: keys.append(key) or save(self, key, state)
+    )
     privatize(df, out)
     secret = keys[0].secret
     logs = [path for path in event_log.rglob("*") if path.is_file()]
