@@ -50,8 +50,8 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     This is an action: it runs at once, on the cluster of the current client or, without one, in threads of
     this process. Every row is one person. Each worker draws the reports of its partitions from streams of one
     secret key, so that a task that Dask runs again gives the reports of its first try
-    (:mod:`evenhand.engine.report_blocks`). The output stands in one uniform order of all people. Beside it stand
-    ``<out>.schema.toml`` and ``<out>.guarantee.json``. The index of the frame is left out.
+    (:mod:`evenhand.engine.report_blocks`). The output stands in one uniform order of all people. Beside it
+    stand ``<out>.schema.toml`` and ``<out>.guarantee.json``. The index of the frame is left out.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class _Dask:
         self._dask, self._ddf = dask, ddf
 
     def find_columns(self, schema: Schema) -> pa.Schema:
-        """Return the columns of the frame; those of Python objects have the type that is declared, or text."""
+        """Return the columns of the frame; those of Python objects have the declared type, or text."""
         meta = self._ddf._meta  # noqa: SLF001 - there is no public way
         names = list(meta.columns)
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):

@@ -300,7 +300,7 @@ def _rates(counter: Counter, schema: Schema, privileged: str | None, level: floa
     return GroupRates(counts, channel, labels, privileged, level, counter.protocol)
 
 
-# --- counting ------------------------------------------------------------------------------------
+# --- counting -------------------------------------------------------------------------------------------
 
 
 class Counter:

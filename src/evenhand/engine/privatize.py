@@ -329,7 +329,7 @@ def _expanded_bytes(piece: pa.RecordBatch, in_clear: Sequence[str]) -> int:
     return total
 
 
-# --- where the three files go ------------------------------------------------------------------------
+# --- where the three files go ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

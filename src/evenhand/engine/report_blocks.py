@@ -40,7 +40,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenhand._validate import integer, kind_of, refuse
-from evenhand.collect.joint.strategy import Strategy
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
@@ -55,6 +54,7 @@ from evenhand.table.encode import Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.schema import Schema
 
@@ -175,9 +175,8 @@ class ReportPlan:
     @property
     def fingerprint(self) -> str:
         """The SHA-256 of everything that what comes out depends on, but for the rows and the key."""
-        record = Record(
-            self.strategy, "parquet", 0, self.choice.in_clear, self.schema.fingerprint, False, self.promise
-        )  # fmt: skip
+        clear, schema = self.choice.in_clear, self.schema.fingerprint
+        record = Record(self.strategy, "parquet", 0, clear, schema, simulated=False, guarantee=self.promise)
         text = f"{record.to_json()}\n{self.given.to_string()}\n{self.block_rows}\n{self.inferred}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -251,7 +250,7 @@ class Reporter:
             yield _cast_rows(reports, self._plan.spark_output) if self._for_spark else reports
 
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
-        """Yield the rows in blocks, each with its digest; refuse what is not as it was when it was checked."""
+        """Yield the rows in blocks, each with its digest; refuse what is not as it was when checked."""
         number = -1
         for number, rows in enumerate(_cut_blocks(batches, self._plan.given, self._plan.block_rows)):
             block = Block(number, rows, digest_rows(self._key, self._position, number, rows))
@@ -328,7 +327,7 @@ def _plain_array(column: Any, part: pa.Field) -> Any:
     try:
         plain = plain_values(column)
         if _family(plain.type) != _family(part.type) and not pa.types.is_null(plain.type):
-            raise pa.ArrowTypeError("")  # noqa: TRY301 - as Arrow itself would, for which 1 and "1" are alike
+            raise pa.ArrowTypeError("")
         return plain.cast(part.type)
     except pa.ArrowException:  # whose message may hold a value
         what = "values of another type in one partition than the frame declares"
@@ -359,7 +358,7 @@ def _cast_rows(rows: pa.RecordBatch, types: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=types)
 
 
-# --- what the rows are, in 32 bytes -----------------------------------------------------------------------
+# --- what the rows are, in 32 bytes ---------------------------------------------------------------------
 
 
 def digest_rows(key: RunKey, position: int, number: int, rows: pa.RecordBatch) -> bytes:

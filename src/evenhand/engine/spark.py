@@ -56,8 +56,8 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
 
     This is an action: it runs at once, and returns when the files are there. Every row is one person. Each
     executor draws the reports of its partitions from streams of one secret key, so that a task that Spark
-    runs again gives the reports of its first try (:mod:`evenhand.engine.report_blocks`). The output stands in one
-    uniform order of all people. Beside it stand ``<out>.schema.toml`` and ``<out>.guarantee.json``.
+    runs again gives the reports of its first try (:mod:`evenhand.engine.report_blocks`). The output stands in
+    one uniform order of all people. Beside it stand ``<out>.schema.toml`` and ``<out>.guarantee.json``.
 
     The rows are gone through twice: once to refuse what cannot be reported, before anything is drawn or
     charged, and once to draw. Rows that are not the same the second time, in the same order, are refused.

@@ -6,8 +6,6 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from statistical._exact import ALPHA, binomial_pvalue
-from unit.engine.cluster._toy_engine import SCHEMA, fixed_key, people, plan_of
 
 from evenhand.engine import ReportPlan, RunKey, reporter
 from evenhand.engine.report_blocks import BLOCK_ROWS, Reporter, digest_rows
@@ -18,6 +16,8 @@ from evenhand.errors import (
     OutsideDomainError,
 )
 from evenhand.schema import Column, Domain, Schema
+from statistical._exact import ALPHA, binomial_pvalue
+from unit.engine.cluster._toy_engine import SCHEMA, fixed_key, people, plan_of
 
 
 def report(table, *, key=None, position=0, rows=None, **options):
@@ -111,7 +111,7 @@ def test_more_or_fewer_rows_are_refused(rows):
         list(Reporter(plan, key, 0, expected=digests)(people(rows).to_batches()))
 
 
-# --- digests ------------------------------------------------------------------------------------------------
+# --- digests --------------------------------------------------------------------------------------------
 
 VALUES = {
     "text": pa.array(["a", None, "", "bc"]),
@@ -174,7 +174,7 @@ def test_a_digest_needs_the_key():
     assert digest_rows(RunKey.draw(), 0, 0, rows) != digest_rows(RunKey.draw(), 0, 0, rows)
 
 
-# --- types and plans ------------------------------------------------------------------------------------------
+# --- types and plans ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])

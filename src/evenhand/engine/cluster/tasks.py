@@ -1,8 +1,8 @@
 r"""What the workers do: check a partition, draw its reports, gather a part of the output.
 
 Every task may run twice, at the same time too: it writes a hidden file, which then takes its place whole, and
-every try writes the same bytes (:mod:`evenhand.engine.report_blocks` says why). What it tells the driver is one
-:class:`~evenhand.engine.cluster.notes.Note`.
+every try writes the same bytes (:mod:`evenhand.engine.report_blocks` says why). What it tells the driver is
+one :class:`~evenhand.engine.cluster.notes.Note`.
 
 **The order of the output.** Each row goes to one of :math:`B` parts, drawn uniformly when its report is
 drawn, and the rows of a part get a uniform order when it is gathered. All orders of all rows then have the
@@ -30,7 +30,6 @@ from evenhand.engine.row_order import RowOrder
 from evenhand.engine.shuffle import regroup
 from evenhand.engine.writers import ParquetOut
 from evenhand.errors import ClusterError, EvenhandError, OtherRowsError
-from evenhand.privacy.randomness import RunKey
 from evenhand.privacy.sampling import permutation, uniform_below
 from evenhand.table.read import BATCH_ROWS
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand._part_files import Part
+    from evenhand.privacy.randomness import RunKey
 
     Batches = Iterable[pa.RecordBatch]
 
@@ -75,8 +75,8 @@ class Task:
             own = import_module("evenhand").__version__
             if own != self.version:
                 raise ClusterError(
-                    f"A worker has evenhand {own}, the driver {self.version}: their reports may differ. Hint: "
-                    "install the same version everywhere."
+                    f"A worker has evenhand {own}, the driver {self.version}: their reports may differ. "
+                    "Hint: install the same version everywhere."
                 )
             return self._run(number, batches)
         except EvenhandError as error:
@@ -162,7 +162,7 @@ class _InputFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.__exit__(*error)
 
 

@@ -13,7 +13,6 @@ import shutil
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand._part_files import lock_file, resolve_folder
@@ -26,6 +25,7 @@ from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 _FORMAT = "evenhand unfinished 1"
 _FOLDERS = ("input", "drawn", "parts")
@@ -136,9 +136,9 @@ class Unfinished:
 
     def _other_run(self) -> UnwritableFileError:
         return UnwritableFileError(
-            f"{own_name(self.out)} was not written: {self.folder.name} beside it holds a run with other data, "
-            "columns or options that was not finished. Hint: make the call of that run again to finish it; or "
-            "remove the folder, whose charge of the ledger stays."
+            f"{own_name(self.out)} was not written: {self.folder.name} beside it holds a run with other "
+            "data, columns or options that was not finished. Hint: make that call again to finish it; "
+            "or remove the folder, whose charge of the ledger stays."
         )
 
     def save(self, key: RunKey, state: State) -> None:
@@ -154,7 +154,9 @@ class Unfinished:
 
     def _write_private(self, name: str, content: bytes) -> None:
         hidden = self.folder / f"{name}.new"
-        with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+        with os.fdopen(
+            os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
+        ) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -7,10 +7,10 @@ import threading
 import time
 
 import numpy as np
-from statistical._exact import ALPHA, binomial_pvalue
-from unit.engine.cluster._toy_engine import SCHEMA, people
 
 from evenhand.collect.joint.build import strategy_for
+from statistical._exact import ALPHA, binomial_pvalue
+from unit.engine.cluster._toy_engine import SCHEMA, people
 
 PROTOCOLS = {"sex": "grr", "job": "oue"}
 ROWS = 40_000
@@ -63,9 +63,7 @@ def check_law_of_combined(table, record):
 
 def kill_tree(pid):
     """End a process and all that it started, as a power cut would."""
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        children = file.read().split()
-    for child in children:
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         kill_tree(int(child))
     os.kill(pid, signal.SIGKILL)
 

@@ -7,6 +7,11 @@ import time
 
 import pyarrow as pa
 import pytest
+
+import evenhand as eh
+from evenhand.engine.cluster.unfinished import Unfinished
+from evenhand.errors import ClusterError, OtherRowsError, OutsideDomainError
+from evenhand.privacy.ledger import Ledger
 from unit.engine.cluster._real_clusters import (
     PROTOCOLS,
     SCHEMA,
@@ -16,11 +21,6 @@ from unit.engine.cluster._real_clusters import (
     frame,
 )
 from unit.engine.cluster._toy_engine import read
-
-import evenhand as eh
-from evenhand.engine.cluster.unfinished import Unfinished
-from evenhand.errors import ClusterError, OtherRowsError, OutsideDomainError
-from evenhand.privacy.ledger import Ledger
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -188,9 +188,8 @@ def test_a_run_that_failed_goes_on_without_another_charge(ddf, out, tmp_path):
 
 def test_a_worker_without_evenhand_is_one_clear_error(tmp_path):
     """The scheduler and a worker of their own, in processes that cannot import evenhand."""
-    from distributed import Client
-
     import dask.dataframe as dd
+    from distributed import Client
 
     blocked = tmp_path / "blocked" / "evenhand"
     blocked.mkdir(parents=True)

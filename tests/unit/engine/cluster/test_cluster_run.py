@@ -1,14 +1,12 @@
 """A run on a cluster: whole or not at all, charged once, each row reported once, the key gone at the end."""
 
 import json
-import os
 import stat
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from unit.engine.cluster._toy_engine import SCHEMA, ToyEngine, people, read, run
 
 import evenhand as eh
 from evenhand.engine.cluster import run as run_module
@@ -24,6 +22,7 @@ from evenhand.errors import (
 )
 from evenhand.privacy.ledger import Ledger
 from evenhand.schema import Schema
+from unit.engine.cluster._toy_engine import SCHEMA, ToyEngine, people, read, run
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-# --- what is written ------------------------------------------------------------------------------------------
+# --- what is written ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("materialize", [True, False])
@@ -135,7 +134,7 @@ def test_nothing_in_the_clear_has_no_order_to_give_back(parts, out):
     assert read(out).column_names == ["sex", "job"]
 
 
-# --- tasks that run again -------------------------------------------------------------------------------------
+# --- tasks that run again -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keep_order", [True, False])
@@ -210,7 +209,7 @@ def test_the_rows_that_were_kept_are_gone_at_the_end(parts, out):
     assert not out.with_name(f"{out.name}.unfinished").exists()
 
 
-# --- what is refused ------------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", ["x-secret", None, 5])
@@ -294,7 +293,7 @@ def _fewer(note):
     return type(note)(note.number, note.rows - 1)
 
 
-# --- the ledger, and runs that go on --------------------------------------------------------------------------
+# --- the ledger, and runs that go on --------------------------------------------------------------------
 
 
 def test_the_ledger_is_charged_once(parts, out, tmp_path):
@@ -347,7 +346,7 @@ def test_the_key_is_for_its_owner_alone_while_it_is_there(parts, out):
     with pytest.raises(ClusterError):
         run(ToyEngine(parts, fail_on=("DrawTask", 0)), out)
     folder = out.with_name(f"{out.name}.unfinished")
-    modes = [stat.S_IMODE(os.stat(path).st_mode) for path in (folder, folder / "key", folder / "run.json")]
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "key", folder / "run.json")]
 
     assert [oct(mode) for mode in modes] == ["0o700", "0o600", "0o600"]
     assert (folder / "key").stat().st_size == 32
@@ -429,7 +428,7 @@ def test_a_place_that_cannot_be_written_is_refused(parts, out, monkeypatch):
         run(ToyEngine(parts), out)
 
 
-# --- what is there already ------------------------------------------------------------------------------------
+# --- what is there already ------------------------------------------------------------------------------
 
 
 def test_reports_that_are_there_are_replaced_only_if_told(parts, out):
@@ -473,7 +472,7 @@ def test_what_appears_during_the_run_is_not_replaced(parts, out, monkeypatch):
     assert out.read_text() == "somebody was quicker"
 
 
-# --- who sees what --------------------------------------------------------------------------------------------
+# --- who sees what --------------------------------------------------------------------------------------
 
 
 def test_a_task_shows_no_key_and_notes_hold_no_reported_value(parts, out):

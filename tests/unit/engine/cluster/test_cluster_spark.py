@@ -8,6 +8,11 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+import evenhand as eh
+from evenhand.engine.cluster.unfinished import Unfinished
+from evenhand.errors import ClusterError, OtherRowsError, OutsideDomainError
+from evenhand.privacy.ledger import Ledger
 from unit.engine.cluster._real_clusters import (
     PROTOCOLS,
     SCHEMA,
@@ -17,11 +22,6 @@ from unit.engine.cluster._real_clusters import (
     frame,
 )
 from unit.engine.cluster._toy_engine import people, plan_of, read
-
-import evenhand as eh
-from evenhand.engine.cluster.unfinished import Unfinished
-from evenhand.errors import ClusterError, OtherRowsError, OutsideDomainError
-from evenhand.privacy.ledger import Ledger
 
 pytestmark = [
     pytest.mark.engines,
@@ -158,7 +158,7 @@ def test_rows_that_change_their_order_are_kept_first_by_default(df, out, tmp_pat
     assert made.rows == read(out).num_rows == 40_000
 
 
-# --- bad input ------------------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_worker_without_evenhand_is_one_clear_error(spark, spark_cluster, tmp_
     assert names_in(tmp_path) == ["blocked"]
 
 
-# --- what may go wrong on the way ----------------------------------------------------------------------------
+# --- what may go wrong on the way -----------------------------------------------------------------------
 
 
 def test_a_run_that_failed_goes_on_without_another_charge(df, out, tmp_path):
