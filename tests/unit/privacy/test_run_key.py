@@ -86,9 +86,7 @@ def test_a_key_travels_to_a_worker():
 
 @pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33), "x" * 32, None])
 def test_other_secrets_are_refused_without_showing_them(secret):
-    with pytest.raises(
-        InvalidParameterError, match="'secret' parameter of RunKey must be 32 bytes. Got something"
-    ):
+    with pytest.raises(InvalidParameterError, match="'secret' parameter of RunKey must be 32 bytes"):
         RunKey(secret)
 
 

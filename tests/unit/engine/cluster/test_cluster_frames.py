@@ -52,7 +52,7 @@ class ToyTask:
     plan = plan_of(people(3))
 
     def run(self, number, batches=None):
-        rows = [batch for batch in batches or ()]
+        rows = list(batches or ())
         return eh.engine.cluster.notes.Note(number, sum(batch.num_rows for batch in rows))
 
 
