@@ -165,7 +165,7 @@ class ReportPlan:
     @property
     def spark_output(self) -> pa.Schema:
         """The same in types that Spark has: its whole numbers are signed, and 64 bits stay 64 bits."""
-        return pa.schema([pa.field(part.name, _OF_SPARK.get(part.type, part.type)) for part in self.output])
+        return pa.schema([pa.field(part.name, _spark_type(part.type)) for part in self.output])
 
     @property
     def block_rows(self) -> int:
@@ -351,6 +351,12 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         kind = kind.value_type
     plain = write_out_views(pa.array([], kind)).type
     return _LARGE.get(plain, plain)
+
+
+def _spark_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.binary()
+    return _OF_SPARK.get(kind, kind)
 
 
 def _cast_rows(rows: pa.RecordBatch, types: pa.Schema) -> pa.RecordBatch:

@@ -234,6 +234,7 @@ def test_every_protocol_gives_types_that_spark_has(protocol, strategy):
 
     assert [batch.schema for batch in batches] == [plan.spark_output]
     assert not any(pa.types.is_unsigned_integer(kind) for kind in plan.spark_output.types)
+    assert not any(pa.types.is_fixed_size_binary(kind) for kind in plan.spark_output.types)
 
 
 def test_a_plan_travels_and_stays_what_it_was():
