@@ -10,7 +10,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines test-figures test-kills test-slow test-nightly test-system coverage mutants lint format docs bench lock wheels changelog clean
+.PHONY: help demo test test-figures test-kills test-engines test-slow test-nightly test-system coverage mutants lint format docs bench lock wheels changelog clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,14 +21,14 @@ demo: $(VENV)/.report  ## set up and take the tour: five protocols on built-in d
 test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
 	$(BIN)/python -m pytest -n auto
 
-test-engines: $(VENV)/.test $(VENV)/.dask $(VENV)/.spark  ## the same results in every engine: DuckDB, Dask, Ibis, Spark (needs Java)
-	$(BIN)/python -m pytest -m engines
-
 test-figures: $(VENV)/.test  ## the large samples that every change must pass as well
 	$(BIN)/python -m pytest -n auto -m figures
 
 test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
 	$(BIN)/python -m pytest -m nightly tests/attacks/study/test_kills.py
+
+test-engines: $(VENV)/.engines  ## real engines: Spark and Dask clusters on this machine (Spark needs Java)
+	$(BIN)/python -m pytest -m "engines and not slow"
 
 test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
 	$(BIN)/python -m pytest -n auto -m slow

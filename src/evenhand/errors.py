@@ -30,6 +30,7 @@ __all__ = [
     "LedgerError",
     "LimitExceededError",
     "MissingExtraError",
+    "OtherRowsError",
     "OutsideDomainError",
     "PlanError",
     "PrivacyWarning",
@@ -249,6 +250,27 @@ class BudgetExceededError(EvenhandError, ValueError):
         self.remaining = remaining
         self.ledger = ledger
         super().__init__(message)
+
+
+class OtherRowsError(EvenhandError, RuntimeError):
+    """A partition gave other rows than when it was checked, or the same in another order.
+
+    Reports of both would be two reports of the same people, so nothing is drawn.
+
+    Parameters
+    ----------
+    partition : int
+        The number of the partition.
+    """
+
+    def __init__(self, partition: int) -> None:
+        self.partition = partition
+        super().__init__(
+            f"Partition {partition} has other rows than when it was checked, or the same rows in another "
+            "order. To draw for them would report people twice, so nothing was written. Hint: "
+            "materialize=True keeps the rows beside the output while it is written; or sort the rows of each "
+            "partition by a column that has no value twice."
+        )
 
 
 class RandomSourceError(EvenhandError, RuntimeError):

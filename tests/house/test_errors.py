@@ -9,6 +9,8 @@ import pytest
 from evenhand import errors
 
 EXAMPLES = [
+    (errors.ClusterError("A task failed with OSError."), RuntimeError),
+    (errors.OtherRowsError(3), RuntimeError),
     (
         errors.InvalidParameterError("k", owner="GRR", must_be="a whole number of at least 2", got=1),
         ValueError,

@@ -60,8 +60,10 @@ def choose_columns(
     keep: Sequence[str] | None,
     strategy: str,
     keep_declared: bool = False,
+    owner: str = _OWNER,
+    place: str = "file",
 ) -> Choice:
-    """Return what becomes of the columns `names` of a file.
+    """Return what becomes of the columns `names` of a file or, as `place` says, a frame.
 
     Reported are the columns asked for, else those that the schema calls sensitive; with the strategy
     ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
@@ -71,8 +73,9 @@ def choose_columns(
     raw: object = schema
     if not isinstance(raw, Schema):
         got = f"a value of type {type(raw).__name__}"
-        raise InvalidParameterError("schema", owner=_OWNER, must_be="a Schema", got=got)
-    reported = _reported_columns(names, schema, columns, strategy)
+        raise InvalidParameterError("schema", owner=owner, must_be="a Schema", got=got)
+    where = {"owner": owner, "place": place}
+    reported = _reported_columns(names, schema, columns, strategy, **where)
     refuse_dropping(schema[name] for name in reported)
     if keep_declared:
         declared = (name for name in names if name in schema and name not in reported)
@@ -81,27 +84,34 @@ def choose_columns(
         hidden = {*reported, *schema.sensitive, schema.person}  # whose row it is stays with whoever asked
         in_clear = tuple(name for name in names if name not in hidden)
     else:
-        asked = _check_names("keep", keep, names, schema)
+        asked = _check_names("keep", keep, names, schema, **where)
         twice = [name for name in asked if name in reported]
         if twice:
             must_be = "columns other than those that are reported"
-            raise InvalidParameterError("keep", owner=_OWNER, must_be=must_be, got=twice[0])
+            raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=twice[0])
         in_clear = tuple(name for name in names if name in asked)
     taken = {*reported, *in_clear}
-    refuse_reserved_names((*reported, *in_clear), owner=_OWNER, parameter="path")
+    refuse_reserved_names((*reported, *in_clear), owner=owner, parameter="path" if place == "file" else place)
     left_out, in_order = ([name for name in names if (name in taken) is kept] for kept in (False, True))
     return Choice(reported, in_clear, tuple(left_out), tuple(in_order))
 
 
 def _reported_columns(
-    names: Sequence[str], schema: Schema, columns: Sequence[str] | None, strategy: str
+    names: Sequence[str],
+    schema: Schema,
+    columns: Sequence[str] | None,
+    strategy: str,
+    *,
+    owner: str,
+    place: str,
 ) -> tuple[str, ...]:
-    one_of("strategy", strategy, STRATEGIES, owner=_OWNER)
-    asked = schema.sensitive if columns is None else _check_names("columns", columns, names, schema)
+    one_of("strategy", strategy, STRATEGIES, owner=owner)
+    where = {"owner": owner, "place": place}
+    asked = schema.sensitive if columns is None else _check_names("columns", columns, names, schema, **where)
     if not asked:
         raise InvalidParameterError(
             "columns",
-            owner=_OWNER,
+            owner=owner,
             must_be="given when the schema has no sensitive column",
             got="none",
             hint="say what to protect: columns=['gender'], or schema.with_roles(sensitive=['gender']).",
@@ -109,37 +119,46 @@ def _reported_columns(
     if strategy == "single" and len(asked) > 1:
         if not isinstance(schema.protected, str) or schema.protected not in asked:
             must_be = "one column with the strategy 'single', or several with the protected one among them"
-            raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=list(asked))
+            raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=list(asked))
         asked = (schema.protected,)
     for name in asked:
         schema.column(name)
         if name not in names:
-            raise _not_found(name, names, schema)
+            raise _not_found(name, names, schema, place)
     return tuple(name for name in names if name in asked)
 
 
-def _check_names(parameter: str, given: Any, known: Sequence[str], schema: Schema) -> tuple[str, ...]:
+def _check_names(
+    parameter: str, given: Any, known: Sequence[str], schema: Schema, *, owner: str, place: str
+) -> tuple[str, ...]:
     asked = (given,) if isinstance(given, str) else tuple(given)
     if len(set(asked)) < len(asked) or not all(isinstance(name, str) for name in asked):
         must_be = "a list of different names of columns"
-        raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=list(asked))
+        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=list(asked))
     for name in asked:
         if name not in known:
-            raise _not_found(name, known, schema)
+            raise _not_found(name, known, schema, place)
     return asked
 
 
-def _not_found(name: str, names: Sequence[str], schema: Schema) -> ColumnNotFoundError:
+def _not_found(name: str, names: Sequence[str], schema: Schema, place: str) -> ColumnNotFoundError:
     """Return the error that lists the columns that are declared and there.
 
     What a file without a header calls its columns may be private, so the others are not listed.
     """
     declared = [column for column in names if column in schema.names]
-    return ColumnNotFoundError(name, declared, place="in the file")
+    return ColumnNotFoundError(name, declared, place=f"in the {place}")
 
 
 def strategy_of(
-    schema: Schema, reported: Sequence[str], *, epsilon: Any, protocol: Any, split: Any, strategy: str
+    schema: Schema,
+    reported: Sequence[str],
+    *,
+    epsilon: Any,
+    protocol: Any,
+    split: Any,
+    strategy: str,
+    owner: str = _OWNER,
 ) -> Strategy:
     """Return the strategy that reports these columns.
 
@@ -147,16 +166,16 @@ def strategy_of(
     optimal channel that is made from it, and the others by GRR.
     """
     if isinstance(split, str):
-        one_of("split", split, SPLITS, owner=_OWNER)
+        one_of("split", split, SPLITS, owner=owner)
     sizes = {name: schema[name].size for name in reported}
-    refuse_single_values(sizes, owner=_OWNER)
+    refuse_single_values(sizes, owner=owner)
     if isinstance(protocol, GroupOutcomes):
-        return _optimal(schema, sizes, epsilon, protocol, split, strategy)
+        return _optimal(schema, sizes, epsilon, protocol, split, strategy, owner=owner)
     named = protocol.values() if isinstance(protocol, Mapping) else [protocol]
     if any(isinstance(word, str) and word.lower() == _OPTIMAL for word in named):
         raise InvalidParameterError(
             "protocol",
-            owner=_OWNER,
+            owner=owner,
             must_be="made from the shares and outcome rates of the groups, where it is 'optimal'",
             got="its name alone",
             hint="protocol=GroupOutcomes.public(weights, rates, source='...'); on the command line "
@@ -170,18 +189,25 @@ def strategy_of(
 
 
 def _optimal(
-    schema: Schema, sizes: dict[str, int], epsilon: Any, outcomes: GroupOutcomes, split: Any, strategy: str
+    schema: Schema,
+    sizes: dict[str, int],
+    epsilon: Any,
+    outcomes: GroupOutcomes,
+    split: Any,
+    strategy: str,
+    *,
+    owner: str,
 ) -> Strategy:
     """Return the strategy in which one column has the optimal channel."""
     if strategy == "combined":
         must_be = "'independent' or 'single' where the protocol is 'optimal'"
         hint = "reports of combinations can be made in Python: evenhand.collect.optimal_strategy."
-        raise InvalidParameterError("strategy", owner=_OWNER, must_be=must_be, got=strategy, hint=hint)
+        raise InvalidParameterError("strategy", owner=owner, must_be=must_be, got=strategy, hint=hint)
     column = next(iter(sizes)) if len(sizes) == 1 else schema.protected_name
     if column not in sizes:
         raise InvalidParameterError(
             "columns",
-            owner=_OWNER,
+            owner=owner,
             must_be="one column, or several with the protected one, where the protocol is 'optimal'",
             got=list(sizes),
         )

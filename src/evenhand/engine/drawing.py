@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 from evenhand._part_files import resolve_folder
 from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
+from evenhand.engine.promise import add_in_clear, schema_text
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import UnreadableFileError
-from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.privacy.randomness import KeyedSource, Source
 from evenhand.privacy.signing.notes import hash_open_file, hash_terms
 from evenhand.table.encode import Table
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from evenhand.engine.choices import Choice
     from evenhand.engine.places import Places
     from evenhand.engine.unfinished import Spool
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.ledger import Entry
     from evenhand.privacy.signing.keys import SigningKey
     from evenhand.schema import Schema
@@ -194,7 +194,8 @@ class Drawing:
             record = self._record(form, rows, order.following, simulated=streams.source.simulated)
             digest = hash_terms(record.to_dict())
             output.close({"format": FORMAT, "rng": streams.source.kind, "guarantee_sha256": digest})
-            schema_file.write(self._schema_text(simulated=streams.source.simulated))
+            simulated = streams.source.simulated
+            schema_file.write(schema_text(self.declared, simulated=simulated, inferred=self.inferred))
             files = dict(zip(places.table_names, map(hash_open_file, (file, schema_file)), strict=True))
             text = record.to_json(files=files, charge=evidence.charge, key=evidence.key)
             record_file.write(text)
@@ -266,15 +267,10 @@ class Drawing:
         words = (*self.more_in_clear, *describe_row_order(following, is_kept=self.keep_order))
         promise = self.promise
         if promise is not None:
-            promise = Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *words]})
+            promise = add_in_clear(promise, words)
         clear = (*self.choice.in_clear, *words)
         fingerprint = self.declared.fingerprint
         return Record(self.strategy, form, rows, clear, fingerprint, simulated, promise, self.inferred)
-
-    def _schema_text(self, *, simulated: bool) -> bytes:
-        note = "# Beside simulated reports, which were drawn with a seed: no guarantee holds for them.\n"
-        leak = f"# A warning: {leak_of_domains(self.inferred)}.\n" if self.inferred else ""
-        return ((note if simulated else "") + leak + self.declared.to_toml()).encode("utf-8")
 
 
 def cut_pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -8,18 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import boolean
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.records import describe_strategy
-from evenhand.collect.protocols.law import VALUES_PUBLIC
-from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import Choice, choose_columns, strategy_of
+from evenhand.engine.choices import choose_columns, strategy_of
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
+from evenhand.engine.promise import solve_channels, state_guarantee
 from evenhand.engine.unfinished import Unfinished, describe_input
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.signing.keys import find_key
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from evenhand.collect.joint.strategy import Strategy
     from evenhand.engine.record import Record
     from evenhand.privacy.ledger import AnyLedger, Entry, Ledger
     from evenhand.privacy.randomness import Source
@@ -47,7 +43,6 @@ if TYPE_CHECKING:
     Solving = Callable[[int, int], object]
 
 _OWNER = "privatize_file"
-_HELD_BACK = "the true values stay with whoever made the reports from them"
 
 
 @dataclass(frozen=True)
@@ -239,9 +234,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     if resume and source.simulated:
         must_be = "False for a simulation, which can be run again with its seed"
         raise InvalidParameterError("resume", owner=_OWNER, must_be=must_be, got=True)
-    _solve_channels(chosen, solving)
+    solve_channels(chosen, solving)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
-    promise = None if source.simulated else _state_guarantee(chosen, choice, protocol, inferred)
+    promise = None if source.simulated else state_guarantee(chosen, choice, protocol, inferred)
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
     drawing = Drawing(
         schema,
@@ -429,22 +424,3 @@ def _refuse_inside(out: Path, path: Any, parts: Parts) -> None:
     if not parts.is_alone and os.path.realpath(out.parent) == os.path.realpath(path):
         must_be, got = "outside of the folder that is read", own_name(out)
         raise InvalidParameterError("out", owner=_OWNER, must_be=must_be, got=got)
-
-
-def _solve_channels(strategy: Strategy, solving: Any) -> None:
-    """Solve what optimal protocols need before anything is written."""
-    for protocol in strategy.protocols.values():
-        if isinstance(protocol, Optimal):
-            protocol.solve(solving)
-
-
-def _state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
-    """Return what one person is promised, whose row is their only report.
-
-    With what an optimal channel was made from, what learning that cost, and which domains were inferred.
-    """
-    whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
-    if isinstance(protocol, GroupOutcomes):
-        whole = protocol.guarantee_with(whole, epsilon=strategy.epsilon)
-    whole = state_inferred(whole, inferred, instead_of=VALUES_PUBLIC)
-    return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})

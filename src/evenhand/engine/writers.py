@@ -243,13 +243,18 @@ class CsvOutput(CsvOut):
         self.write_lines(lines.column(0))
 
 
-class ParquetOutput(ParquetOut):
-    """A Parquet file of reports and columns in the clear."""
+class ReportColumns:
+    """The columns of a Parquet file of reports: their types, and rows with their reports as such columns.
 
-    def __init__(
-        self, file: Any, given: pa.Schema, schema: Schema, strategy: Strategy, *, packed: bool = False
-    ) -> None:
-        del schema, packed  # which only a CSV file needs
+    Parameters
+    ----------
+    given : pyarrow.Schema
+        The columns that are reported or in the clear, as they come in.
+    strategy : Strategy
+        What makes the reports.
+    """
+
+    def __init__(self, given: pa.Schema, strategy: Strategy) -> None:
         self._given = given
         self._layouts = {name: law.layout for name, law in strategy.protocols.items()}
         self.most_rows = max(
@@ -266,9 +271,13 @@ class ParquetOutput(ParquetOut):
                 kind = field.type.value_type if is_list else field.type
                 fields.append(pa.field(field.name, plain_values(pa.array([], kind)).type))
         _refuse_duplicate_names([field.name for field in fields])
+        self.schema = pa.schema(fields)
+
+    @property
+    def listed(self) -> list[str]:
+        """The columns that are written as a list of values and places in it."""
         plain = {name for column in self._layouts for name in self._unlisted(column)}
-        listed = [field.name for field in fields if field.name not in plain]
-        super().__init__(file, pa.schema(fields), listed=listed)
+        return [name for name in self.schema.names if name not in plain]
 
     def prepare(self, rows: pa.RecordBatch, reports: JointReports) -> pa.RecordBatch:
         """Return the rows with their reports as rows of the file."""
@@ -278,11 +287,7 @@ class ParquetOutput(ParquetOut):
                 columns += [part for _, part in self._parts(name, reports)]
             else:
                 columns.append(plain_values(rows.column(name)))
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-    def append(self, rows: pa.RecordBatch) -> None:
-        """Append what :meth:`prepare` made."""
-        self.write(rows.columns)
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _parts(self, name: str, reports: JointReports) -> list[tuple[str, Any]]:
         layout = self._layouts[name]
@@ -296,6 +301,22 @@ class ParquetOutput(ParquetOut):
         if isinstance(layout, IntegerLayout) and layout.k <= _MOST_LISTED:
             return []
         return [part for key, part in part_names(name, layout).items() if key != "value"]
+
+
+class ParquetOutput(ParquetOut):
+    """A Parquet file of reports and columns in the clear."""
+
+    def __init__(
+        self, file: Any, given: pa.Schema, schema: Schema, strategy: Strategy, *, packed: bool = False
+    ) -> None:
+        del schema, packed  # which only a CSV file needs
+        columns = ReportColumns(given, strategy)
+        self.most_rows, self.prepare = columns.most_rows, columns.prepare
+        super().__init__(file, columns.schema, listed=columns.listed)
+
+    def append(self, rows: pa.RecordBatch) -> None:
+        """Append what :meth:`ReportColumns.prepare` made."""
+        self.write(rows.columns)
 
 
 def _fill_unasked(cells_of: Any, reports: JointReports, name: str) -> Any:

@@ -58,7 +58,7 @@ def _copied(path, folder):
     return folder / path.name
 
 
-# --- the numbers --------------------------------------------------------------------------------
+# --- the numbers ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("batch_rows", [500, 100_000])
@@ -106,7 +106,7 @@ def test_progress_is_told(made):
     assert [rows for rows, _ in seen] == [1_500, 3_000, ROWS]
 
 
-# --- outcomes -----------------------------------------------------------------------------------
+# --- outcomes -------------------------------------------------------------------------------------------
 
 
 def _file(folder, outcomes, form="csv", schema=None):
@@ -215,7 +215,7 @@ def test_an_outcome_made_from_the_reports_is_warned_of(tmp_path):
         estimate_file(path, by="outcome")
 
 
-# --- what does not fit --------------------------------------------------------------------------
+# --- what does not fit ----------------------------------------------------------------------------------
 
 
 def test_simulated_reports_are_refused_unless_allowed(made):

@@ -65,7 +65,7 @@ def _cells(path):
     )
 
 
-# --- what comes out -----------------------------------------------------------------------------
+# --- what comes out -------------------------------------------------------------------------------------
 
 
 def _in_order_of_input(table):
@@ -263,7 +263,7 @@ def test_columns_of_any_type_are_passed_on_or_refused_in_words(tmp_path, column,
         assert sorted(told, key=str) == sorted(given, key=str)
 
 
-# --- what is promised ---------------------------------------------------------------------------
+# --- what is promised -----------------------------------------------------------------------------------
 
 
 def test_the_guarantee_is_that_of_a_person_and_names_what_is_in_the_clear(csv, tmp_path):
@@ -326,7 +326,7 @@ def test_progress_is_told(csv, tmp_path):
     assert seen[-1][1] == 1.0
 
 
-# --- what is refused ----------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

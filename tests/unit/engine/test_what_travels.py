@@ -35,7 +35,7 @@ def _privatized(table, folder, out="o.parquet", **how):
     return folder / out
 
 
-# --- what Arrow and Parquet say beside the rows ---------------------------------------------------
+# --- what Arrow and Parquet say beside the rows ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("keep_order", [False, True])
@@ -129,7 +129,7 @@ def test_groups_of_rows_do_not_follow_those_of_the_input(tmp_path, monkeypatch):
     assert sizes == [[150, 150, 100]] * 3
 
 
-# --- text -----------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------------
 
 
 def test_quotation_marks_of_the_input_do_not_travel(tmp_path):
@@ -162,7 +162,7 @@ def test_nan_and_no_value_look_alike_in_a_csv_file(tmp_path):
     assert sorted(wages) == ["", "", "1.5"]
 
 
-# --- the file itself ------------------------------------------------------------------------------
+# --- the file itself ------------------------------------------------------------------------------------
 
 
 def test_neither_a_time_nor_a_name_stands_in_a_gzipped_file(tmp_path):

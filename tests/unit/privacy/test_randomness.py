@@ -391,7 +391,14 @@ def test_as_many_words_come_as_are_asked_for(source, count):
 
 
 def test_the_names_are_the_public_ones():
-    assert randomness.__all__ == ["KeyedSource", "SecureSource", "SeededSource", "Source", "source_from"]
+    assert randomness.__all__ == [
+        "KeyedSource",
+        "RunKey",
+        "SecureSource",
+        "SeededSource",
+        "Source",
+        "source_from",
+    ]
 
 
 def test_a_keyed_source_gives_each_unit_a_stream_of_its_own():

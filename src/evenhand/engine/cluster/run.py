@@ -1,0 +1,240 @@
+"""The driver's side of a run: check, charge, draw, gather, publish."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from evenhand._validate import boolean, refuse
+from evenhand.engine.cluster.notes import raise_first_error, unpack_samples
+from evenhand.engine.cluster.tasks import CheckTask, DrawTask, GatherTask, part_name
+from evenhand.engine.cluster.unfinished import State, Unfinished, refuse_taken
+from evenhand.engine.places import Places
+from evenhand.engine.privatize import Privatized
+from evenhand.engine.promise import add_in_clear, schema_text
+from evenhand.engine.record import FORMAT, Record
+from evenhand.engine.row_order import RowOrder, describe_row_order
+from evenhand.errors import ClusterError, EvenhandError, OtherRowsError
+from evenhand.privacy.ledger import find_ledger
+from evenhand.privacy.randomness import RunKey, SecureSource
+from evenhand.privacy.signing.notes import hash_terms
+from evenhand.table.read import file_form
+from evenhand.table.side_files import record_path, schema_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.engine.cluster.notes import Note
+    from evenhand.engine.cluster.tasks import Task
+    from evenhand.engine.report_blocks import ReportPlan
+    from evenhand.privacy.ledger import AnyLedger, Entry
+
+PART_ROWS = 1 << 20
+"""About how many rows a part of the output has; a worker holds one part in memory."""
+
+_MOST_PARTS = 1 << 14
+
+
+class Engine(Protocol):
+    """What a cluster must be able to do."""
+
+    name: str
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether a partition that is computed twice surely has the same rows in the same order."""
+
+    def map_partitions(self, task: Task) -> list[Note]:
+        """Run a task once, or more often, for each partition of the input; return a note of each."""
+
+    def map_numbers(self, task: Task, numbers: Sequence[int]) -> list[Note]:
+        """Run a task once, or more often, for each number; return a note of each."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is asked of the output and the ledger, as :func:`evenhand.engine.spark.privatize` says."""
+
+    out: str | os.PathLike[str]
+    keep_order: bool
+    overwrite: bool
+    materialize: bool | None
+    ledger: AnyLedger | None
+    purpose: str | None
+    owner: str
+
+    def check(self) -> Path:
+        """Return where the output goes; refuse choices that cannot be."""
+        if isinstance(self.out, str) and "://" in self.out:
+            must_be = "a path that the driver and every worker see under the same name"
+            refuse("out", self.owner, must_be, "an address", hint="mount the storage, or copy from a folder.")
+        if file_form(self.out, owner=self.owner, parameter="out") != "parquet":
+            refuse("out", self.owner, "a path that ends with .parquet or .pq", Path(self.out).name)
+        boolean("keep_order", self.keep_order, owner=self.owner)
+        boolean("overwrite", self.overwrite, owner=self.owner)
+        if self.materialize is not None:
+            boolean("materialize", self.materialize, owner=self.owner)
+        out = Path(os.path.abspath(self.out))  # noqa: PTH100 - links in its place are not followed
+        refuse_taken(out, overwrite=self.overwrite)
+        return out
+
+
+def privatize_frame(engine: Engine, plan: ReportPlan, choices: Choices) -> Privatized:
+    """Report the rows of a frame of a cluster into a folder of Parquet files.
+
+    1. *Check.* Every partition is gone through. Values that cannot be reported are refused, and the digests
+       of all blocks of rows are taken. Where the engine might give other rows the next time, the rows are
+       kept in the unfinished folder.
+    2. *Charge.* The ledger, if there is one, is charged once, and the key is written beside the output.
+    3. *Draw.* Every partition is reported. A block whose digest is not the one of the check is refused.
+    4. *Gather.* The rows of each part of the output are brought together in a random order.
+    5. *Publish.* The parts take the name of the output, and the key goes.
+
+    A run that was interrupted after it was charged goes on when the same call is made again: with the same
+    key and digests, and without another charge.
+    """
+    out = choices.check()
+    ledger = find_ledger(choices.ledger, source=SecureSource(), owner=choices.owner)
+    fingerprint = f"{plan.fingerprint} {'in order' if choices.keep_order else 'shuffled'}"
+    with Unfinished(out) as folder:
+        run = _Run(engine, plan, folder, choices)
+        resumed = folder.resume(fingerprint)
+        charge = None
+        try:
+            if resumed is None:
+                run.key = RunKey.draw()
+                run.state = State(fingerprint, *run.check())
+                record = run.record()
+                if ledger is not None:
+                    promise: Any = record.guarantee
+                    charge = ledger.spend(promise, purpose=_purpose(choices, plan), source=SecureSource())
+                folder.save(run.key, run.state)
+            else:
+                run.key, run.state = resumed
+                record = run.record()
+        except BaseException:  # nothing was drawn
+            if resumed is None:
+                folder.discard()
+            raise
+        try:
+            run.finish(record, charge)
+        except OtherRowsError:
+            folder.discard()
+            raise
+        except ClusterError as error:
+            raise _stopped(error, folder) from None
+    return run.describe(record, charge)
+
+
+def _purpose(choices: Choices, plan: ReportPlan) -> str:
+    return f"reports: {', '.join(plan.strategy.columns)}" if choices.purpose is None else choices.purpose
+
+
+def _stopped(error: EvenhandError, folder: Unfinished) -> ClusterError:
+    return ClusterError(
+        f"{error} Nothing stands under the name {folder.out.name}. Hint: make the same call again to go on "
+        f"where it stopped, without another charge; or remove the folder {folder.folder.name}."
+    )
+
+
+class _Run:
+    """One run, with what it knows so far."""
+
+    key: RunKey
+    state: State
+
+    def __init__(self, engine: Engine, plan: ReportPlan, folder: Unfinished, choices: Choices) -> None:
+        self._engine, self._plan, self._folder, self._choices = engine, plan, folder, choices
+        self._shared: dict[str, Any] = {
+            "plan": plan,
+            "folder": str(folder.folder),
+            "version": import_module("evenhand").__version__,
+        }
+
+    def check(self) -> tuple[bool, tuple[Note, ...]]:
+        """Return whether the rows were kept, and the notes of the partitions that have rows."""
+        stores = self._choices.materialize
+        if stores is None:
+            stores = not self._engine.is_reproducible
+        measures = not self._choices.keep_order
+        task = CheckTask(**self._shared, key=self.key, stores=stores, measures_order=measures)
+        notes = self._engine.map_partitions(task)
+        raise_first_error(notes)
+        return stores, tuple(sorted((note for note in notes if note.rows), key=lambda note: note.number))
+
+    @property
+    def _rows(self) -> dict[int, int]:
+        return {note.number: note.rows for note in self.state.notes}
+
+    @property
+    def _following(self) -> tuple[str, ...]:
+        """The columns that follow the order of rows within a partition, or of partitions."""
+        if self._choices.keep_order:
+            return ()
+        across = RowOrder(self._plan.choice.in_clear)
+        samples = unpack_samples([note.sample for note in self.state.notes])
+        if samples is not None:
+            across.add(samples)
+        seen = {*across.following, *(name for note in self.state.notes for name in note.following)}
+        return tuple(name for name in self._plan.choice.in_clear if name in seen)
+
+    def record(self) -> Record:
+        """Return what will stand beside the output: all of it is known before anything is drawn."""
+        plan = self._plan
+        words = describe_row_order(self._following, is_kept=self._choices.keep_order)
+        clear = (*plan.choice.in_clear, *words)
+        promise = add_in_clear(plan.promise, words)
+        rows, schema = sum(self._rows.values()), plan.schema.fingerprint
+        return Record(plan.strategy, "parquet", rows, clear, schema, False, promise, plan.inferred)  # noqa: FBT003
+
+    def finish(self, record: Record, charge: Entry | None) -> None:
+        """Draw, gather and publish."""
+        digest = hash_terms(record.to_dict())
+        notes = {"format": FORMAT, "rng": SecureSource.kind, "guarantee_sha256": digest}
+        rows = self._rows
+        parts = 0 if self._choices.keep_order else min(_MOST_PARTS, max(1, -(-record.rows // PART_ROWS)))
+        if rows:
+            self._draw(rows, parts, notes)
+        names = [part_name(number) for number in (range(parts) if parts else rows)]
+        if parts or not rows:
+            shared = {**self._shared, "key": self.key, "notes": notes}
+            gather = GatherTask(**shared, partitions=tuple(rows), parts=max(1, parts))
+            gathered = self._engine.map_numbers(gather, range(max(1, parts)))
+            names = [part_name(number) for number in range(max(1, parts))]
+            self._compare(gathered, dict.fromkeys(range(max(1, parts))), record.rows)
+        schema = schema_text(self._plan.schema, simulated=False, inferred=self._plan.inferred)
+        files = self._folder.hash_files(names, schema)
+        text = record.to_json(files=files, charge=charge)
+        self._folder.publish(names, schema, text, overwrite=self._choices.overwrite)
+
+    def _draw(self, rows: dict[int, int], parts: int, notes: dict[str, str]) -> None:
+        digests = {note.number: note.digests for note in self.state.notes}
+        shared = {**self._shared, "key": self.key, "notes": notes}
+        draw = DrawTask(**shared, digests=digests, rows=rows, parts=parts)
+        if self.state.stored:
+            drawn = self._engine.map_numbers(draw, list(rows))
+        else:
+            drawn = self._engine.map_partitions(draw)
+        self._compare(drawn, rows, sum(rows.values()))
+
+    def _compare(self, notes: Sequence[Note], numbers: dict[int, Any], rows: int) -> None:
+        """Refuse an end at which a partition is missing or there twice."""
+        raise_first_error(notes)
+        done = {note.number: note.rows for note in notes}
+        missing = [number for number in numbers if number not in done]
+        if missing:
+            raise OtherRowsError(missing[0])
+        if sum(done.values()) != rows:
+            raise ClusterError(f"{self._engine.name} did not report every row once.")
+
+    def describe(self, record: Record, charge: Entry | None) -> Privatized:
+        """Return what was written."""
+        out, choice = self._folder.out, self._plan.choice
+        places = Places(out, schema_path(out), record_path(out))
+        kept = self._choices.keep_order
+        return Privatized(
+            places, record, self._plan.schema, choice.left_out, choice.in_clear, self._following, kept, charge
+        )
