@@ -140,7 +140,7 @@ def test_a_digest_does_not_depend_on_where_the_rows_lie(kind):
     assert digest(array) == digest(moved)
 
 
-@pytest.mark.parametrize("kind", set(VALUES) - {"nothing"})
+@pytest.mark.parametrize("kind", sorted(set(VALUES) - {"nothing"}))
 def test_a_digest_depends_on_every_value_and_on_the_order(kind):
     array = VALUES[kind]
     others = [

@@ -130,8 +130,6 @@ class Histogram:
             return _read_only(counts)
         return _read_only(np.minimum(counts, self.bound))
 
-    # --- tables from rows, arrays and frames -------------------------------------------------
-
     @classmethod
     def count(
         cls,
@@ -498,5 +496,5 @@ def _shape(schema: Schema) -> tuple[int, ...]:
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
