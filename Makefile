@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+# in a process of its own: a process has one Spark, and other tests have theirs
+SPARK_CLUSTER := tests/unit/engine/cluster/test_cluster_spark.py
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # or every process would compile all that it imports again
@@ -28,7 +30,8 @@ test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume
 	$(BIN)/python -m pytest -m nightly tests/attacks/study/test_kills.py
 
 test-engines: $(VENV)/.engines  ## real engines: Spark and Dask clusters on this machine (Spark needs Java)
-	$(BIN)/python -m pytest -m "engines and not slow"
+	$(BIN)/python -m pytest -m "engines and not slow" --ignore=$(SPARK_CLUSTER)
+	$(BIN)/python -m pytest -m "engines and not slow" $(SPARK_CLUSTER)
 
 test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
 	$(BIN)/python -m pytest -n auto -m slow
