@@ -50,10 +50,10 @@ def test_a_file_with_another_ending_is_refused_without_names_of_functions(call, 
     assert "read_csv" not in _said(done)
 
 
-def test_a_folder_is_called_one(call, tmp_path):
+def test_an_empty_folder_is_called_one(call, tmp_path):
     (tmp_path / "folder").mkdir()
 
-    assert "folder was not read: it is a folder." in _said(call("audit", "folder"))
+    assert "folder was not read: no file of it has rows." in _said(call("audit", "folder"))
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])

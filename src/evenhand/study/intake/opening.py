@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand import datasets
+from evenhand._validate import integer
 from evenhand.errors import UnknownNameError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.source import ROWS_CELL, DataSource
@@ -145,7 +146,7 @@ def open_data(
     source = DataSource(path=str(Path(name).absolute()), file_format=kept)
     if on_format is not None and assumed is not None:
         on_format(source.label, assumed)
-    draws = SeededSource(seed).for_cell(ROWS_CELL)
+    draws = SeededSource(integer("seed", seed, owner="Plan", low=0)).for_cell(ROWS_CELL)
     frame, drawn = read_or_sample(
         name, rows=rows, source=draws, schema=schema, limits=limits, file_format=written
     )

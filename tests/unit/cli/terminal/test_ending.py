@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-import evenhand.engine.privatize as arrow
+import evenhand.engine.drawing
 from evenhand.cli.terminal.ending import sigterm_as_interrupt, stop_code
 from unit.cli.conftest import ROLES
 
@@ -36,7 +36,7 @@ def _ended(*_, **__):
 
 def test_a_run_that_is_ended_by_the_system_leaves_nothing_behind(call, file, tmp_path, monkeypatch):
     """What was written until then holds columns in the clear, in a file that no listing shows."""
-    monkeypatch.setattr(arrow, "_make_reports", _ended)
+    monkeypatch.setattr(evenhand.engine.drawing.Drawing, "_make_reports", _ended)
     done = call(*PRIVATIZE)
 
     assert done.exit_code == 143
