@@ -27,6 +27,8 @@ from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.learn.training.private_training import PrivateTraining
 
+pytestmark = pytest.mark.figures
+
 # --- copies ---------------------------------------------------------------------------------------
 
 WAYS = {

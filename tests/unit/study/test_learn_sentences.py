@@ -12,6 +12,8 @@ from evenhand.study.tasks.learn.reading import LearnReading
 from unit.study._learn_studies import JITTER, approvals, made, measures, of_group, sections, usual
 from unit.study._sentence_rules import broken_rules
 
+pytestmark = pytest.mark.figures
+
 PICTURE = '<svg width="10" height="10"><rect width="5" height="5" fill="#000"/></svg>'
 
 

@@ -15,7 +15,10 @@ from evenhand.cli import main
 from evenhand.cli.app import COMMANDS, app
 from unit.cli.conftest import people
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="streams are closed in a child process")
+pytestmark = [
+    pytest.mark.figures,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="streams are closed in a child process"),
+]
 
 WORDS = {
     "demo": ["demo", "--workers", "0"],
