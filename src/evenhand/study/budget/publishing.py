@@ -49,8 +49,8 @@ def publishing_section(reading: BudgetReading, guarantee: Guarantee | None, *, s
     elif charge is not None:
         key = "heading_refused"
     told = {
-        "cost": "" if charge is None else _shown(reading, charge, charge),
-        "left": _shown(reading, left, charge, is_left=True),
+        "cost": "" if charge is None else _spell_amount(reading, charge, charge),
+        "left": _spell_amount(reading, left, charge, is_left=True),
     }
     parts = [(say("bar_spent"), reading.total.spent, False)]
     parts += [] if charge is None else [(say("bar_cost", setting=setting), charge, True)]
@@ -67,7 +67,7 @@ def publishing_section(reading: BudgetReading, guarantee: Guarantee | None, *, s
     )
 
 
-def _shown(reading: BudgetReading, amount: Amount, charge: Amount | None, *, is_left: bool = False) -> str:
+def _spell_amount(reading: BudgetReading, amount: Amount, charge: Amount | None, *, is_left: bool = False) -> str:
     """Return an amount in symbols; without delta where the charge has none."""
     if charge is not None and not charge.delta:
         return f"ε = {figure(amount.epsilon, is_left=is_left)}"
