@@ -67,7 +67,9 @@ def publishing_section(reading: BudgetReading, guarantee: Guarantee | None, *, s
     )
 
 
-def _spell_amount(reading: BudgetReading, amount: Amount, charge: Amount | None, *, is_left: bool = False) -> str:
+def _spell_amount(
+    reading: BudgetReading, amount: Amount, charge: Amount | None, *, is_left: bool = False
+) -> str:
     """Return an amount in symbols; without delta where the charge has none."""
     if charge is not None and not charge.delta:
         return f"ε = {figure(amount.epsilon, is_left=is_left)}"

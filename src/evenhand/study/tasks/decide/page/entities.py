@@ -131,7 +131,7 @@ def _flips_heading(reading: DecideReading) -> str:
 
 def entities_section(reading: DecideReading) -> Section:
     """Return the table of the most affected entities, which a reader may sort."""
-    shown = _spell_amount(reading)
+    shown = _select_entities(reading)
     table = _rule_table(reading, shown) if reading.is_rule else _money_table(reading, shown)
     left = reading.entities_in_all - len(shown)
     rest = reading.say("entities.rest", left=reading.noun.count(left)) if left else ""
@@ -144,7 +144,7 @@ def entities_section(reading: DecideReading) -> Section:
     )
 
 
-def _spell_amount(reading: DecideReading) -> list[Entity]:
+def _select_entities(reading: DecideReading) -> list[Entity]:
     """Return the most affected; of an allotment both sides, so that gains do not hide losses."""
     if reading.is_rule:
         return [entity for entity in reading.entities if entity["flip"] > 0][:_SHOWN] or list(
