@@ -114,7 +114,11 @@ class History(RuleBasedStateMachine):
 
 @pytest.mark.parametrize(
     ("runs", "steps"),
-    [pytest.param(100, 50, marks=pytest.mark.figures), pytest.param(1000, 50, marks=pytest.mark.nightly)],
+    [
+        pytest.param(20, 50, marks=pytest.mark.figures),
+        pytest.param(100, 50, marks=pytest.mark.nightly),
+        pytest.param(1000, 50, marks=pytest.mark.nightly),
+    ],
 )
 def test_any_history_is_consistent(runs, steps):
     health = [HealthCheck.too_slow, HealthCheck.data_too_large]

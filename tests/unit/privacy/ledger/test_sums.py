@@ -35,7 +35,14 @@ def entries_of(amounts):
     return made
 
 
-@pytest.mark.parametrize("sequences", [1_000, pytest.param(100_000, marks=pytest.mark.figures)])
+@pytest.mark.parametrize(
+    "sequences",
+    [
+        1_000,
+        pytest.param(10_000, marks=pytest.mark.figures),
+        pytest.param(100_000, marks=pytest.mark.nightly),  # minutes where lines are traced
+    ],
+)
 def test_the_total_of_any_sequence_is_the_sum_of_its_fractions(sequences):
     """A float would grant a charge too many, or refuse one that is paid for."""
     draws, other_in_floats = random.Random(sequences), 0
