@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from attacks import _mutations as mutations
-from evenhand.collect.joint.strategy import Strategy
-from evenhand.engine import estimate_file, privatize_file
+from evenhand.engine import drawing, estimate_file, privatize_file
 from evenhand.errors import EvenhandError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
@@ -68,9 +67,9 @@ def test_reports_of_all_batches_follow_the_law_and_no_two_share_their_draws(tmp_
 @pytest.mark.statistical
 def test_batches_that_start_from_the_same_seed_are_noticed(tmp_path, monkeypatch):
     """Two people given one random stream: each report alone follows the law, and both together tell all."""
-    drawn = Strategy.privatize
+    drawn = drawing.draw_joint_reports
     monkeypatch.setattr(
-        Strategy, "privatize", lambda self, codes, *, rng: drawn(self, codes, rng=SeededSource(5))
+        drawing, "draw_joint_reports", lambda strategy, codes, _: drawn(strategy, codes, SeededSource(5))
     )
     codes, said, law = _reports(tmp_path)
 
@@ -79,17 +78,17 @@ def test_batches_that_start_from_the_same_seed_are_noticed(tmp_path, monkeypatch
 
 @pytest.mark.statistical
 def test_reports_that_tell_the_truth_too_often_are_noticed(tmp_path, monkeypatch):
-    drawn = Strategy.privatize
+    drawn = drawing.draw_joint_reports
 
-    def keen(self, codes, *, rng):
-        made = drawn(self, codes, rng=rng)
+    def keen(strategy, codes, source):
+        made = drawn(strategy, codes, source)
         values = np.array(made.sent[0].values)
         values[::8] = codes["v"][::8]
         return type(made)(
-            [type(made.sent[0])(values, protocol=made.sent[0].protocol, simulated=False)], strategy=self
+            [type(made.sent[0])(values, protocol=made.sent[0].protocol, simulated=False)], strategy=strategy
         )
 
-    monkeypatch.setattr(Strategy, "privatize", keen)
+    monkeypatch.setattr(drawing, "draw_joint_reports", keen)
 
     assert _law_pvalue(*_reports(tmp_path)) < ALPHA
 
