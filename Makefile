@@ -12,7 +12,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-figures test-kills test-engines test-slow test-nightly test-system coverage mutants lint format docs bench lock wheels changelog clean
+.PHONY: help demo test test-figures test-kills test-engines test-spark test-slow test-nightly test-system coverage mutants lint format docs bench lock wheels changelog clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,10 @@ test-figures: $(VENV)/.test  ## the large samples that every change must pass as
 test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
 	$(BIN)/python -m pytest -m nightly tests/attacks/study/test_kills.py
 
-test-engines: $(VENV)/.engines  ## real engines: Spark and Dask clusters on this machine (Spark needs Java)
+test-engines: $(VENV)/.engines  ## real engines on this machine: DuckDB, Ibis, Dask with workers, Spark (needs Java)
 	$(BIN)/python -m pytest -m "engines and not slow" --ignore=$(SPARK_CLUSTER)
+
+test-spark: $(VENV)/.engines  ## a Spark cluster of a master and two workers on this machine (needs Java)
 	$(BIN)/python -m pytest -m "engines and not slow" $(SPARK_CLUSTER)
 
 test-slow: $(VENV)/.test  ## the slow comparisons with other libraries
