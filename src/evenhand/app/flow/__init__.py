@@ -1,0 +1,1 @@
+"""What each step of the workbench says and does, as plain functions that a separate process runs."""

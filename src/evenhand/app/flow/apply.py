@@ -1,0 +1,405 @@
+"""The sixth step: do for everybody what a setting tested, once, with what it spends said before.
+
+Nothing here is read from the rows: a person may show this page to anybody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.app.flow.files import APPLIED_NOTE
+from evenhand.app.flow.opening import DATA_FOLDER, SCHEMA_FILE, file_label
+from evenhand.app.flow.result import load_results
+from evenhand.app.flow.views import Applied, ApplyView, LedgerView, SettingChoice, Tick
+from evenhand.app.state.files import write_private
+from evenhand.app.tasks.registry import form_of_kind
+from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, UnknownNameError
+from evenhand.privacy.ledger import Ledger, find_ledger
+from evenhand.privacy.rational import as_text, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from evenhand.app.state.record import StudyRecord
+    from evenhand.app.tasks.base import Applying
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.schema import Schema
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.plan import Plan
+
+APPLIED = "applied"
+"""Where what was done for real stands, in the folder of a study."""
+
+LEDGERS = "ledgers"
+"""Where ledgers of the workbench stand: beside the studies, for all of them."""
+
+NEW = "new"
+"""The choice that makes a ledger."""
+
+FOUND = "found"
+"""The choice of the ledger that the environment names, or that stands beside the data."""
+
+TICKS = ("spends", "public")
+"""The boxes that must be ticked."""
+
+_MAIN = "from evenhand.cli import main; main()"
+_ENDING = ".db"
+_LONGEST_NAME = 60
+_SECONDS = 3_600
+_SPENDS = "I understand that this spends {amount} for each person in the file, and that it cannot be undone."
+_PUBLIC = "The values in the schema are public knowledge. They were not learnt from this file."
+_INFERRED = (
+    "The values of {columns} were read from this file, so this cannot be said. Go back to the page of the "
+    "schema, paste public code lists or say which lists are public, and run the study again."
+)
+_NO_DATASET = "This is a built-in data set, so there is nobody to protect. Choose a file of your own."
+_WITHOUT = ("", "without a ledger")
+_NAMED = (FOUND, "the ledger that this computer names")
+_MAKE = (NEW, "make a new ledger")
+
+
+def prepare_applying(
+    folder: Path,
+    record: StudyRecord,
+    *,
+    chosen: str = "",
+    ledger: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> ApplyView:
+    """Return what doing a setting for real means and spends. It draws nothing and spends nothing.
+
+    Parameters
+    ----------
+    folder : path
+        Of the study.
+    record : StudyRecord
+    chosen : str
+        The key of the setting; by default the one that the report recommends or is about.
+    ledger : str
+        The key of a ledger of the view, or its default.
+    options : mapping, optional
+        For a new ledger its ``name`` and its ``limit``, as exact text.
+
+    Raises
+    ------
+    StudyStoreError
+        If there are no results.
+    """
+    try:
+        done = _Doing.of(folder, record, chosen)
+    except UnknownNameError as fault:
+        return ApplyView(error=str(fault), field="chosen")
+    what = done.what
+    view: dict[str, Any] = {
+        "settings": done.choices,
+        "chosen": done.setting.id,
+        "heading": "Do it for real",
+        "sentences": what.sentences,
+        "script": what.script,
+        "promise": "" if what.guarantee is None else str(what.guarantee),
+        "in_clear": what.in_clear,
+        "spends": "" if what.guarantee is None else amount_of(what.guarantee),
+    }
+    if what.why_not or not what.command:
+        why_not = what.why_not if not what.script else ""
+        return ApplyView(**view, error=why_not, field="chosen" if why_not else "")
+    if record.data is None or not record.data.file:
+        return ApplyView(
+            **view, command=shlex.join(["evenhand", *what.command]), error=_NO_DATASET, field="data"
+        )
+    keys = ledgers_of(folder)
+    charged, shown, error = None, None, ""
+    try:
+        charged = _open_ledger(folder, ledger, options or {}, makes=False)
+        shown = None if charged is None else _ledger_view(charged, what.guarantee)
+    except EvenhandError as fault:
+        error = str(fault)
+    if shown is not None and not shown.fits:
+        error = shown.sentence
+    words = [*what.command, *_format_words(done.plan)]
+    words += [] if charged is None else ["--ledger", f"{Path(charged.name).stem}{_ENDING}"]
+    return ApplyView(
+        **view,
+        command=shlex.join(["evenhand", *words]),
+        ledger=shown,
+        ledgers=keys,
+        ticks=_ticks(view["spends"], done.schema),
+        button=f"{form_of_kind(record.kind).deed} and spend {view['spends']}",
+        error=error,
+        field="ledger" if error else "",
+    )
+
+
+def apply(
+    folder: Path,
+    record: StudyRecord,
+    *,
+    chosen: str = "",
+    ledger: str = "",
+    options: Mapping[str, Any] | None = None,
+    ticks: Sequence[str] = TICKS,
+) -> Applied:
+    """Run exactly the command line that was shown, with the secure source, and return what came of it.
+
+    It runs as a process of its own, in the folder ``applied`` of the study. Whatever is wrong is said there,
+    and nothing is written.
+    """
+    view = prepare_applying(folder, record, chosen=chosen, ledger=ledger, options=options)
+    missing = [tick for tick in view.ticks if not tick.can_be_set or tick.name not in ticks]
+    if view.error or not view.button or missing:
+        why = view.error or (missing[0].why_not or "Both boxes have to be ticked." if missing else "")
+        return Applied(ok=False, said=(why or "There is nothing to run for this setting.",))
+    done = _Doing.of(folder, record, chosen)
+    place = folder / APPLIED
+    if place.exists() and any(place.iterdir()):
+        return Applied(ok=False, said=("It was done already: the files are in this study.",))
+    charged = _open_ledger(folder, ledger, options or {}, makes=True)
+    place.mkdir(mode=0o700, exist_ok=True)
+    applied = _run(done, place, charged if isinstance(charged, Ledger) else None)
+    if applied.ok:  # so that it is still said when the page is loaded again
+        said = {"promise": applied.promise, "charged": applied.charged}
+        write_private(folder / APPLIED_NOTE, json.dumps(said))
+    return applied
+
+
+def ledgers_of(folder: Path) -> tuple[tuple[str, str], ...]:
+    """Return the ledgers that may be charged: key and words; the last choice makes a new one."""
+    own = sorted(path.stem for path in (folder.parent / LEDGERS).glob(f"*{_ENDING}"))
+    usual = _NAMED if os.environ.get("EVENHAND_LEDGER") else _WITHOUT  # the command charges what is named
+    return (usual, *((name, name) for name in own), _MAKE)
+
+
+def amount_of(guarantee: Guarantee) -> str:
+    """Return what a guarantee spends, exactly.
+
+    >>> from evenhand.privacy import Guarantee
+    >>> amount_of(Guarantee.pure("1/3", unit="one report", trust="local"))
+    'ε = 1/3'
+    """
+    words = []
+    if guarantee.rho is not None:
+        words.append(f"ρ = {as_text(guarantee.rho)}")
+    elif guarantee.epsilon is not None:
+        words.append(f"ε = {as_text(guarantee.epsilon)}")
+    if guarantee.delta and guarantee.rho is None:
+        words.append(f"δ = {float(guarantee.delta):.3g}")
+    return ", ".join(words)
+
+
+# --- what is done -----------------------------------------------------------------------------------
+
+
+class _Doing:
+    """A setting of a finished study and what doing it is, without anything that was counted."""
+
+    def __init__(
+        self, plan: Plan, schema: Schema | None, settings: Sequence[Setting], setting: Setting
+    ) -> None:
+        self.plan, self.schema, self.setting = plan, schema, setting
+        self.choices = tuple(SettingChoice(each.id, str(each)) for each in settings)
+        self.label = ""
+        self.data: Path | None = None
+        self.what: Applying = form_of_kind(plan.task.kind).applying(setting, plan, data=_typed_data(plan))
+
+    @classmethod
+    def of(cls, folder: Path, record: StudyRecord, chosen: str) -> _Doing:
+        """Return the setting that was chosen, or the one that the report would do."""
+        results = load_results(folder)
+        protected = [setting for setting in results.settings if setting.is_protected]
+        by_key = {setting.id: setting for setting in protected}
+        if chosen and chosen not in by_key:
+            raise UnknownNameError("Setting", chosen, (), place="one of this study")
+        setting = by_key[chosen] if chosen else _usual_setting(results, protected)
+        schema = results.plan.schema or results.facts.schema
+        doing = cls(results.plan, schema, protected, setting)
+        if record.data is not None and record.data.file:
+            doing.label, doing.data = file_label(record.data), folder / DATA_FOLDER / record.data.file
+        return doing
+
+
+def _usual_setting(results: Any, protected: Sequence[Setting]) -> Setting:
+    reading = results.plan.task.read(results)
+    choose = getattr(reading, "setting_to_use", None)
+    found: Setting | None = choose(asked=False) if choose else None
+    chosen: Setting = getattr(reading, "chosen", protected[0])
+    return found or chosen
+
+
+def _typed_data(plan: Plan) -> str:
+    return "data.csv" if plan.data is None else plan.data.label
+
+
+def _format_words(plan: Plan) -> list[str]:
+    return [] if plan.data is None else plan.data.format_options
+
+
+def _ticks(spends: str, schema: Schema | None) -> tuple[Tick, ...]:
+    inferred = () if schema is None else schema.inferred
+    names = ", ".join(f"'{name}'" for name in inferred[:5]) + (" and others" if len(inferred) > 5 else "")
+    why_not = _INFERRED.format(columns=names) if inferred else ""
+    spends_tick = Tick("spends", _SPENDS.format(amount=spends or "no epsilon that means anything"))
+    return spends_tick, Tick("public", _PUBLIC, can_be_set=not inferred, why_not=why_not)
+
+
+# --- ledgers ----------------------------------------------------------------------------------------
+
+
+def _open_ledger(
+    folder: Path, key: str, options: Mapping[str, Any], *, makes: bool
+) -> Ledger | _Planned | None:
+    """Return the ledger that is meant; a new one is made only when it is to be charged."""
+    if key in {"", FOUND}:
+        return find_ledger(None) if key == FOUND or os.environ.get("EVENHAND_LEDGER") else None
+    if key == NEW:
+        name, limit = str(options.get("name", "")).strip(), str(options.get("limit", "")).strip()
+        if not name or not limit:
+            return None
+        amount = exact(limit, name="limit", owner="the ledger", above=0)
+        place = _new_place(folder, name)
+        delta = str(options.get("delta", "") or "0")
+        return Ledger(place, epsilon=amount, delta=delta) if makes else _Planned(name, amount, delta)
+    known = dict(ledgers_of(folder))
+    if key not in known:
+        raise UnknownNameError("Ledger", key, (), place="one of the workbench")
+    return Ledger(folder.parent / LEDGERS / f"{key}{_ENDING}")
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A ledger that is not there yet: its name and its limits."""
+
+    name: str
+    limit: Fraction
+    delta: str
+
+
+def _new_place(folder: Path, name: str) -> Path:
+    """Return where a new ledger stands; its name is one plain word or a few, never a path."""
+    plain = name.strip()
+    if not plain or len(plain) > _LONGEST_NAME or not all(each.isalnum() or each in " -_" for each in plain):
+        must_be = f"letters, digits, blanks and hyphens, at most {_LONGEST_NAME}"
+        raise InvalidParameterError("name", owner="the ledger", must_be=must_be, got=plain[:_LONGEST_NAME])
+    place = folder.parent / LEDGERS
+    place.mkdir(mode=0o700, exist_ok=True)
+    if (place / f"{plain}{_ENDING}").exists():
+        must_be = "one that no other ledger has"
+        raise InvalidParameterError("name", owner="the ledger", must_be=must_be, got=plain)
+    return place / f"{plain}{_ENDING}"
+
+
+def _ledger_view(ledger: Any, guarantee: Guarantee | None) -> LedgerView:
+    """Return what a charge does to a ledger, in exact amounts; both stand in a refusal."""
+    if isinstance(ledger, _Planned):
+        return _planned_view(ledger, guarantee)
+    total = ledger.total()
+    limit, spent = ledger.budget.amount, total.spent
+    if guarantee is None:
+        raise LedgerError("Nothing is promised, so nothing can be charged. Hint: choose another setting.")
+    preview = ledger.preview(guarantee)
+    this = preview.charge
+    left = preview.remaining if this is None or not preview.fits else preview.remaining.minus(this)
+    fits = preview.fits
+    cost = "no amount that means anything" if this is None else f"{this}"
+    sentence = f"{_amount(limit)} in all; {_amount(spent)} is spent, this costs {_amount(cost)}, and "
+    sentence += f"{_amount(left)} is left after it."
+    if not fits:
+        sentence = (
+            f"Ledger '{Path(ledger.name).stem}' has {_amount(preview.remaining)} left of {_amount(limit)}, "
+            f"and this costs {_amount(cost)}. Choose a smaller epsilon, or another ledger."
+        )
+    amounts = (limit.epsilon, spent.epsilon, None if this is None else this.epsilon, left.epsilon)
+    limits, gone, cost, rest = ("unbounded" if amount is None else as_text(amount) for amount in amounts)
+    return LedgerView(Path(ledger.name).stem, limits, gone, cost, rest, fits, sentence)
+
+
+def _amount(amount: object) -> str:
+    """Return an amount of a ledger as the page writes it, without a delta of zero.
+
+    >>> _amount("epsilon = 4, delta = 0")
+    'ε = 4'
+    """
+    return str(amount).removesuffix(", delta = 0").replace("epsilon", "ε").replace("delta", "δ")
+
+
+def _planned_view(ledger: _Planned, guarantee: Guarantee | None) -> LedgerView:
+    """Return what a charge would do to a new ledger, asked of one that is made and thrown away."""
+    with tempfile.TemporaryDirectory() as place:
+        trial = Ledger(Path(place) / f"{ledger.name}{_ENDING}", epsilon=ledger.limit, delta=ledger.delta)
+        return _ledger_view(trial, guarantee)
+
+
+# --- the command line -------------------------------------------------------------------------------
+
+
+def _run(done: _Doing, place: Path, ledger: Ledger | None) -> Applied:
+    """Run the command that was shown, where the data has the name that it has there."""
+    work = place / ".work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700)
+    try:
+        data = Path(str(done.data))
+        _put(data, work / done.label)
+        if done.schema is not None:
+            done.schema.save(work / SCHEMA_FILE)
+        words = [*done.what.command, *_format_words(done.plan)]
+        words += [] if ledger is None else ["--ledger", str(ledger.path)]
+        ran = subprocess.run(  # noqa: S603 - evenhand itself, with words that were checked, without a shell
+            [sys.executable, "-c", _MAIN, *words, "--json"],
+            cwd=work,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        if ran.returncode:
+            return Applied(ok=False, said=(_error_of(ran.stderr, ran.stdout, [work, place, data.parent]),))
+        for file in work.iterdir():
+            if file.name not in {done.label, SCHEMA_FILE}:
+                file.rename(place / file.name)
+    except subprocess.TimeoutExpired:
+        return Applied(ok=False, said=("The command took longer than an hour and was stopped.",))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return _describe_applied(done, place, ledger)
+
+
+def _put(data: Path, place: Path) -> None:
+    """Put the data where it has its own name: a link, or a copy where there are no links."""
+    try:
+        place.symlink_to(data.resolve())
+    except OSError:
+        shutil.copyfile(data, place)
+
+
+def _error_of(errors: str, output: str, private: Sequence[Path]) -> str:
+    """Return the command's own sentence, without any folder of this computer."""
+    text = next((line for line in errors.strip().splitlines() if line.strip()), "")
+    with suppress(ValueError, AttributeError):
+        text = str(json.loads(output).get("error", text)) if output.strip() else text
+    for folder in (*private, Path(sys.executable).parent):
+        text = text.replace(f"{folder}{os.sep}", "").replace(str(folder), "")
+    return text or "The command did not finish."
+
+
+def _describe_applied(done: _Doing, place: Path, ledger: Ledger | None) -> Applied:
+    """Return what was written and charged; never how many rows there were."""
+    files = tuple(sorted(file.name for file in place.iterdir() if file.is_file()))
+    promise = "" if done.what.guarantee is None else str(done.what.guarantee)
+    charged = ""
+    if ledger is not None:
+        total = Ledger(ledger.path).total()
+        spent, left = _amount(total.spent), _amount(total.remaining)
+        charged = f"Ledger '{Path(ledger.name).stem}': {spent} is spent, {left} is left."
+    return Applied(ok=True, files=files, promise=promise, charged=charged)

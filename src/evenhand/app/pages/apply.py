@@ -1,0 +1,307 @@
+"""The last step: do it for real, once, with what it spends said before."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from htmltools import HTML, Tag, TagList, tags
+
+from evenhand.app.flow.files import read_applied
+from evenhand.app.pages.address import study_address
+from evenhand.app.pages.glossary import term
+from evenhand.app.pages.parts import (
+    actions,
+    bold,
+    button,
+    code_block,
+    command_block,
+    error_note,
+    facts,
+    hint,
+    label,
+    lede,
+    link,
+    note,
+    panel,
+    select,
+    text_input,
+    tick,
+    waiting,
+)
+from evenhand.app.pages.visit import count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.app.flow.views import Applied, ApplyView, LedgerView, Tick
+    from evenhand.app.pages.visit import Visit
+
+_WRITTEN = {
+    ".guarantee.json": "What is promised, for whoever uses it.",
+    ".schema.toml": "What the columns hold. It is public.",
+}
+_GIVEN_AWAY = "What you may give away."
+_AFTERWARDS = (
+    "**Delete or lock away the original afterwards.** The promise covers what is written here only; whoever "
+    "has both has everything."
+)
+
+
+def draw(visit: Visit, study: str) -> TagList:
+    """Return the page where a setting is done for real."""
+    record = visit.record(study)
+    options = dict(visit.choices().get((study, "apply"), {}))
+    chosen, ledger = str(options.pop("chosen", "")), str(options.pop("ledger", ""))
+    state = visit.jobs.state(study)
+    if state.state not in {"finished", "stopped"} or not state.done:
+        return TagList(
+            tags.h1("Do it for real"),
+            lede("There is no result yet, so there is no setting to choose."),
+            actions(link("Go to the run", study_address(study, "run"), look="primary", id="to-run")),
+        )
+    done: Applied | None = visit.choices().get((study, "applied"))
+    done = done or read_applied(visit.folder(study))
+    if done is not None:
+        return _done(study, done)
+    key = (
+        study,
+        state.done,
+        chosen,
+        ledger,
+        tuple(sorted(options.items())),
+        visit.choices().get((study, "tries"), 0),
+    )
+    answer = visit.inquiry("apply:prepare_applying").read(
+        key, visit.folder(study), record, chosen=chosen, ledger=ledger, options=options
+    )
+    if answer.value is None:
+        said = error_note(answer.error) if answer.error else waiting("Reading what this would spend.")
+        return TagList(tags.h1("Do it for real"), said)
+    return _show(study, answer.value, ledger, options, busy=bool(visit.choices().get((study, "applying"))))
+
+
+def _show(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any], *, busy: bool) -> TagList:
+    lead = "This uses the {} of your system. It cannot be repeated or undone, and it spends privacy budget."
+    before, after = lead.split("{}")
+    return TagList(
+        tags.h1(view.heading or "Do it for real"),
+        lede(before, term("secure", "secure random source"), after),
+        error_note(view.error, id="apply-problem") if view.error else None,
+        tags.div(
+            panel(_what(study, view), note("warn", tags.p(bold(_AFTERWARDS)))),
+            tags.div(_ledger(study, view, ledger, options), class_="column-right"),
+            class_="columns",
+        ),
+        panel(_ticks(study, view, busy=busy), _commands(view)),
+        actions(link("Back to the answer", study_address(study, "result"), id="back")),
+    )
+
+
+def _what(study: str, view: ApplyView) -> Tag:
+    settings = [(setting.key, setting.label) for setting in view.settings if setting.is_protected]
+    return tags.div(
+        tags.div(
+            label("Setting", "apply-chosen", "setting"),
+            select(
+                "apply-chosen", settings, view.chosen, do="apply.choose", data_study=study, data_key="chosen"
+            ),
+        ),
+        tags.div(*(tags.p(bold(sentence), class_="lede") for sentence in view.sentences)),
+        facts(
+            (
+                ("What people are promised", bold(view.promise) if view.promise else "nothing"),
+                ("Left as they are", ", ".join(view.in_clear) if view.in_clear else "no column"),
+            )
+        ),
+        class_="form",
+    )
+
+
+# --- the ledger ------------------------------------------------------------------------------------
+
+
+def _ledger(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any]) -> Tag:
+    known = {"do": "apply.choose", "data_study": study}
+    picker = (
+        tags.div(
+            label("Which ledger pays?", "apply-ledger", "ledger"),
+            select("apply-ledger", view.ledgers, ledger, data_key="ledger", **known),
+        )
+        if view.ledgers
+        else None
+    )
+    new = [
+        tags.div(
+            label(words, f"ledger-{key}"),
+            text_input(f"ledger-{key}", str(options.get(key, "")), data_key=key, **known),
+        )
+        for key, words in (
+            ("name", "Name of the new ledger"),
+            ("limit", "The most ε that these people may ever pay"),
+        )
+    ]
+    return panel(
+        tags.h2("What is spent?"),
+        tags.p(view.spends or "no ε", class_="big", id="spends"),
+        tags.div(
+            picker,
+            *(new if ledger == "new" else ()),
+            tags.div(_bar(view.ledger)) if view.ledgers else None,
+            class_="form",
+        ),
+    )
+
+
+def _bar(ledger: LedgerView | None) -> TagList | Tag:
+    if ledger is None:
+        return hint("Without a ledger nobody adds up what the same people have paid already.")
+    spent, this, limit = (_number(text) for text in (ledger.spent, ledger.this, ledger.limit))
+    whole = max(limit, spent + this, 1e-9)
+    first, second = 300 * spent / whole, 300 * this / whole
+    picture = HTML(
+        '<svg class="ledger" viewBox="0 0 300 16" preserveAspectRatio="none" '
+        'aria-hidden="true" focusable="false"><defs>'
+        '<pattern id="hatch" width="9" height="9" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><rect class="hatch-ground" width="9" height="9"/>'
+        '<line class="hatch-line" x1="0" y1="0" x2="0" y2="9"/></pattern></defs>'
+        f'<rect class="spent" width="{first:.2f}" height="16"/>'
+        f'<rect class="this" x="{first:.2f}" width="{second:.2f}" height="16"/></svg>'
+    )  # numbers alone
+    return TagList(
+        tags.h3(f"Ledger: {ledger.name}"),
+        picture,
+        tags.p(
+            f"Of ε = {ledger.limit} in all: spent {ledger.spent}, this {ledger.this}, "
+            f"left after it {ledger.left}.",
+            id="ledger-words",
+        ),
+        None if ledger.fits else error_note(ledger.sentence),
+    )
+
+
+def _number(text: str) -> float:
+    kept = "".join(letter for letter in text if letter in "0123456789./")
+    try:
+        return float(Fraction(kept))
+    except (ValueError, ZeroDivisionError):
+        return 0.0
+
+
+# --- the ticks and the button ----------------------------------------------------------------------
+
+
+def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
+    if not view.button:
+        return TagList(hint("There is no button for this setting: run it yourself as shown below."))
+    blocked = bool(view.error) or not all(box.can_be_set for box in view.ticks)
+    press = button(
+        view.button,
+        "apply.now",
+        look="primary",
+        id="apply-now",
+        data_study=study,
+        data_waits="",
+        disabled="",
+        **({"data_blocked": ""} if blocked or busy else {}),
+    )
+    said = (
+        waiting("Writing. Do not close the workbench.")
+        if busy
+        else hint("Tick both boxes to go on.", data_waiting_words="")
+    )
+    return TagList(*(_tick(box) for box in view.ticks), actions(press, said))
+
+
+def _tick(box: Tick) -> TagList:
+    return TagList(
+        tick(f"tick-{box.name}", box.text, disabled=None if box.can_be_set else ""),
+        hint(box.why_not) if not box.can_be_set else None,
+    )
+
+
+def _commands(view: ApplyView) -> TagList:
+    return TagList(
+        command_block("apply-command", "The button runs exactly this", view.command)
+        if view.command
+        else None,
+        code_block("apply-script", "Python to run yourself", view.script) if view.script else None,
+    )
+
+
+def _done(study: str, applied: Applied) -> TagList:
+    if not applied.ok:
+        return TagList(
+            tags.h1("It was not done"),
+            error_note(" ".join(applied.said) or "The command did not finish. Hint: try it again."),
+            actions(
+                button("Try again", "apply.again", look="primary", id="try-again", data_study=study),
+                link("Back to the answer", study_address(study, "result"), id="back"),
+            ),
+        )
+    return TagList(
+        tags.h1("It is done"),
+        lede(bold(applied.promise)) if applied.promise else None,
+        note("ok", tags.p(tags.b(applied.charged or "The files are written.")), id="charged"),
+        panel(
+            tags.h2("What was written"),
+            tags.ul(*(_written(study, name) for name in applied.files), class_="download"),
+            tags.pre("\n".join(applied.said)) if applied.said else None,
+        ),
+        note("warn", tags.p(bold(_AFTERWARDS))),
+        actions(link("Back to the answer", study_address(study, "result"), id="back")),
+    )
+
+
+# --- what its controls do --------------------------------------------------------------------------
+
+
+def _written(study: str, name: str) -> Tag:
+    address = f"studies/{study}/applied/{quote(name)}"
+    what = next((words for ending, words in _WRITTEN.items() if name.endswith(ending)), _GIVEN_AWAY)
+    return tags.li(tags.a(name, href=address, download=name, id=f"download-{name}"), tags.br(), what)
+
+
+def _options(visit: Visit, study: str) -> dict[str, Any]:
+    return dict(visit.chosen((study, "apply")) or {})
+
+
+async def _choose(visit: Visit, event: Mapping[str, Any]) -> None:
+    study = str(event["study"])
+    visit.choose(
+        {(study, "apply"): {**_options(visit, study), str(event["key"]): str(event.get("value", ""))}}
+    )
+
+
+async def _now(visit: Visit, event: Mapping[str, Any]) -> None:
+    study = str(event["study"])
+    if visit.chosen((study, "applied")) is not None:  # the button was pressed twice
+        return
+    options = _options(visit, study)
+    chosen, ledger = str(options.pop("chosen", "")), str(options.pop("ledger", ""))
+    visit.choose({(study, "applying"): True})
+    await visit.show_now()
+    try:
+        applied = await visit.ask_once(
+            "apply:apply",
+            visit.folder(study),
+            visit.record(study),
+            chosen=chosen,
+            ledger=ledger,
+            options=options,
+            ticks=[str(name) for name in event.get("ticks") or ()],
+        )
+    finally:
+        visit.choose({(study, "applying"): False})
+    visit.choose({(study, "applied"): applied})
+
+
+async def _again(visit: Visit, event: Mapping[str, Any]) -> None:
+    study = str(event["study"])
+    visit.choose({(study, "applied"): None, (study, "tries"): (visit.chosen((study, "tries")) or 0) + 1})
+    count(visit.drawn)
+
+
+ACTIONS = {"apply.choose": _choose, "apply.now": _now, "apply.again": _again}
+"""What the controls of this page do."""

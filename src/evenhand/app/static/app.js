@@ -1,0 +1,480 @@
+// What the browser does by itself: sends what people do, uploads files, moves the focus, shows definitions.
+(function () {
+  "use strict";
+
+  const TYPING = 450; // milliseconds of rest after which typed text is sent
+  const timers = new Map();
+  let count = 0;
+  let wentTo = null; // the address that the page on show belongs to
+
+  function byId(id) { return document.getElementById(id); }
+
+  function send(message) {
+    count += 1;
+    if (window.Shiny && window.Shiny.setInputValue) {
+      window.Shiny.setInputValue("act", Object.assign({ count: count }, message), { priority: "event" });
+    }
+  }
+
+  // --- what people do: every control names its action in data-do --------------------------------------
+
+  function valueOf(control) {
+    if (control.tagName === "FIELDSET") {
+      const boxes = Array.from(control.querySelectorAll("input"));
+      const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
+      return boxes.length && boxes[0].type === "radio" ? chosen[0] || "" : chosen;
+    }
+    if (control.type === "checkbox") { return control.checked; }
+    return control.value;
+  }
+
+  function act(control) {
+    const message = { value: valueOf(control) };
+    if (control.dataset.waits !== undefined) { message.ticks = ticked(); }
+    Object.entries(control.dataset).forEach(([key, value]) => { message[key] = value; });
+    send(message);
+  }
+
+  function actLater(control) {
+    clearTimeout(timers.get(control));
+    timers.set(control, setTimeout(() => { timers.delete(control); act(control); }, TYPING));
+  }
+
+  function flush(control) {
+    if (timers.has(control)) {
+      clearTimeout(timers.get(control));
+      timers.delete(control);
+      act(control);
+    }
+  }
+
+  function isTyped(control) {
+    return control.tagName === "TEXTAREA" || (control.tagName === "INPUT" && ["text", "number", "search"].includes(control.type));
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-do]");
+    if (button && !button.disabled && button.getAttribute("aria-disabled") !== "true") {
+      timers.forEach((timer, control) => flush(control));
+      if (button.dataset.from) { button.dataset.text = byId(button.dataset.from).value; }
+      act(button);
+    }
+  });
+
+  function ticked() {
+    return Array.from(document.querySelectorAll("input[data-needs]:checked")).map((box) => box.id.replace("tick-", ""));
+  }
+
+  document.addEventListener("input", (event) => {
+    const control = event.target;
+    if (isTyped(control) && control.dataset.do) { actLater(control); }
+    if (control.id === "find-marks") { dimMarks(control.value); }
+    const scale = byId(control.id + "-usual"); // the usual values follow what is written
+    if (scale) {
+      const written = control.value.split(",").map((part) => part.trim());
+      scale.querySelectorAll("input").forEach((box) => { box.checked = written.includes(box.value); });
+    }
+  });
+  document.addEventListener("change", (event) => {
+    const control = event.target;
+    const group = control.closest("fieldset[data-do]");
+    if (group && !control.dataset.do) {
+      act(group);
+    } else if (control.dataset.do && !isTyped(control)) {
+      act(control);
+    } else if (control.dataset.do) {
+      flush(control);
+    }
+    if (control.id === "theme") { setTheme(control.value); }
+    if (control.classList.contains("file") && control.files.length) { upload(control, control.files[0]); }
+    if (control.dataset.needs !== undefined) {
+      if (control.checked) { ticks.set(control.id, control.closest("label").textContent); } else { ticks.delete(control.id); }
+      checkTicks();
+    }
+  });
+
+  // A box stays ticked when the page is drawn anew, as long as its words, and the amount in them, stay the same.
+  const ticks = new Map();
+  function keepTicks() {
+    document.querySelectorAll("input[data-needs]").forEach((box) => {
+      box.checked = !box.disabled && ticks.get(box.id) === box.closest("label").textContent;
+    });
+  }
+
+  // Buttons that wait for all ticks of the page.
+  function checkTicks() {
+    const ticks = Array.from(document.querySelectorAll("input[data-needs]"));
+    const ready = ticks.every((tick) => tick.checked);
+    document.querySelectorAll("button[data-waits]").forEach((button) => {
+      if (button.dataset.blocked === undefined) { button.disabled = !ready; }
+    });
+    document.querySelectorAll("[data-waiting-words]").forEach((words) => { words.hidden = ready; });
+  }
+
+  // --- uploads ----------------------------------------------------------------------------------------
+
+  // What a person says of how a file is written, and the file itself, to be opened again with it.
+  const saidFormats = new Map();
+  let lastFile = null;
+
+  function saidFormat() {
+    const said = new URLSearchParams();
+    document.querySelectorAll("[data-format]").forEach((control) => {
+      if (control.value.trim()) { said.set(control.dataset.format, control.value.trim()); }
+    });
+    return said.size ? "?" + said : "";
+  }
+
+  document.addEventListener("change", (event) => {
+    if (event.target.dataset.format) { saidFormats.set(event.target.id, event.target.value); }
+  });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-again]");
+    if (!button) { return; }
+    const input = byId(button.dataset.again);
+    const zone = input.closest("[data-upload]");
+    if (lastFile && lastFile.study === zone.dataset.study) { upload(input, lastFile.file); } else { input.click(); }
+  });
+
+  function upload(input, file) {
+    const zone = input.closest("[data-upload]");
+    const words = zone.querySelector("[data-upload-words]");
+    const bar = zone.querySelector("progress");
+    const most = Number(zone.dataset.most || 0);
+    if (most) { lastFile = { study: zone.dataset.study, file: file }; }
+    const fail = (text) => {
+      bar.hidden = true;
+      words.textContent = "";
+      send({ do: zone.dataset.failed, study: zone.dataset.study, value: text, name: file.name });
+      input.value = "";
+    };
+    if (most && file.size > most) {
+      fail(file.name + " was not opened: it is larger than " + Math.round(most / 1048576) + " MB. Open a part of it, or use the command line, which reads files of any length.");
+      return;
+    }
+    const request = new XMLHttpRequest();
+    request.open("POST", zone.dataset.upload + (zone.dataset.most ? saidFormat() : ""));
+    request.setRequestHeader("X-File-Name", encodeURIComponent(file.name));
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    bar.hidden = false;
+    bar.value = 0;
+    words.textContent = "Opening " + file.name;
+    request.upload.addEventListener("progress", (event) => {
+      if (event.lengthComputable) {
+        bar.value = event.loaded / event.total;
+        words.textContent = "Opening " + file.name + ": " + Math.floor(100 * event.loaded / event.total) + "%";
+      }
+    });
+    request.addEventListener("load", () => {
+      if (request.status >= 200 && request.status < 300) {
+        words.textContent = "Checking " + file.name;
+        send({ do: zone.dataset.done, study: zone.dataset.study, value: request.responseText, name: file.name });
+        input.value = "";
+      } else {
+        fail(sentenceOf(request) || file.name + " was not opened. Try it again, or open another file.");
+      }
+    });
+    request.addEventListener("error", () => fail(file.name + " was not opened: the connection was lost. Try it again."));
+    request.send(file);
+  }
+
+  function sentenceOf(request) {
+    try {
+      const answer = JSON.parse(request.responseText);
+      return answer.error || answer.message || answer.detail || "";
+    } catch (error) {
+      const text = request.responseText.trim();
+      return text.startsWith("<") ? "" : text.slice(0, 600);
+    }
+  }
+
+  ["dragover", "dragleave", "drop"].forEach((kind) => {
+    document.addEventListener(kind, (event) => {
+      event.preventDefault();
+      const zone = event.target.closest ? event.target.closest("[data-upload]") : null;
+      document.querySelectorAll(".drop.over").forEach((other) => other.classList.remove("over"));
+      if (zone && kind === "dragover") { zone.classList.add("over"); }
+      if (zone && kind === "drop" && event.dataTransfer.files.length) {
+        upload(zone.querySelector("input.file"), event.dataTransfer.files[0]);
+      }
+    });
+  });
+
+  // --- pages: the focus goes to the heading of a new page, and stays where it was on the same one -------
+
+  let remembered = null;
+
+  function remember() {
+    const active = document.activeElement;
+    if (active && active.id && active !== document.body) {
+      remembered = { id: active.id, value: isTyped(active) ? active.value : undefined };
+      if (typeof active.selectionStart === "number") { remembered.at = [active.selectionStart, active.selectionEnd]; }
+    }
+  }
+
+  function openDetails(root) {
+    root.querySelectorAll("details[id]").forEach((element) => { if (opened.has(element.id)) { element.open = true; } });
+  }
+  const opened = new Set();
+  document.addEventListener("toggle", (event) => {
+    if (event.target.id && event.target.tagName === "DETAILS") {
+      if (event.target.open) { opened.add(event.target.id); } else { opened.delete(event.target.id); }
+    }
+  }, true);
+
+  function afterPage() {
+    const page = byId("page");
+    const heading = page.querySelector("h1");
+    if (!heading) { return; }
+    document.title = heading.textContent.trim() + " - evenhand";
+    heading.id = heading.id || "heading";
+    heading.setAttribute("tabindex", "-1");
+    const mark = page.querySelector("[data-address]");
+    const address = mark ? mark.dataset.address : location.hash;
+    const isNew = wentTo !== address;
+    if (isNew) { opened.clear(); ticks.clear(); } // a fold of another study may have the same place
+    keepTicks();
+    openDetails(page);
+    saidFormats.forEach((value, id) => { if (byId(id)) { byId(id).value = value; } });
+    checkTicks();
+    const isFirst = wentTo === null;
+    wentTo = address;
+    if (isNew) {
+      closeDefinition(false);
+      remembered = null;
+      if (!isFirst) {
+        window.scrollTo(0, 0);
+        heading.focus({ preventScroll: true });
+      }
+    }
+  }
+
+  function restoreFocus() {
+    const again = remembered && document.activeElement === document.body ? byId(remembered.id) : null;
+    if (!again) { return; }
+    if (remembered.value !== undefined && isTyped(again)) { again.value = remembered.value; }
+    again.focus({ preventScroll: true });
+    if (remembered.at && again.setSelectionRange) {
+      try { again.setSelectionRange(remembered.at[0], remembered.at[1]); } catch (error) { /* not a text field */ }
+    }
+  }
+
+  function showProblem(message) {
+    document.querySelectorAll("[data-problem]").forEach((place) => {
+      const isIt = Boolean(message.field) && place.dataset.problem === message.field;
+      if (place.hidden !== !isIt || place.textContent !== message.text) {
+        place.hidden = !isIt;
+        place.textContent = isIt ? message.text : "";
+      }
+      const control = byId("field-" + place.dataset.problem);
+      if (control) {
+        if (isIt) {
+          control.setAttribute("aria-invalid", "true");
+          control.setAttribute("aria-describedby", place.id);
+        } else {
+          control.removeAttribute("aria-invalid");
+        }
+      }
+    });
+  }
+
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.target.closest("a, button, input, select, textarea, label, summary")) { remembered = null; }
+  });
+  document.addEventListener("focusin", remember);
+  document.addEventListener("keyup", remember);
+  document.addEventListener("input", remember); // what is pasted or dropped comes without a key
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && !link.getAttribute("href").startsWith("#/")) {
+      event.preventDefault(); // the address names the page on show, so a place on it is scrolled to
+      const place = byId(decodeURIComponent(link.getAttribute("href").slice(1)));
+      if (place) {
+        place.scrollIntoView();
+        if (!place.hasAttribute("tabindex")) { place.setAttribute("tabindex", "-1"); }
+        place.focus({ preventScroll: true });
+      }
+    }
+  });
+
+  // --- definitions behind terms ------------------------------------------------------------------------
+
+  let openTerm = null;
+
+  function closeDefinition(back) {
+    const box = byId("definition");
+    if (box) { box.remove(); }
+    if (openTerm) {
+      openTerm.setAttribute("aria-expanded", "false");
+      if (back) { openTerm.focus(); }
+      openTerm = null;
+    }
+  }
+
+  function openDefinition(button) {
+    const entry = document.querySelector("#words [data-word='" + CSS.escape(button.dataset.term) + "']");
+    closeDefinition(false);
+    if (!entry) { return; }
+    const box = document.createElement("div");
+    box.id = "definition";
+    box.setAttribute("role", "dialog");
+    box.setAttribute("aria-label", "What it means");
+    const name = document.createElement("b");
+    name.textContent = entry.dataset.name;
+    const text = document.createElement("span");
+    text.textContent = entry.textContent;
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "btn small";
+    close.textContent = "Close";
+    close.addEventListener("click", () => closeDefinition(true));
+    const row = document.createElement("div");
+    row.append(close);
+    box.append(name, text, row);
+    button.closest("main, aside, body").append(box);
+    const at = button.getBoundingClientRect();
+    const holder = box.offsetParent ? box.offsetParent.getBoundingClientRect() : { left: -window.scrollX, top: -window.scrollY };
+    const left = Math.max(12, Math.min(at.left, document.documentElement.clientWidth - box.offsetWidth - 12));
+    box.style.left = (left - holder.left) + "px";
+    box.style.top = (at.bottom + 8 - holder.top) + "px";
+    button.setAttribute("aria-expanded", "true");
+    openTerm = button;
+    close.focus({ preventScroll: true });
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button.term");
+    if (button) {
+      event.preventDefault();
+      if (openTerm === button) { closeDefinition(true); } else { openDefinition(button); }
+    } else if (openTerm && !event.target.closest("#definition")) {
+      closeDefinition(false);
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && openTerm) { closeDefinition(true); }
+    if (event.key === "Enter" && event.target.tagName === "INPUT" && isTyped(event.target)) { flush(event.target); }
+  });
+  document.addEventListener("focusout", () => {
+    setTimeout(() => {
+      const box = byId("definition");
+      if (box && !box.contains(document.activeElement) && document.activeElement !== openTerm && document.activeElement !== document.body) { closeDefinition(false); }
+    }, 0);
+  });
+
+  // --- charts: what a mark says, and only some marks ----------------------------------------------------
+
+  function tipOf(element) {
+    const mark = element.closest ? element.closest(".picture svg *") : null;
+    if (!mark) { return ""; }
+    const title = mark.querySelector(":scope > title") || (mark.tagName === "title" ? mark : null);
+    if (title) {
+      mark.dataset.tip = title.textContent;
+      title.remove(); // ours is shown instead, at once and in the colours of the page
+    }
+    return mark.dataset.tip || "";
+  }
+
+  document.addEventListener("pointerover", (event) => {
+    const tip = byId("tip");
+    const text = tipOf(event.target);
+    tip.hidden = !text;
+    tip.textContent = text;
+    if (text) { moveTip(event); }
+  });
+  document.addEventListener("pointermove", (event) => { if (!byId("tip").hidden) { moveTip(event); } });
+
+  function moveTip(event) {
+    const tip = byId("tip");
+    const right = document.documentElement.clientWidth - tip.offsetWidth - 12;
+    tip.style.left = Math.max(12, Math.min(event.clientX + 14, right)) + "px";
+    const above = event.clientY - tip.offsetHeight - 14;
+    tip.style.top = (above > 8 ? above : event.clientY + 20) + "px";
+  }
+
+  function dimMarks(text) {
+    const wanted = text.trim().toLowerCase();
+    let shown = 0;
+    document.querySelectorAll(".fragment .picture svg *").forEach((mark) => {
+      const title = mark.querySelector(":scope > title");
+      const tip = (mark.dataset.tip || (title ? title.textContent : "")).toLowerCase();
+      if (tip) {
+        const fits = !wanted || tip.includes(wanted);
+        if (fits) { mark.removeAttribute("data-dim"); shown += 1; } else { mark.setAttribute("data-dim", ""); }
+      }
+    });
+    document.querySelectorAll(".fragment tbody tr").forEach((row) => {
+      if (!wanted || row.textContent.toLowerCase().includes(wanted)) { row.removeAttribute("data-dim"); } else { row.setAttribute("data-dim", ""); }
+    });
+    const words = byId("find-words");
+    if (words) { words.textContent = wanted ? shown + " marks fit; the others are faint, and table rows that do not fit are hidden." : ""; }
+  }
+
+  // --- saving, copying, themes -----------------------------------------------------------------------------------
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-copy]");
+    if (!button) { return; }
+    const text = byId(button.dataset.copy).textContent;
+    const say = (words) => { const before = button.dataset.words || button.textContent; button.dataset.words = before; button.textContent = words; setTimeout(() => { button.textContent = before; }, 1600); };
+    navigator.clipboard.writeText(text).then(() => say("Copied"), () => say("Select and copy it"));
+  });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-save]");
+    if (!button || button.disabled) { return; }
+    const file = URL.createObjectURL(new Blob([byId(button.dataset.save).textContent], { type: "text/plain" }));
+    const link = document.createElement("a");
+    link.href = file;
+    link.download = button.dataset.name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(file), 10000);
+  });
+
+  function setTheme(theme) {
+    if (theme === "light" || theme === "dark") { document.documentElement.dataset.theme = theme; } else { delete document.documentElement.dataset.theme; }
+    try { localStorage.setItem("evenhand-theme", theme); } catch (error) { /* not kept */ }
+  }
+
+  // --- the connection ------------------------------------------------------------------------------------
+
+  let lost = false;
+
+  function onLost() {
+    if (lost) { return; }
+    lost = true;
+    byId("banner").hidden = false;
+    byId("banner-words").textContent = "The workbench does not answer. Finished runs are kept. This page goes on by itself as soon as it answers again.";
+    waitForAnswer();
+  }
+
+  function waitForAnswer() {
+    fetch("alive", { cache: "no-store" }).then((answer) => {
+      if (answer.ok) {
+        location.reload();
+      } else if (answer.status === 401 || answer.status === 403) {
+        byId("banner-words").textContent = "The workbench was started anew. Finished runs are kept. Open the address that the terminal shows.";
+      } else {
+        setTimeout(waitForAnswer, 1000);
+      }
+    }, () => setTimeout(waitForAnswer, 1000));
+  }
+
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) { send({ do: "awake" }); } });
+
+  function start() {
+    let theme = "";
+    try { theme = localStorage.getItem("evenhand-theme") || ""; } catch (error) { /* as the system has it */ }
+    setTheme(theme);
+    if (byId("theme")) { byId("theme").value = theme; }
+    new MutationObserver(afterPage).observe(byId("page"), { childList: true });
+    new MutationObserver(restoreFocus).observe(byId("main"), { childList: true, subtree: true });
+    window.jQuery(document).on("shiny:disconnected", onLost);
+    window.jQuery(document).on("shiny:connected", () => {
+      window.Shiny.addCustomMessageHandler("problem", showProblem);
+      window.Shiny.addCustomMessageHandler("go", (message) => { location.hash = message.address; });
+    });
+  }
+  if (document.readyState === "loading") { document.addEventListener("DOMContentLoaded", start); } else { start(); }
+})();

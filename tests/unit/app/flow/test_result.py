@@ -1,0 +1,112 @@
+"""The result page without a browser: the report itself, another setting beside it, and filters."""
+
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from evenhand.app.flow.files import DOWNLOADS, downloads_of, find_downloads, pack_downloads
+from evenhand.app.flow.result import read_result
+from evenhand.app.state.record import StudyRecord
+from evenhand.errors import StudyStoreError, UnknownNameError
+from evenhand.study.results.estimates import compare
+from evenhand.study.results.results import Results
+
+pytestmark = pytest.mark.figures  # real processes, which take a while
+
+
+def test_the_page_is_the_report_of_the_chosen_setting(finished):
+    """If this is false, the workbench says something else than the report that people take along."""
+    view = read_result(finished)
+    other = next(each.key for each in view.settings if each.is_protected and each.key != view.chosen)
+    changed = read_result(finished, chosen=other)
+    report = Results.load(finished / "study").report()
+
+    assert [each.label for each in view.settings] == [
+        "unprotected", "GRR, optimal split, ε = 1", "OUE, optimal split, ε = 1",
+    ]  # fmt: skip
+    assert view.answers == tuple(map(str, Results.load(finished / "study").plan.task.read(
+        Results.load(finished / "study")).answers()))  # fmt: skip
+    assert "<h1>" in view.answer_html
+    assert "<script" not in view.answer_html + view.findings_html
+    first = view.findings_html.split("<h2", 2)[1].split("</h2>")[0]
+    assert first in report
+    assert changed.chosen == other
+    assert changed.answer_html != view.answer_html
+    assert (view.done, view.total, view.failed) == (6, 6, 0)
+    assert view.command == "evenhand audit --plan plan.toml"
+    assert view.next_command.startswith("evenhand privatize people.csv ")
+
+
+def test_two_settings_stand_beside_each_other_with_the_differences_of_the_results(finished):
+    results = Results.load(finished / "study")
+    first, second = (setting for setting in results.settings if setting.is_protected)
+    view = read_result(finished, chosen=first.id, beside=second.id)
+    difference = 100 * compare(results, first, second, measure="acc").difference
+
+    assert view.compared.labels == (str(first), str(second))
+    assert all(len(answers) == 3 for answers in view.compared.answers)
+    assert view.compared.numbers[0]
+    assert f"{abs(difference):.1f}" in view.compared.html
+    assert "Is it clear?" in view.compared.html
+
+
+def test_tables_are_filtered_by_group_and_by_measure(finished):
+    whole, part = read_result(finished), read_result(finished, group="f", measure="acc")
+
+    assert whole.groups == (("f", "sex = f"), ("m", "sex = m"))
+    assert "sex = m selected" in whole.findings_html
+    assert "sex = m selected" not in part.findings_html
+    assert "sex = f selected" in part.findings_html
+    assert "Every setting: sex = f, accuracy" in part.findings_html
+
+
+@pytest.mark.parametrize("wrong", [{"chosen": "x"}, {"beside": "x"}, {"group": "x"}, {"measure": "x"}])
+def test_a_key_that_is_not_of_the_study_is_refused(finished, wrong):
+    with pytest.raises(UnknownNameError):
+        read_result(finished, **wrong)
+
+
+def test_the_limits_of_a_person_are_answered(finished):
+    """If this is false, somebody states what they accept and is never told what keeps it."""
+    kept = (finished / "study.json").read_text()
+    record = StudyRecord.from_json(kept)
+    limits = {"max_gap": "90", "max_accuracy_loss": "40"}
+    changed = record.with_(form={"collect": {**record.form["collect"], **limits}})
+    plain = read_result(finished).advice
+    try:
+        (finished / "study.json").write_text(changed.to_json())
+        advice = read_result(finished).advice
+    finally:
+        (finished / "study.json").write_text(kept)
+
+    assert plain == ""
+    assert advice.startswith("**")
+
+
+def test_a_folder_without_results_says_what_to_do(tmp_path):
+    with pytest.raises(StudyStoreError, match="run the study first"):
+        read_result(tmp_path)
+
+
+def test_a_folder_of_the_command_line_is_shown_too(finished):
+    """If this is false, evenhand serve --report shows nothing."""
+    assert read_result(finished / "study").settings == read_result(finished).settings
+
+
+def test_downloads_are_a_fixed_list_of_files_in_the_folder(finished):
+    """If this is false, a name from outside may reach any file of the computer."""
+    files = find_downloads(finished)
+
+    assert set(downloads_of(finished)) <= set(DOWNLOADS)
+    assert files["cells.csv"] == finished / "study" / "cells.csv"
+    assert not {"study.json", "data/5f3a.csv", "../study.json"} & set(files)
+
+
+def test_the_archive_holds_every_other_download_and_no_data(finished):
+    packed = pack_downloads(finished)
+    names = zipfile.ZipFile(BytesIO(packed)).namelist()
+
+    assert names == [name for name in downloads_of(finished) if name != "all.zip"]
+    assert packed == pack_downloads(finished)
+    assert not [name for name in names if "5f3a" in name]

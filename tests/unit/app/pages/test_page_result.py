@@ -1,0 +1,144 @@
+"""The result page: what is chosen on it is asked of the results, and what is missing is said."""
+
+from dataclasses import replace
+
+import pytest
+
+from evenhand.app.flow.views import ResultView, SettingChoice, SideBySide
+from evenhand.app.pages.address import study_address
+from evenhand.errors import EvenhandError
+from unit.app.pages._tab import Controls, words_of
+
+SETTINGS = (
+    SettingChoice("none", "unprotected", is_protected=False),
+    SettingChoice("grr", "GRR, ε = 1"),
+    SettingChoice("oue", "OUE, ε = 1"),
+)
+VIEW = ResultView(
+    "<h1>Who pays?</h1>",
+    "<h2>Findings</h2>",
+    SETTINGS,
+    "grr",
+    groups=(("f", "sex = f"), ("m", "sex = m")),
+    measures=(("acc", "accuracy"),),
+    files=("report.html", "all.zip", "study.db"),
+    command="evenhand audit --plan plan.toml",
+    next_command="evenhand privatize people.csv reports.csv",
+    done=9,
+    total=9,
+)
+
+
+@pytest.fixture
+def study(tab):
+    """Return a study that is finished, on the page of its answer."""
+    made = tab.add_study()
+    tab.set_run(made, "finished", done=9, total=9)
+    tab.desk.told["read_result"] = VIEW
+    tab.address = study_address(made, "result")
+    return made
+
+
+@pytest.mark.parametrize("state", ["none", "running", "stopped"])
+def test_without_a_finished_run_the_page_leads_to_the_run(tab, study, state):
+    tab.set_run(study, state)
+    html = tab.read()
+
+    assert "There is no result yet" in html
+    assert Controls(html).by_id["to-run"]["href"] == study_address(study, "run")
+    assert tab.desk.calls == []
+
+
+def test_a_run_that_was_stopped_is_answered_with_a_warning(tab, study):
+    """An answer from a part of the runs must not be taken for the whole."""
+    tab.set_run(study, "stopped", done=4, total=9)
+    tab.desk.told["read_result"] = replace(VIEW, done=4)
+    words = tab.words()
+
+    assert "4 of 9 runs are in. The answer may change when the others are." in words
+    assert "runs are in" not in words_of(page_of(tab, study, "finished"))
+
+
+def page_of(tab, study, state):
+    tab.set_run(study, state, done=9, total=9)
+    tab.desk.told["read_result"] = VIEW
+    return tab.read()
+
+
+def test_what_is_chosen_is_asked_of_the_results(tab, study):
+    tab.change("chosen", "oue")
+    tab.change("group", "f")
+    tab.change("measure", "acc")
+    tab.change("beside", "none")
+    tab.read()
+
+    assert tab.desk.calls[-1] == (
+        "read_result", {"chosen": "oue", "beside": "none", "group": "f", "measure": "acc"},
+    )  # fmt: skip
+
+
+def test_what_one_study_shows_is_not_asked_of_another(tab, study):
+    """A setting of one study is unknown to the next, whose page would be an error."""
+    tab.change("chosen", "oue")
+    other = tab.add_study("Other")
+    tab.set_run(other, "finished", done=9, total=9)
+    tab.go(study_address(other, "result"))
+
+    assert tab.desk.calls[-1][1]["chosen"] == ""
+
+
+def test_two_settings_stand_side_by_side_with_their_sentences_and_numbers(tab, study):
+    beside = SideBySide(
+        ("GRR, ε = 1", "unprotected"),
+        (("**GRR** costs 3 points.",), ()),
+        ((("accuracy", "71 %", "70 to 72"),), ()),
+        "<table id='differences'></table>",
+    )
+    assert "Choose a second setting" in tab.read()
+    tab.desk.told["read_result"] = replace(VIEW, beside="none", compared=beside)
+    tab.change("beside", "none")
+    html = tab.read()
+
+    assert "GRR costs 3 points. 71 % accuracy 70 to 72 unprotected" in words_of(html)
+    assert "differences" in html
+    assert "Choose a second setting" not in html
+
+
+def test_one_setting_alone_has_nothing_to_compare_and_no_filters_that_it_lacks(tab, study):
+    tab.desk.told["read_result"] = replace(VIEW, settings=SETTINGS[1:2], groups=(), measures=())
+    ids = Controls(tab.read()).by_id
+
+    assert {"compare", "group", "measure"}.isdisjoint(ids)
+    assert "chosen" in ids
+
+
+def test_only_files_that_may_be_taken_along_are_offered_with_the_commands(tab, study):
+    html = tab.read()
+    ids = Controls(html).by_id
+
+    assert ids["download-report.html"]["href"] == f"studies/{study}/files/report.html"
+    assert "download-study.db" not in ids
+    assert "evenhand audit" in html
+    assert "evenhand privatize" in html
+    tab.desk.told["read_result"] = replace(VIEW, command="", next_command="", advice="**GRR** keeps both.")
+    tab.change("chosen", "oue")
+    ids = Controls(tab.read()).by_id
+    assert {"command-text", "next-text"}.isdisjoint(ids)
+    assert "advice" in ids
+
+
+def test_while_results_are_read_the_page_says_so_and_a_fault_is_said(tab, study):
+    assert "Reading the results" in tab.read(at_once=True)
+    tab.desk.told["read_result"] = EvenhandError("The file of results is damaged. Hint: run it again.")
+
+    assert "The file of results is damaged." in tab.read()
+
+
+def test_a_page_that_is_drawn_anew_keeps_the_old_one_until_then(tab, study):
+    """A page that goes blank at every choice cannot be read."""
+    tab.read()
+    tab.do(do="result.choose", study=study, key="group", value="f")
+    html = tab.read(at_once=True)
+
+    assert "Drawing anew." in html
+    assert "<h2>Findings</h2>" in html

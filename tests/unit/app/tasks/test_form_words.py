@@ -1,0 +1,31 @@
+"""Every choice of a form says what it does, and every word behind a question mark is defined."""
+
+import re
+
+import pytest
+
+from evenhand.app.pages.glossary import WORDS
+from evenhand.app.tasks.registry import FORMS, form_of_kind
+
+TERMS_OF_CODE = re.compile(r"one-hot|\bbit(?:s)?\b vector|zhu20|\bhash|Hash|:math:|`")
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_every_word_of_a_form_is_in_the_glossary(kind):
+    """A word without its definition is a closed door for somebody who never heard of it."""
+    fields = form_of_kind(kind).fields(None, ("a", "b"))
+
+    assert [field.term for field in fields if field.term and field.term not in WORDS] == []
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_every_way_of_protecting_says_what_it_does_in_plain_words(kind):
+    named = {"protocols", "mechanisms", "methods", "mitigations"}
+    fields = [field for field in form_of_kind(kind).fields(None, ("a", "b")) if field.name in named]
+    choices = [choice for field in fields for choice in field.choices]
+
+    assert choices
+    for choice in choices:
+        assert choice.sentence[0].isupper(), choice
+        assert choice.sentence.endswith("."), choice
+        assert not TERMS_OF_CODE.search(choice.sentence), choice
