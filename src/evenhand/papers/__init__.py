@@ -5,9 +5,9 @@ What runs a paper is loaded when it is first used, so that the list of papers ca
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from evenhand._lazy import lazy_names
 from evenhand.papers.claims import Claim, ClaimRow, Evidence
 from evenhand.papers.paper import DESIGNS, PAPERS, Paper, Study, paper_named
 
@@ -28,14 +28,7 @@ __all__ = [
     "reproduce",
 ]
 
-_OF_REPRODUCTION = ("Reproduction", "examine", "reproduce")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_REPRODUCTION:
-        message = f"module 'evenhand.papers' has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(import_module("evenhand.papers.reproduction"), name)
+__getattr__ = lazy_names(__name__, {"reproduction": ("Reproduction", "examine", "reproduce")})
 
 
 def __dir__() -> list[str]:

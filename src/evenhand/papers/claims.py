@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand.papers.published import Published
+    from evenhand.papers.trials import Records
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -86,7 +87,7 @@ class Evidence:
 
     studies: Mapping[str, Results]
     published: Published | None = None
-    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict)
+    trials: Mapping[str, Records] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

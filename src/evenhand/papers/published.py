@@ -18,8 +18,7 @@ from evenhand.study.store.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.trials import Values
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.facts import Facts
     from evenhand.study.plan.plan import Plan
@@ -31,15 +30,17 @@ _RUNS = 20
 class Published:
     """Published values by study, setting's id and measure, one per seed.
 
-    `same_seeds` tells whether our repeat r has the split and the model of the value at place r, and `source`
-    what the table is, for notes.
+    `same_seeds` tells whether our repeat r has the split and the model of the value at place r.
     """
 
-    runs_of: Mapping[tuple[str, str, str], NDArray[np.float64]] = field(repr=False)
+    runs_of: Mapping[tuple[str, str, str], Values] = field(repr=False)
     same_seeds: bool
-    source: str
 
-    def runs(self, study: str, setting: Setting, measure: str) -> NDArray[np.float64] | None:
+    def has(self, study: str) -> bool:
+        """Return whether runs of a study are among them."""
+        return any(name == study for name, _, _ in self.runs_of)
+
+    def runs(self, study: str, setting: Setting, measure: str) -> Values | None:
         """Return the published values, or None if there are none."""
         return self.runs_of.get((study, setting.id, measure))
 
@@ -78,7 +79,6 @@ def load_runs(
     *,
     texts: Sequence[str],
     same_seeds: bool,
-    source: str,
 ) -> Published | None:
     """Return the runs of a table that the authors published, or None if it is not on this machine.
 
@@ -96,7 +96,7 @@ def load_runs(
         for measure, column in measures.items():
             known = runs.setdefault((study, setting.id, measure), np.full(_RUNS, np.nan))
             known[int(seed)] = columns[column][row]
-    return Published(runs, same_seeds=same_seeds, source=source)
+    return Published(runs, same_seeds=same_seeds)
 
 
 def results_of(published: Published, study: str, plan: Plan, facts: Facts) -> Results:

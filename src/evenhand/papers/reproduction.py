@@ -8,18 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
-from evenhand.errors import DataSetNotFoundError, InvalidParameterError, UnwritableFileError
-from evenhand.papers import finished
+from evenhand.errors import DataSetNotFoundError, InvalidParameterError, StudyStoreError, UnwritableFileError
 from evenhand.papers.claims import Evidence, count_verdicts, judge_claims, summarize_counts
-from evenhand.papers.figures import svg_file
 from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
-from evenhand.study.plan.cells import Cell
+from evenhand.papers.trials import FOLDER, load_records, pack_records, records_path
+from evenhand.report.svg_file import svg_file
+from evenhand.study.plan.cells import Cell, canonical
+from evenhand.study.plan.spec import Spec
 from evenhand.study.results.results import Results
 from evenhand.study.run.events import Cancel, Cancelled, Finished, Started
+from evenhand.study.run.prepare import prepare
 from evenhand.study.run.progress import listening
 from evenhand.study.run.whole import run
+from evenhand.study.store import packed as packing
 from evenhand.study.store.file import FILE
+from evenhand.study.store.store import Store
 from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
@@ -28,15 +32,17 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import ClaimRow, Verdict
     from evenhand.papers.paper import Paper, Study
-    from evenhand.papers.trials import Trials
+    from evenhand.papers.trials import Records, Trials
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.events import Event
     from evenhand.study.store.outcome import Outcome
+    from evenhand.study.store.packed import FinishedPart
 
 
 SUMMARY_START, SUMMARY_END = "<!-- summary -->", "<!-- end of summary -->"
-"""What stands around the summary in ``claims.md``, so that other pages can include it."""
+RUN_START, RUN_END = "<!-- run -->", "<!-- end of run -->"
+"""What stands around the summary and what was run in ``claims.md``, so that other pages can include them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +68,7 @@ class Reproduction:
     tables: Mapping[str, dict[str, list[Any]]] = field(repr=False)
     figures: Sequence[Chart] = field(default=(), repr=False)
     missing: Mapping[str, str] = field(default_factory=dict, repr=False)
-    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict, repr=False)
+    trials: Mapping[str, Records] = field(default_factory=dict, repr=False)
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -100,14 +106,25 @@ class Reproduction:
         """Return what was run, what came of it and every claim, as a page of Markdown."""
         lines = [f"# {self.paper.name}: claims", "", SUMMARY_START, f"**{self.summary}**", SUMMARY_END, ""]
         lines += [f"*{self.paper.title}.* {self.paper.citation}.", ""]
-        lines += [f"Design '{self.design}': {self.paper.designs[self.design]}", "What was run:", ""]
+        lines += [
+            f"Design '{self.design}': {self.paper.designs[self.design]}",
+            "What was run:",
+            "",
+            RUN_START,
+        ]
         for name, results in self.studies.items():
             failed = f", {len(results.failures)} failed" if results.failures else ""
-            missing = f", {len(results.missing)} not run" if results.missing else ""
+            absent = f", {len(results.missing):,} not run: {_tell_repeats(results)}"
+            missing = absent if results.missing else ""
             lines.append(f"- {name}: {len(results):,} cells{failed}{missing}")
         lines += [f"- {name}: {len(records):,} trials" for name, records in self.trials.items()]
         lines += ["- nothing"] if not self.studies and not self.trials else []
+        known = (*self.studies, *self.missing)
+        lines += [
+            f"- {study.name}: not run" for study in self.paper.studies(self.design) if study.name not in known
+        ]
         lines += [f"- {name}: not run. {why}" for name, why in self.missing.items()]
+        lines.append(RUN_END)
         return "\n".join([*lines, "", markdown(self.claims)])
 
     def gallery(self) -> str:
@@ -215,10 +232,24 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
     return build_reproduction(paper, chosen, found, trials=trials)
 
 
+def _tell_repeats(results: Results) -> str:
+    """Return how many repeats are finished at which epsilons, in a part of a sentence."""
+    epsilons: dict[str, list[int]] = {}
+    for setting, done in zip(results.settings, results.arrays.done.sum(axis=1), strict=True):
+        if setting.epsilon is not None:
+            epsilons.setdefault(f"{float(setting.epsilon):g}", []).append(int(done))
+    by_number: dict[str, list[str]] = {}
+    for text, numbers in epsilons.items():
+        number = " to ".join(map(str, sorted({min(numbers), max(numbers)})))
+        words = {"0": "none", "1": "1 repeat"}.get(number, f"{number} repeats")
+        by_number.setdefault(words, []).append(text)
+    return "; ".join(f"{words} at epsilon {', '.join(texts)}" for words, texts in by_number.items())
+
+
 def _load_results(study: Study, folder: Path) -> Results | None:
     """Return the finished cells of a study, or None if there are none."""
     wanted = {cell.id: cell for cell in study.plan.cells()}
-    packed = finished.load_cells(finished.cells_path(folder.parent, study.name))
+    packed = packing.load_cells(cells_path(folder.parent, study.name))
     outcomes: dict[str, Outcome] = {}
     facts = None
     for number, place in _part_folders(study, folder).items():
@@ -233,9 +264,14 @@ def _load_results(study: Study, folder: Path) -> Results | None:
     return None if facts is None else Results(study.plan, facts, outcomes.values())
 
 
+def cells_path(folder: Path, study: str) -> Path:
+    """Return the file of a study in the folder of a reproduction."""
+    return folder / FOLDER / f"{study}.parquet"
+
+
 def _load_trials(trials: Trials, out: Path) -> dict[int, dict[str, Any]]:
     """Return the records of trials that are finished, of those that a design has."""
-    packed = finished.load_records(finished.records_path(out, trials.name), trials.name)
+    packed = load_records(records_path(out, trials.name), trials.name)
     wanted = {number: record for number, record in packed.items() if number < trials.number}
     return dict(sorted({**wanted, **trials.load_records(out / trials.name)}.items()))
 
@@ -253,7 +289,7 @@ def build_reproduction(
     studies: Mapping[str, Results],
     *,
     missing: Mapping[str, str] | None = None,
-    trials: Mapping[str, Mapping[int, Mapping[str, Any]]] | None = None,
+    trials: Mapping[str, Records] | None = None,
 ) -> Reproduction:
     """Return the reproduction that follows from results, without running anything."""
     studies = {name: results for name, results in studies.items() if len(results)}
@@ -308,15 +344,15 @@ def _run_study(
 ) -> Results:
     """Return the results of a study, its parts put together."""
     folder = None if out is None else Path(out) / study.name
-    file = None if out is None else finished.cells_path(Path(out), study.name)
-    packed = {} if file is None or not resume else finished.load_cells(file)
+    file = None if out is None else cells_path(Path(out), study.name)
+    packed = {} if file is None or not resume else packing.load_cells(file)
     folders = {} if folder is None else _part_folders(study, folder)
 
     def one(number: int, plan: Plan) -> Results:
         whole, frame = (plan, None) if study.completed is None else study.completed(plan)
         place = folders.get(number)
         if place is not None and number in packed:
-            finished.adopt_cells(packed[number], whole, frame, place)
+            adopt_cells(packed[number], whole, frame, place)
         return run(
             whole,
             frame=frame,
@@ -339,10 +375,34 @@ def _run_study(
                 break
     finally:
         if file is not None:
-            finished.pack_cells(file, folders)
+            packing.pack_cells(file, folders)
     if facts is None:
         raise InvalidParameterError("parts", owner="Study", must_be="at least one plan", got="none")
     return Results(study.plan, facts, outcomes)
+
+
+def adopt_cells(kept: FinishedPart, plan: Plan, frame: Any, folder: Path) -> None:
+    """Write into the store of a folder the finished cells that it does not have.
+
+    Cells of other data, or of another schema, task or seed, are a StudyStoreError.
+    """
+    stored = set()
+    if Store.count_results(folder):
+        with Store.open(folder) as store:
+            stored = {each.outcome.cell.id for each in store.records() if each.outcome.failure is None}
+    missing = [pair for name, pair in kept.cells.items() if name not in stored]
+    if not missing:
+        return
+    facts = prepare(plan, frame=frame).facts
+    names = kept.spec.differences(Spec.of(plan, facts))
+    if names:
+        message = f"The finished cells for '{folder.name}' are of another study: {', '.join(names)} differ."
+        raise StudyStoreError(f"{message} Hint: name another folder, or one without a folder '{FOLDER}'.")
+    with Store.reserve(folder, resume=True) as store:
+        store.start(plan, facts)
+        for versions in {canonical(versions): versions for _, versions in missing}.values():
+            outcomes = [outcome for outcome, computed_with in missing if computed_with == versions]
+            store.write(*outcomes, computed_with=versions)
 
 
 def _run_trials(
@@ -351,10 +411,10 @@ def _run_trials(
     """Return the records of trials, those of earlier runs among them."""
     if out is None:
         return trials.run(None, tell=tell.next(), cancel=cancel)
-    file = finished.records_path(Path(out), trials.name)
-    earlier = finished.load_records(file, trials.name)
+    file = records_path(Path(out), trials.name)
+    earlier = load_records(file, trials.name)
     found = trials.run(Path(out) / trials.name, known=earlier, tell=tell.next(), cancel=cancel)
-    finished.pack_records(file, trials.name, found)
+    pack_records(file, trials.name, found)
     return found
 
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from evenhand.papers.claims import (
@@ -29,13 +30,16 @@ from evenhand.papers.claims import (
     cannot_check,
     number_text,
 )
+from evenhand.study.results.estimates import estimated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.claims import Evidence
+    from evenhand.papers.trials import Values
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
 
 SLACK = 0.005  # what a number may be off besides its standard errors and its rounding
 MARGIN = 0.01  # differences within it are called similar
@@ -101,7 +105,7 @@ def quoted(
 
 
 def published_mean(
-    ours: Estimated, theirs: NDArray[np.float64], *, same_seeds: bool, control: Control | None = None
+    ours: Estimated, theirs: Values, *, same_seeds: bool, control: Control | None = None
 ) -> Checked:
     """Check a mean against the published runs, one value per seed.
 
@@ -247,6 +251,15 @@ def _room_within(each: Estimated, margin: float) -> Estimated:
     return replace(each, value=margin - abs(each.value), low=margin - max(ends), high=margin - least)
 
 
+def within_sentence(why: str) -> str:
+    """Return a reason for the middle of a sentence.
+
+    >>> within_sentence("Of 3 comparisons, 2 clearly for it.")
+    'of 3 comparisons, 2 clearly for it.'
+    """
+    return why[:1].lower() + why[1:]
+
+
 def _show_middle(checked: Checked, amounts: Sequence[Estimated]) -> Checked:
     known = [each for each in amounts if each.runs and math.isfinite(each.value)]
     return replace(checked, ours=_middle(known)) if known else checked
@@ -346,3 +359,70 @@ def _middle(known: Sequence[Estimated]) -> Estimated:
     """Return the comparison in the middle: what the row of a claim shows of many."""
     ordered = sorted(known, key=lambda each: each.value)
     return ordered[len(ordered) // 2]
+
+
+def values(results: Results, setting: Setting, measure: str) -> Values:
+    """Return a measure of a setting, one value per repeat."""
+    arrays = results.arrays
+    found: Values = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
+    return found
+
+
+def group_rates(results: Results, setting: Setting, rate: str) -> Values:
+    """Return a rate of every group, repeats x groups."""
+    arrays = results.arrays
+    found: Values = arrays.of_groups[results.place(setting), :, :, arrays.rates.index(rate)]
+    return found
+
+
+def mean_of(
+    results: Results, runs: Values, *, within: tuple[float, float] = (-math.inf, math.inf)
+) -> Estimated:
+    """Return the mean over repeats of a value per repeat, its t interval cut to what is possible."""
+    return estimated(results, runs, level=0.95, kind="student", owner="claim", within=within)
+
+
+def of_each(compare: Callable[[Results, Setting, str], Values]) -> Callable[..., list[Values]]:
+    """Return a comparison of many settings and measures, made of one that compares a single setting."""
+
+    def comparison(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Values]:
+        return [compare(results, setting, measure) for setting in settings for measure in measures]
+
+    return comparison
+
+
+def rank_correlation(first: Any, second: Any) -> float:
+    """Return the rank correlation, ties sharing their rank.
+
+    >>> round(rank_correlation([1, 2, 3], [9, 4, 1]), 9)
+    -1.0
+    """
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+
+
+def check_finding(
+    comparisons: Mapping[str, Callable[..., list[Values]]],
+    choose: Callable[..., list[Setting]],
+    evidence: Evidence,
+    *,
+    studies: Sequence[str],
+    compare: str,
+    of: Sequence[str],
+    rule: str = "mostly",
+    settings: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    **of_rule: Any,
+) -> Checked:
+    """Check by a rule comparisons that are made in each study and judged together.
+
+    A comparison takes results, settings and what `of` names, the measures or rates, and returns differences,
+    one value per repeat. `choose` takes results and what `settings` has; `options` are of the comparison.
+    """
+    found = []
+    for name in studies:
+        results = evidence.studies[name]
+        chosen = choose(results, **(settings or {}))
+        found += [
+            mean_of(results, runs) for runs in comparisons[compare](results, chosen, of, **(options or {}))
+        ]
+    return RULES[rule](found, **of_rule)

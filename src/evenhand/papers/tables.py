@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Columns = dict[str, list[Any]]
     TableRow = dict[str, Any]
 
+
 COLUMNS = (
     "table", "dataset", "mechanism", "split", "strategy", "epsilon", "measure",
     "ours", "standard_error", "runs", "paper", "verdict", "note",

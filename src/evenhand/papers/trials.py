@@ -1,19 +1,26 @@
-"""What a study of cells does not express: computed trial by trial, each kept as a file of its own."""
+"""What a study of cells does not express: computed trial by trial, each kept as a file of its own.
+
+The records of all trials of a name are kept with the pages of a paper too, in one small file.
+"""
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.errors import StudyStoreError
-from evenhand.papers.finished import refuse_other_version
+from evenhand.privacy.randomness import SeededSource
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.results.intervals import means
 from evenhand.study.run.events import Event, Started
+from evenhand.study.store.packed import refuse_other_version
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
@@ -23,6 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.run.events import Cancel
+
+    Records = Mapping[int, Mapping[str, Any]]
+    Values = NDArray[np.float64]
+
+FOLDER = "cells"  # where a reproduction keeps what is finished, in small files
 
 _FORMAT = 1
 _LEVEL = 0.95
@@ -54,7 +66,7 @@ class Trials:
         self,
         folder: str | PathLike[str] | None,
         *,
-        known: Mapping[int, Mapping[str, Any]] | None = None,
+        known: Records | None = None,
         tell: Callable[[Event], Any] = lambda _: None,
         cancel: Cancel | None = None,
     ) -> dict[int, dict[str, Any]]:
@@ -96,7 +108,51 @@ class Trials:
             file.write(json.dumps(whole, indent=1).encode())
 
 
-def estimate_mean(values: NDArray[np.float64]) -> Estimated:
+def records_path(folder: Path, trials: str) -> Path:
+    """Return the file of the records of trials in the folder of a reproduction."""
+    return folder / FOLDER / f"{trials}.json.gz"
+
+
+def load_records(path: Path, name: str) -> dict[int, dict[str, Any]]:
+    """Return the finished records of trials by number; nothing if there is no such file."""
+    if not path.is_file():
+        return {}
+    try:
+        whole = json.loads(gzip.decompress(path.read_bytes()))
+        refuse_other_version(whole["format"], f"The finished records in '{path.name}'", newest=_FORMAT)
+        records = {name: whole["records"]}[whole["name"]]
+        return {int(number): dict(record) for number, record in records.items()}
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
+        message = f"The finished records in '{path.name}' are damaged, or of something else."
+        raise StudyStoreError(f"{message} Hint: put a copy of the file back, or remove it.") from None
+
+
+def pack_records(path: Path, name: str, records: Records) -> None:
+    """Write records of trials to a file, with those that it has already."""
+    whole = {**load_records(path, name), **records}
+    if whole:
+        ordered = {str(number): whole[number] for number in sorted(whole)}
+        text = json.dumps({"format": _FORMAT, "name": name, "records": ordered}, separators=(",", ":"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(gzip.compress(text.encode(), mtime=0))
+
+
+def read_path(records: Records, *path: str) -> NDArray[Any]:
+    """Return what is at a path of records, one for each trial.
+
+    >>> read_path({0: {"acc": {"test": 0.5}}, 1: {"acc": {"test": 0.75}}}, "acc", "test").tolist()
+    [0.5, 0.75]
+    """
+    return np.array([reduce(getitem, path, record) for record in records.values()])
+
+
+def source_of(seed: int, *words: object) -> SeededSource:
+    """Return the randomness of one place of a trial, which words name."""
+    return SeededSource(seed, cell="/".join(map(str, words)))
+
+
+def estimate_mean(values: Values) -> Estimated:
     """Return the mean of one value per trial, with its t interval.
 
     >>> estimate_mean(np.array([0.1, 0.3])).value

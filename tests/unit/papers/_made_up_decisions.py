@@ -10,7 +10,7 @@ from evenhand.datasets.entries.counties import covered
 from evenhand.papers.claims import Evidence
 from evenhand.papers.fioretto2021 import allotment as fioretto2021_allotment
 from evenhand.papers.fioretto2021 import data as fioretto2021_data
-from evenhand.papers.fioretto2021 import language as fioretto2021_language
+from evenhand.papers.fioretto2021 import trials as fioretto2021_language
 from evenhand.papers.fioretto2021 import trials as fioretto2021_trials
 from evenhand.papers.fioretto2021.data import Areas, Districts
 
@@ -27,7 +27,7 @@ def made_up_districts(name):
     kept = chosen if name == "new-york" else np.ones(90, dtype=bool)
     if name == "poverty":
         counts = counts // 5 + 1
-    return Districts(counts[kept], weights[kept], chosen[kept], 0)
+    return Districts(counts[kept], weights[kept], chosen[kept])
 
 
 def made_up_areas(name):

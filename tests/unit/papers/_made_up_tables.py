@@ -7,6 +7,7 @@ from evenhand.papers.zhu2023.data import (
     BY_THRESHOLD,
     DATA,
     EPSILONS,
+    EXACT,
     GAUSSIAN,
     LAPLACE,
     MECHANISMS,
@@ -16,7 +17,7 @@ from evenhand.papers.zhu2023.data import (
     SMALLER_NOISE,
     THRESHOLDS,
 )
-from evenhand.papers.zhu2023.experiments import BASELINE, EXACT, MAJORITY, ORIGINAL, ORIGINALS
+from evenhand.papers.zhu2023.experiments import BASELINE, MAJORITY, ORIGINAL, ORIGINALS
 
 EXPERIMENTS = 6
 
@@ -61,11 +62,8 @@ def exact_record(name, *, times=1.0, areas=None, smaller=0.5, people=10_000):
         "people": people,
         "areas": DATA[name].areas if areas is None else areas,
         "columns": 26,
-        "races": 9,
         "cells": 540,
         "empty": 300,
-        "largest": 500,
-        "smallest": 0,
         "numbers": numbers,
         "bounds": {
             text: {f"theorem {each}": (1.0, 1.0 if each == 4 else 2.0) for each in (2, 4, 7, 8, 9)}

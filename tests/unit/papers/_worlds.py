@@ -15,9 +15,10 @@ import numpy as np
 
 from evenhand.papers import rules
 from evenhand.papers.claims import AGREES, CONTRADICTED, Evidence, agree_if
+from evenhand.papers.paper import list_entries, read_toml
 from evenhand.papers.rules import fact, shift_estimate
-from evenhand.papers.stored import list_entries, read_toml
-from evenhand.schema import Column, Domain
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 
 
@@ -52,7 +53,7 @@ def _local():
     made_up = import_module("unit.papers._made_up_local")
     paper = import_module("evenhand.papers.ghoukasian2024_local.plans")
     projection = import_module("evenhand.papers.ghoukasian2024_local.projection")
-    mechanisms = import_module("evenhand.papers.ghoukasian2024_local.mechanisms")
+    mechanisms = import_module("evenhand.papers.ghoukasian2024_local.plans")
     studies = {name: made_up.made(name, made_up.as_told, made_up.same_use) for name in paper.DATA}
     trials = {name: made_up.printed_records(name, slow=10.0) for name in projection.SETS}
     trials[projection.GRR_TRIALS] = {0: {epsilon: {"test": {"sp": 0.22}} for epsilon in projection.EPSILONS}}
@@ -114,6 +115,22 @@ def scramble(evidence, change):
         for name, records in evidence.trials.items()
     }
     return Evidence(studies, evidence.published, trials)
+
+
+def _adult_as_stated(evidence):
+    """Return evidence of makhlouf2024 whose Adult has the features and the threshold that the text states."""
+    entries, own = entries_of("makhlouf2024"), evidence.studies["adult-27260"]
+    features, threshold = (entries[name]["with"]["paper"] for name in ("adult-features", "adult-middle"))
+    columns = [Column(name, Domain.integers(0, 1)) for name in (*features, "target")]
+    schema = Schema(columns, target="target", positive=1, protected="gender", privileged=1)
+    options = {**own.plan.data.options, "threshold": threshold}
+    plan = own.plan.with_(data=DataSource(dataset=own.plan.data.dataset, options=options))
+    stated = Results(plan, replace(own.facts, schema=schema), own.outcomes)
+    return replace(evidence, studies={**evidence.studies, "adult-27260": stated})
+
+
+STATED = {"makhlouf2024": _adult_as_stated}
+"""From a paper's key to evidence of ours as its text states it, where made-up evidence is not."""
 
 
 def _wider(schema):
@@ -185,10 +202,25 @@ def computed_names(paper):
             for key, value in vars(module).items():
                 if (_is_computed(value) and key not in checks) or value is math or value is np:
                     known[name, key] = (module, key)
+                    known["numpy.linalg", "lstsq"] = (np.linalg, "lstsq")
                 elif isinstance(value, ModuleType) and value.__name__.startswith("evenhand"):
                     own = [each for each, part in vars(value).items() if _is_computed(part)]
                     known |= {(value.__name__, each): (value, each) for each in own}
-    return list(known.values())
+    used = _names_used(paper)
+    return sorted(known.values(), key=lambda place: place[1] not in used)
+
+
+def _names_used(paper):
+    """Return the names in the functions that check claims, which are worth trying first."""
+    checks = {entry.get("check") for entry in entries_of(paper).values()}
+    found = set()
+    for name, module in list(sys.modules.items()):
+        if name.startswith(package_of(paper)):
+            own = [vars(module)[each] for each in checks & set(vars(module))]
+            found |= {
+                used for each in own if isinstance(each, FunctionType) for used in each.__code__.co_names
+            }
+    return found
 
 
 def _is_computed(value):
@@ -199,29 +231,29 @@ def _is_computed(value):
     return isinstance(value, FunctionType) and home.startswith("evenhand") and home not in _JUDGES
 
 
-_JUDGES = {
-    f"evenhand.papers.{name}" for name in ("claims", "rules", "stored", "comparisons", "trials", "tables")
-}
+_JUDGES = {f"evenhand.papers.{name}" for name in ("claims", "rules", "paper", "trials", "tables")}
 
 
 class _Distorted:
     """A module whose functions give other numbers."""
 
     def __init__(self, module, change):
-        self._module, self._change = module, change
+        self._module, self._change, self._made = module, change, {}
 
     def __getattr__(self, name):
         value = getattr(self._module, name)
         if isinstance(value, ModuleType):
-            return _Distorted(value, self._change)
-        return distort(value, self._change) if callable(value) and not isinstance(value, type) else value
+            return self._made.setdefault(name, _Distorted(value, self._change))
+        if not callable(value) or isinstance(value, type):
+            return value
+        return self._made.setdefault(name, distort(value, self._change))
 
 
 class _DistortedThing:
     """A thing of evenhand, such as a protocol or a channel, whose attributes are other numbers."""
 
-    def __init__(self, thing, change):
-        self._thing, self._change, self._calls = thing, change, count(1)
+    def __init__(self, thing, change, call):
+        self._thing, self._change, self._calls = thing, change, count(call)
 
     def __getattr__(self, name):
         return _walk_numbers(getattr(self._thing, name), self._change, next(self._calls))
@@ -239,8 +271,10 @@ def distort(function, change):
     return distorted
 
 
-def _of_collect(value):
-    return type(value).__module__.startswith("evenhand.collect")
+def _has_numbers(value):
+    return type(value).__module__.startswith(
+        ("evenhand.collect", "evenhand.measure", "evenhand.study.profile")
+    )
 
 
 def _walk_numbers(value, change, call):
@@ -250,8 +284,8 @@ def _walk_numbers(value, change, call):
         return distort(value, change)
     if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(_walk_numbers(part, change, call) for part in value)
-    if is_dataclass(value) and not isinstance(value, type) and _of_collect(value):
-        return _DistortedThing(value, change)
+    if is_dataclass(value) and not isinstance(value, type) and _has_numbers(value):
+        return _DistortedThing(value, change, call)
     if isinstance(value, bool) or not isinstance(value, Real | Mapping | list | tuple):
         return value
     if isinstance(value, Real):
@@ -267,8 +301,58 @@ DISTORTIONS = {
     "none": lambda value, _: value * 0.0,
     "other in each call": lambda value, call: value + 0.2 * call,
     "fewer in each call": lambda value, call: value / 3**call,
+    "the same for all": lambda value, _: value * 0.0 + 1.0,
+    "a sixth": lambda value, _: value / 6,
+    "endless": lambda value, _: value + math.inf,
+    "a thousandfold in each call": lambda value, call: value * 1000.0**call,
 }
 """What may happen to a number that is computed without evidence, by name."""
+
+
+def constants_of(paper):
+    """Return the constants of a paper's modules that hold numbers or texts, with every place of each.
+
+    They are what its files print, the settings of its studies and the sizes of its examples.
+    """
+    known = {}
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith(package_of(paper)):
+            for key, value in vars(module).items():
+                if key.isupper() and isinstance(value, tuple | list | Mapping) and value:
+                    known.setdefault(id(value), (value, []))[1].append((module, key))
+    return list(known.values())
+
+
+def change_constants(paper, change):
+    """Return every place of a paper's constants with their other numbers."""
+    return [(place, _walk_texts(value, change)) for value, places in constants_of(paper) for place in places]
+
+
+def other_constants(value):
+    """Yield a constant with other numbers, and without each of its parts."""
+    for change in DISTORTIONS.values():
+        yield _walk_texts(value, change)
+    for left_out in range(len(value)):
+        if isinstance(value, Mapping):
+            yield {key: part for place, (key, part) in enumerate(value.items()) if place != left_out}
+        elif type(value) in (tuple, list):
+            yield type(value)(part for place, part in enumerate(value) if place != left_out)
+
+
+def _walk_texts(value, change):
+    """Return a constant with other numbers, those that are told as texts among them."""
+    if isinstance(value, str):
+        try:
+            return f"{change(float(value), 1):.9g}"
+        except ValueError:
+            return value
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(_walk_texts(part, change) for part in value)
+    if isinstance(value, Mapping):
+        return {key: _walk_texts(part, change) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(_walk_texts(part, change) for part in value)
+    return change(float(value), 1) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 # --- the paper's side -----------------------------------------------------------------------------
@@ -313,9 +397,8 @@ def _other_number(printed):
 def state_the_opposite(monkeypatch, paper):
     """Let every module of a paper compare with the opposite of what it states."""
     opposite = opposite_rules()
-    prefixes = (package_of(paper), "evenhand.papers.comparisons")
     for name, module in list(sys.modules.items()):
-        if name.startswith(prefixes):
+        if name.startswith(package_of(paper)):
             for rule, changed in opposite.items():
                 if rule in vars(module):
                     monkeypatch.setattr(module, rule, changed)
@@ -325,21 +408,6 @@ def state_the_opposite(monkeypatch, paper):
     for rule in list(rules.RULES):
         monkeypatch.setitem(rules.RULES, rule, opposite[rule])
 
-
-BY_HAND = {
-    "arcolezi2023": set(),
-    "makhlouf2024": {
-        "compas-days", "adult-features", "adult-middle", "mediator", "epsilons", "obs4-dependence",
-    },
-    "ghoukasian2024-central": {"algorithm-2-noise", "decoupled"},
-    "ghoukasian2024-local": {"extends", "omega"},
-    "zhu2023": {"laplace-private", "definition-3", "algorithm-2", "repetitions"},
-    "fioretto2021": {
-        "county-ratios", "example-1-consistent", "figure-7-private", "equation-5b", "corollary-4",
-        "theorem-9-text", "theorem-10", "equation-20b", "composition",
-    },
-}  # fmt: skip
-"""Claims whose two sides both stand in the check, or in the data's schema: their own tests change them."""
 
 TWO_SIDED = {
     "arcolezi2023": {"rq2-utility"},

@@ -1,15 +1,23 @@
 """The finished cells that are kept with the pages: of the plans as they are, and computed again the same."""
 
+import csv
+import io
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evenhand.errors import DataSetNotFoundError
-from evenhand.papers.finished import FOLDER, load_cells, load_records
+from evenhand.papers import reproduction
 from evenhand.papers.paper import PAPERS, paper_named
+from evenhand.papers.reproduction import RUN_END, RUN_START
+from evenhand.papers.tables import write_table
+from evenhand.papers.trials import FOLDER, load_records
 from evenhand.study.run.attempt import attempt, execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.store.canonical import result_text
+from evenhand.study.store.packed import load_cells
 
 PAGES = Path(__file__).parents[3] / "docs" / "reproductions"
 LARGEST = 500_000
@@ -89,3 +97,54 @@ def test_kept_records_are_of_the_trials_of_their_paper():
             found = load_records(PAGES / name / FOLDER / f"{trials.name}.json.gz", trials.name)
 
             assert set(found) <= set(range(trials.number))
+
+
+# --- the pages beside them ------------------------------------------------------------------------
+
+
+def page_of(name):
+    """Return the page of a paper's claims, and the design that it says it shows."""
+    page = (PAGES / name / "claims.md").read_text(encoding="utf-8")
+    return page, re.search(r"^Design '(\w+)'", page, re.MULTILINE)[1]
+
+
+def run_of(page):
+    """Return what a page says was run, line by line."""
+    return page.partition(RUN_START)[2].partition(RUN_END)[0].split("\n")[1:-1]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_page_says_that_what_is_kept_was_run(name, monkeypatch):
+    """A number that is not that of the files would be of a run that nobody can judge again."""
+    page, design = page_of(name)
+    paper = paper_named(name)
+    if not (PAGES / name / FOLDER).is_dir():  # nothing is kept where the whole design takes minutes
+        assert run_of(page) == [f"- {each.name}: {each.number:,} trials" for each in paper.trials(design)]
+        return
+    nothing = {"claims": (), "tables": lambda _: {}, "figures": lambda _: ()}
+    monkeypatch.setattr(reproduction, "paper_named", lambda _: replace(paper, **nothing))
+    kept_there = reproduction.examine(name, PAGES / name, design=design)
+
+    assert run_of(page) == run_of(kept_there.report())
+
+
+@pytest.mark.parametrize("name", [name for name in PAPERS if (PAGES / name / FOLDER).is_dir()])
+def test_tables_are_made_of_what_is_kept(name, monkeypatch):
+    """Numbers of a larger run beside cells of a smaller one cannot be traced to anything."""
+    monkeypatch.setattr(
+        reproduction, "paper_named", lambda _: replace(paper_named(name), claims=(), figures=lambda _: ())
+    )
+    tables = reproduction.examine(name, PAGES / name, design=page_of(name)[1]).tables
+    ours = ("mechanism", "split", "strategy", "epsilon", "measure", "ours", "standard_error", "runs")
+
+    assert {f"{table}.csv" for table in tables} | {"claims.csv"} == {
+        path.name for path in (PAGES / name).glob("*.csv")
+    }
+    for table, columns in tables.items():
+        file = io.BytesIO()
+        write_table({column: columns[column] for column in ours}, file)
+        with (PAGES / name / f"{table}.csv").open(encoding="utf-8", newline="") as page:
+            written = [[row[column] for column in ours] for row in csv.DictReader(page)]
+        expected = list(csv.reader(io.StringIO(file.getvalue().decode())))[1:]
+
+        assert written == expected

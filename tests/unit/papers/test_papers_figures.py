@@ -6,8 +6,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from evenhand.papers.figures import measures_figure, svg_file
+from evenhand.papers.figures import measures_figure
 from evenhand.papers.published import Published
+from evenhand.report.svg_file import svg_file
 from unit.papers._made_up import made
 
 
@@ -79,7 +80,7 @@ def test_published_means_are_drawn_hollow_beside_ours():
     runs = {
         ("lsac", each.id, "acc"): np.array([0.5, 1.0]) for each in results.settings if each.mechanism == "grr"
     }
-    published = Published(runs, same_seeds=False, source="made up")
+    published = Published(runs, same_seeds=False)
     words = {"measures": {"acc": "Accuracy"}, "alt": "a", "caption": "c", "compare": "they meet."}
     drawn = measures_figure(results, words, "fig", study="lsac", published=published)
     means = {(line, each) for line, each in zip(drawn.data["line"], drawn.data["published"], strict=True)}

@@ -34,7 +34,7 @@ def test_a_spread_needs_two_runs():
     """The deviation of one number is not zero, it is unknown."""
     key = ("adult", Setting().id)
     runs = {(*key, "acc"): np.array([0.5, np.nan]), (*key, "di"): np.array([0.25, 0.75])}
-    known = Published(runs, same_seeds=True, source="made up")
+    known = Published(runs, same_seeds=True)
 
     assert known.spread("adult", Setting(), "acc") is None
     assert known.spread("adult", Setting(), "di") == pytest.approx(0.5 / np.sqrt(2))
@@ -47,7 +47,7 @@ def test_the_mean_of_published_runs_leaves_out_what_was_not_published():
         ("a", Setting().id, "acc"): np.array([0.5, np.nan, 0.7]),
         ("a", Setting().id, "f1"): np.full(3, np.nan),
     }
-    published = Published(runs, same_seeds=True, source="made up")
+    published = Published(runs, same_seeds=True)
 
     assert published.mean("a", Setting(), "acc") == pytest.approx(0.6)
     assert published.mean("a", Setting(), "f1") is None

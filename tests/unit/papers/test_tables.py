@@ -61,7 +61,7 @@ def test_means_are_judged_by_the_published_runs():
         (good, ["agrees", "cannot tell apart"]),
         (bad, ["contradicted", "contradicted"]),
     ):
-        published = Published(runs, same_seeds=True, source="made up")
+        published = Published(runs, same_seeds=True)
         table = rows_of(means_table("lsac", results, ("acc",), published=published))
         judged = [row for row in table if row["paper"] is not None]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand.papers.arcolezi2023 import checks
 from evenhand.papers.arcolezi2023.plans import DATA, MEASURES, PROTOCOLS, studies
 from evenhand.papers.figures import count_repeats, measures_figure
+from evenhand.papers.paper import read_paper, read_toml
 from evenhand.papers.published import Published, load_runs
-from evenhand.papers.stored import read_paper, read_toml
 from evenhand.papers.tables import means_table
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.tasks.shared.report_settings import report_setting
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PAPER", "load_published"]
 
 _STORED = read_toml(__name__, "paper.toml")["published"]
+_HOLLOW = " Hollow marks: means of the runs that the authors published."
 
 
 def load_published() -> Published | None:
@@ -44,7 +45,6 @@ def load_published() -> Published | None:
         place,
         texts=("mechanism", "budget_split"),
         same_seeds=True,
-        source="the authors' runs on Adult",
     )
 
 
@@ -60,24 +60,17 @@ def draw_figures(evidence: Evidence) -> list[Chart]:
     for study, results in evidence.studies.items():
         name = study.removesuffix("-searched")
         subsets = name.endswith("-subsets")
-        values = {
+        values: dict[str, Any] = {
+            "study": name,
+            "published": evidence.published,
             "title": DATA[name.removesuffix("-subsets")].title,
             "among": ", random subsets of sensitive attributes" if subsets else "",
             "repeats": count_repeats(results),
+            "hollow": _HOLLOW if evidence.published and evidence.published.has(name) else "",
         }
         for words in read_toml(__name__, "figures.toml").values():
             number = words["numbers"][name]
-            drawn.append(
-                measures_figure(
-                    results,
-                    words,
-                    f"fig{number}",
-                    study=name,
-                    published=evidence.published,
-                    number=number,
-                    **values,
-                )
-            )
+            drawn.append(measures_figure(results, words, f"fig{number}", number=number, **values))
     return drawn
 
 

@@ -14,8 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from evenhand import datasets
 from evenhand._validate import integer, one_of
-from evenhand.papers.paper import Study
-from evenhand.papers.stored import read_entries, read_toml
+from evenhand.papers.paper import Study, read_entries, read_toml
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource

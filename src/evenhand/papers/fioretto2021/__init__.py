@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from evenhand.papers.fioretto2021 import allotment_checks, language_checks, theory_checks
-from evenhand.papers.fioretto2021.figures import draw_figures
-from evenhand.papers.fioretto2021.tables import build_tables
+from evenhand.papers.fioretto2021.tables import build_tables, draw_figures
 from evenhand.papers.fioretto2021.trials import paper_trials
-from evenhand.papers.stored import read_paper, read_toml
+from evenhand.papers.paper import read_paper
 
 __all__ = ["PAPER"]
-
-_SIZES = read_toml(__name__, "paper.toml")["sizes"]
 
 PAPER = read_paper(
     __name__,
@@ -19,6 +16,6 @@ PAPER = read_paper(
     theory_checks,
     tables=build_tables,
     figures=draw_figures,
-    trials=lambda design: paper_trials(_SIZES[design]),
+    trials=paper_trials,
 )
 """The paper, ready to run."""

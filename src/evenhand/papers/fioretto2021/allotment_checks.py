@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import AGREES, CONTRADICTED, SLIP, Checked, agree_if, cannot_check
-from evenhand.papers.fioretto2021 import data, records
+from evenhand.papers.fioretto2021 import data
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, SHRUNK
-from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, EPSILONS, PLAIN, PROXY
-from evenhand.papers.fioretto2021.trials import DRAWS
+from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, DRAWS, EPSILONS, PLAIN, PROXY
 from evenhand.papers.rules import alike
 from evenhand.papers.trials import estimate_mean
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
-
-    Values = NDArray[np.float64]
+    from evenhand.papers.trials import Values
 
 SIMILAR, PERCEPTIBLE = 0.1, 0.05
 """Errors within these shares are similar, and without perceptible difference; so are alphas the first."""
@@ -40,20 +36,20 @@ _WEAKEST, *_, _STRONGEST = SHRUNK
 
 
 def districts(evidence: Evidence, paper: int) -> Checked:
-    found = records.allotment(evidence)["districts"]
+    found = data.allotment(evidence)["districts"]
     return agree_if(found == paper, ours=Estimated(float(found)), paper=f"{paper:,}", found=found)
 
 
 def children(evidence: Evidence) -> Checked:
-    students, poor = (records.allotment(evidence, name) for name in ("students", "poverty"))
+    students, poor = (data.allotment(evidence, name) for name in ("students", "poverty"))
     alphas = [
-        records.of_allotment(evidence, "0.001", PLAIN, "alpha", name=name) for name in ("students", "poverty")
+        data.of_allotment(evidence, "0.001", PLAIN, "alpha", name=name) for name in ("students", "poverty")
     ]
     return agree_if(students["people"] < 2 * poor["people"], students=students, poor=poor, alphas=alphas)
 
 
 def counties(evidence: Evidence, paper: int) -> Checked:
-    return cannot_check(paper=f"{paper:,}", areas=records.language(evidence)["areas"])
+    return cannot_check(paper=f"{paper:,}", areas=data.language(evidence)["areas"])
 
 
 def county_ratios(_: Evidence, paper: list[float]) -> Checked:
@@ -64,7 +60,7 @@ def county_ratios(_: Evidence, paper: list[float]) -> Checked:
 
 def _union(evidence: Evidence) -> dict[str, Any] | None:
     """Return the published counts of the county that can be looked up, if they are there."""
-    record = records.language(evidence)
+    record = data.language(evidence)
     if _UNION not in record["names"]:
         return None
     place = record["names"].index(_UNION)
@@ -91,11 +87,9 @@ def citizens(evidence: Evidence) -> Checked:
 
 def bound(evidence: Evidence, epsilon: str) -> Checked:
     """Check a fairness bound; one that fits another epsilon than the one beside it is a slip."""
-    ours, inferred = (
-        records.of_allotment(evidence, text, AS_PRINTED, "alpha") for text in (epsilon, _INFERRED)
-    )
-    checked, other = (records.check_number(each, BOUNDS[epsilon]) for each in (ours, inferred))
-    values = {"true": records.of_allotment(evidence, epsilon, PLAIN, "alpha"), "inferred": inferred}
+    ours, inferred = (data.of_allotment(evidence, text, AS_PRINTED, "alpha") for text in (epsilon, _INFERRED))
+    checked, other = (data.check_number(each, BOUNDS[epsilon]) for each in (ours, inferred))
+    values = {"true": data.of_allotment(evidence, epsilon, PLAIN, "alpha"), "inferred": inferred}
     if checked.verdict == CONTRADICTED and other.verdict == AGREES:
         return replace(checked, verdict=SLIP, values=values, case="inferred")
     return replace(checked, values=values)
@@ -103,24 +97,22 @@ def bound(evidence: Evidence, epsilon: str) -> Checked:
 
 def exact_bounds(evidence: Evidence) -> Checked:
     true, lost = (
-        [records.of_allotment(evidence, text, PLAIN, measure) for text in BOUNDS]
+        [data.of_allotment(evidence, text, PLAIN, measure) for text in BOUNDS]
         for measure in ("alpha", "most lost")
     )
-    times = records.of_allotment(evidence, next(iter(BOUNDS)), AS_PRINTED, "alpha") / true[0]
+    times = data.of_allotment(evidence, next(iter(BOUNDS)), AS_PRINTED, "alpha") / true[0]
     near = all(0.5 < ours / float(paper) < 2 for ours, paper in zip(true, BOUNDS.values(), strict=True))
     texts = {"paper": ", ".join(BOUNDS.values()), "shown": ", ".join(f"{alpha:.3g}" for alpha in true)}
     return agree_if(near, **texts, true=true, times=times, first=lost[0], last=lost[-1])
 
 
 def average(evidence: Evidence, epsilon: str) -> Checked:
-    found = records.check_amount(
-        records.of_allotment(evidence, epsilon, CLAMP, "average"), float(AVERAGE[epsilon])
-    )
+    found = data.check_amount(data.of_allotment(evidence, epsilon, CLAMP, "average"), float(AVERAGE[epsilon]))
     values = {
-        "inside": records.of_allotment(evidence, epsilon, CLAMP, "average, New York"),
-        "plain": records.of_allotment(evidence, epsilon, PLAIN, "average"),
-        "formula": records.of_allotment(evidence, epsilon, AS_PRINTED, "average"),
-        "error": data.BUDGET * records.allotment(evidence)["epsilons"][epsilon]["error"]["one count"]["all"],
+        "inside": data.of_allotment(evidence, epsilon, CLAMP, "average, New York"),
+        "plain": data.of_allotment(evidence, epsilon, PLAIN, "average"),
+        "formula": data.of_allotment(evidence, epsilon, AS_PRINTED, "average"),
+        "error": data.BUDGET * data.allotment(evidence)["epsilons"][epsilon]["error"]["one count"]["all"],
     }
     return replace(found, values=values)
 
@@ -144,7 +136,7 @@ def most_lost(evidence: Evidence, paper: int) -> Checked:
 
 def enough_draws(evidence: Evidence) -> Checked:
     repetitions = sum(record["repetitions"] for record in evidence.trials[DRAWS].values())
-    drawn = [float(np.ptp(records.drawn_biases(evidence, text, PLAIN))) for text in EPSILONS]
+    drawn = [float(np.ptp(data.drawn_biases(evidence, text, PLAIN))) for text in EPSILONS]
     pairs = list(zip(drawn, _every(evidence, PLAIN, "alpha, New York"), strict=True))
     near = all(ours < 2 * exact for ours, exact in pairs)
     told = ", ".join(f"{ours:.2g} for {exact:.2g}" for ours, exact in pairs)
@@ -156,15 +148,15 @@ def enough_draws(evidence: Evidence) -> Checked:
 
 def tenths(evidence: Evidence, epsilon: str, way: str) -> tuple[float, float]:
     """Return the mean bias of the smallest and of the largest tenth of the districts of New York."""
-    order = np.argsort(records.allotment(evidence)["sizes"], kind="stable")
+    order = np.argsort(data.allotment(evidence)["sizes"], kind="stable")
     number = max(1, len(order) // 10)
-    ordered = records.biases(evidence, epsilon, way)[order]
+    ordered = data.biases(evidence, epsilon, way)[order]
     return float(ordered[:number].mean()), float(ordered[-number:].mean())
 
 
 def _every(evidence: Evidence, way: str, measure: str = "alpha") -> Values:
     """Return a number about a way to allot, at every epsilon."""
-    return np.array([records.of_allotment(evidence, text, way, measure) for text in EPSILONS])
+    return np.array([data.of_allotment(evidence, text, way, measure) for text in EPSILONS])
 
 
 def _ratios(evidence: Evidence, above: str, below: str) -> Values:
@@ -176,7 +168,7 @@ def small_gain(evidence: Evidence, way: str) -> Checked:
     agree = sum(small > 0 > large for small, large in (tenths(evidence, text, way) for text in EPSILONS))
     number = len(EPSILONS)
     values = {"agree": agree, "number": number, "against": number - agree}
-    lose = records.of_allotment(evidence, EPSILONS[0], PLAIN, "below, New York")
+    lose = data.of_allotment(evidence, EPSILONS[0], PLAIN, "below, New York")
     return agree_if(2 * agree > number, case=way, lose=lose, **values)
 
 
@@ -202,7 +194,7 @@ def perfect(evidence: Evidence, way: str) -> Checked:
 def _change_of_error(evidence: Evidence, text: str, way: str, other: str) -> Estimated:
     """Return by what share one way's mean absolute error is above another's, over parts of the simulation."""
     return estimate_mean(
-        records.drawn_errors(evidence, text, way) / records.drawn_errors(evidence, text, other) - 1
+        data.drawn_errors(evidence, text, way) / data.drawn_errors(evidence, text, other) - 1
     )
 
 
@@ -213,7 +205,7 @@ def similar(evidence: Evidence) -> Checked:
 
 
 def significant(evidence: Evidence) -> Checked:
-    errors = records.allotment(evidence)["epsilons"][EPSILONS[0]]["error"]
+    errors = data.allotment(evidence)["epsilons"][EPSILONS[0]]["error"]
     proxy, counts = (
         {place: errors[OUTPUT][place] / errors[other][place] for place in ("all", "New York")}
         for other in ("public sum", "one count")
@@ -222,8 +214,7 @@ def significant(evidence: Evidence) -> Checked:
 
 
 def public(evidence: Evidence) -> Checked:
-    """Check that a bound of 0.9 Z stays if one person of the largest weight leaves."""
-    sensitivity = records.allotment(evidence)["sensitivity"]
+    sensitivity = data.allotment(evidence)["sensitivity"]
     moved = data.LEAST * sensitivity["theorem 11"] / 2  # a_max / Z
     return agree_if(moved == 0, paper="L = 0.9 Z", moved=moved, sensitivity=sensitivity)
 
@@ -247,9 +238,9 @@ def _best_temperatures(evidence: Evidence) -> list[tuple[str, float, float]]:
     ways = [EVENEST, BEST, *SHRUNK]
     found = []
     for text in EPSILONS:
-        alphas = {way: records.of_allotment(evidence, text, way, "alpha") for way in ways}
+        alphas = {way: data.of_allotment(evidence, text, way, "alpha") for way in ways}
         best = min(alphas, key=alphas.__getitem__)
-        found.append((best, alphas[best], records.of_allotment(evidence, text, CLAMP, "alpha")))
+        found.append((best, alphas[best], data.of_allotment(evidence, text, CLAMP, "alpha")))
     return found
 
 
@@ -263,7 +254,7 @@ def some(evidence: Evidence) -> Checked:
 def optimal(evidence: Evidence) -> Checked:
     clamp, best, even = (_every(evidence, way) for way in (CLAMP, BEST, EVENEST))
     agree, evener = (int((way < clamp).sum()) for way in (best, even))
-    moved = {way: records.of_allotment(evidence, "0.1", way, "moved") for way in (CLAMP, BEST)}
+    moved = {way: data.of_allotment(evidence, "0.1", way, "moved") for way in (CLAMP, BEST)}
     values = {"clamp": clamp, "best": best, "even": evener, "moved": moved}
     return agree_if(2 * agree > len(best), agree=agree, number=len(best), **values)
 
@@ -276,7 +267,7 @@ def error(evidence: Evidence) -> Checked:
 
 def needs_data(evidence: Evidence) -> Checked:
     """Check that the temperature that is best for these counts is another than T*, which needs no data."""
-    known = records.allotment(evidence)["epsilons"]
+    known = data.allotment(evidence)["epsilons"]
     free = [known[text]["temperatures"][BEST] for text in EPSILONS]
     best = [way for way, *_ in _best_temperatures(evidence)]
     other = sum(way != BEST for way in best)

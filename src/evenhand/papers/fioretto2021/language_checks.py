@@ -9,27 +9,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.papers.claims import Checked, agree_if, cannot_check
-from evenhand.papers.comparisons import rank_correlation
-from evenhand.papers.fioretto2021 import records
+from evenhand.papers.fioretto2021 import data
 from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.allotment_checks import SIGNIFICANT
-from evenhand.papers.fioretto2021.data import AREAS, CHANCES, COUNTIES, LANGUAGE_EPSILONS
-from evenhand.papers.fioretto2021.language import INDEPENDENT, MODELS, ORIGINAL, TOUCHES, WHOLE
+from evenhand.papers.fioretto2021.data import (
+    AREAS,
+    CHANCES,
+    COUNTIES,
+    COUNTY_DRAWS,
+    LANGUAGE,
+    LANGUAGE_DRAWS,
+    LANGUAGE_EPSILONS,
+)
 from evenhand.papers.fioretto2021.theory_checks import finite_mean
-from evenhand.papers.fioretto2021.trials import COUNTY_DRAWS, LANGUAGE, LANGUAGE_DRAWS
-from evenhand.papers.rules import mostly
-from evenhand.papers.stored import fill
+from evenhand.papers.fioretto2021.trials import INDEPENDENT, MODELS, ORIGINAL, TOUCHES, WHOLE
+from evenhand.papers.paper import fill
+from evenhand.papers.rules import mostly, rank_correlation, within_sentence
 from evenhand.papers.trials import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.trials import Values
     from evenhand.study.results.estimates import Estimated
-
-    Values = NDArray[np.float64]
 
 STRONG, WIDE = 0.5, 0.1
 """A rank correlation beyond the first is strong; an alpha beyond the second is a significant disparity of
@@ -46,7 +49,7 @@ def _runs(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 def _of_counties(evidence: Evidence, measure: str) -> list[Values]:
     """Return means or variances of the counties' noisy ratios, experiments x counties, at every epsilon."""
-    return [records.of_draws(evidence, COUNTY_DRAWS, text, measure) for text in LANGUAGE_EPSILONS]
+    return [data.of_draws(evidence, COUNTY_DRAWS, text, measure) for text in LANGUAGE_EPSILONS]
 
 
 # --- figure 3 -------------------------------------------------------------------------------------
@@ -54,9 +57,9 @@ def _of_counties(evidence: Evidence, measure: str) -> list[Values]:
 
 def _entitled(evidence: Evidence, epsilon: str) -> tuple[Values, Values]:
     """Return errors and margins of the determined counties that the rule covers."""
-    record = records.language(evidence)
+    record = data.language(evidence)
     inside = np.asarray(record["covered"], dtype=bool)
-    return records.area_errors(evidence, epsilon, WHOLE)[inside], records.margins(record)[inside]
+    return data.area_errors(evidence, epsilon, WHOLE)[inside], data.margins(record)[inside]
 
 
 def disparities(evidence: Evidence) -> Checked:
@@ -67,7 +70,7 @@ def disparities(evidence: Evidence) -> Checked:
 
 def correlated(evidence: Evidence) -> Checked:
     """Check that errors fall with the distance to the thresholds in people, which noise must overcome."""
-    record = records.language(evidence)
+    record = data.language(evidence)
     inside = np.asarray(record["covered"], dtype=bool)
     s, sp, spe = (np.asarray(record[column], dtype=float)[inside] for column in ("s", "sp", "spe"))
     share, number, schooling = CHANCES
@@ -107,7 +110,6 @@ def ratio_bias(evidence: Evidence) -> Checked:
 
 
 def ratio_mean(evidence: Evidence) -> Checked:
-    """Check that the ratio of the smallest county has a mean."""
     spread = [means.std(axis=0, ddof=1)[0] for means in _of_counties(evidence, "mean")]
     below = [0.5 * np.exp(-float(text) * COUNTIES[0].s) for text in LANGUAGE_EPSILONS]
     checked = finite_mean(evidence, COUNTIES[0].s, 1 / float(LANGUAGE_EPSILONS[0]))
@@ -124,7 +126,7 @@ def disjunction(evidence: Evidence) -> Checked:
     small = grown = 0
     for name, text in _runs(evidence):
         one, two, both = (
-            records.area_errors(evidence, text, part, name=name)
+            data.area_errors(evidence, text, part, name=name)
             for part in ("number", "schooling", "number or schooling")
         )
         larger = np.maximum(one, two)
@@ -138,11 +140,10 @@ def disjunction(evidence: Evidence) -> Checked:
 
 
 def both_false(evidence: Evidence, joined: str, parts: list[str], extreme: str) -> Checked:
-    """Check that areas for which both parts are false have the largest or the smallest mean error."""
     told, agree, number = [], 0, 0
     for name, text in _runs(evidence):
-        errors = records.area_errors(evidence, text, joined, name=name)
-        every = records.by_truth(records.language(evidence, name), errors, *parts)
+        errors = data.area_errors(evidence, text, joined, name=name)
+        every = data.by_truth(data.language(evidence, name), errors, *parts)
         found = {pair: (mean, many) for pair, (mean, many) in every.items() if many >= _FEWEST}
         if (False, False) not in found or len(found) < 2:
             continue
@@ -166,8 +167,8 @@ def both_false(evidence: Evidence, joined: str, parts: list[str], extreme: str) 
 
 def independent(evidence: Evidence) -> Checked:
     apart = [
-        records.area_errors(evidence, text, WHOLE, name=name)
-        - records.area_errors(evidence, text, INDEPENDENT, name=name)
+        data.area_errors(evidence, text, WHOLE, name=name)
+        - data.area_errors(evidence, text, INDEPENDENT, name=name)
         for name, text in _runs(evidence)
     ]
     worst = max(float(np.abs(each).max()) for each in apart)
@@ -177,14 +178,14 @@ def independent(evidence: Evidence) -> Checked:
 def nontrivial(evidence: Evidence) -> Checked:
     found = dict.fromkeys(LANGUAGE_EPSILONS, 0.0)
     for name, text in _runs(evidence):
-        found[text] = max(found[text], float(records.area_errors(evidence, text, WHOLE, name=name).max()))
+        found[text] = max(found[text], float(data.area_errors(evidence, text, WHOLE, name=name).max()))
     return agree_if(max(found.values()) < 0.5, largest=list(found.values()), **_AT)
 
 
 def touches(evidence: Evidence) -> Checked:
     found = {
         f"counts{number}": [
-            float(records.area_errors(evidence, text, WHOLE, touches=number).mean())
+            float(data.area_errors(evidence, text, WHOLE, touches=number).mean())
             for text in LANGUAGE_EPSILONS
         ]
         for number in TOUCHES
@@ -198,7 +199,7 @@ def rule_draws(evidence: Evidence) -> Checked:
     number = sum(part["repetitions"] for part in parts)
     for text in LANGUAGE_EPSILONS:
         drawn = np.sum([part["wrong"][text] for part in parts], axis=0) / number
-        exact = records.area_errors(evidence, text, WHOLE, name="simulated")
+        exact = data.area_errors(evidence, text, WHOLE, name="simulated")
         error = np.sqrt(np.maximum(exact * (1 - exact), 1 / number) / number)
         worst = max(worst, float((np.abs(drawn - exact) / error).max()))
         told.append(np.abs(drawn - exact).max())
@@ -212,7 +213,7 @@ def _apart(evidence: Evidence, first: str, second: str, measure: str) -> list[Es
     """Return the mean difference of two models in each group, over groupings."""
     found = []
     for text in LANGUAGE_EPSILONS:
-        one, other = (records.of_proxies(evidence, text, model, measure) for model in (first, second))
+        one, other = (data.of_proxies(evidence, text, model, measure) for model in (first, second))
         found += [estimate_mean(differences) for differences in (one - other).T]
     return found
 
@@ -225,7 +226,7 @@ def proxies_lower(evidence: Evidence) -> Checked:
         )
         for measure in ("alpha", "own alpha")
     )
-    return replace(rule, values={"own": own.why[0].lower() + own.why[1:]})
+    return replace(rule, values={"own": within_sentence(own.why)})
 
 
 def models_apart(evidence: Evidence, first: str, second: str, measure: str) -> Checked:
@@ -235,7 +236,7 @@ def models_apart(evidence: Evidence, first: str, second: str, measure: str) -> C
 def size(evidence: Evidence) -> Checked:
     found = []
     for text in LANGUAGE_EPSILONS:
-        alphas = records.of_proxies(evidence, text, ORIGINAL, "alpha")
+        alphas = data.of_proxies(evidence, text, ORIGINAL, "alpha")
         groups = np.arange(alphas.shape[1])
         found.append(estimate_mean(np.array([-rank_correlation(groups, each) for each in alphas])))
     return mostly(found, what="epsilons")

@@ -13,9 +13,9 @@ from evenhand.decide import bounds, bounds_curvature
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import build_noisy_shares
 from evenhand.decide.allotment.principal_values import principal_value
-from evenhand.decide.exact.rule_probability import rule_probability
 from evenhand.decide.language.terms import count
 from evenhand.papers.claims import Checked, agree_if
+from evenhand.papers.fioretto2021.trials import rule_errors
 from evenhand.privacy.laws import Laplace
 from evenhand.release import postprocess
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from evenhand.decide.language.rule import Rule
     from evenhand.papers.claims import Evidence
-
-    Values = NDArray[np.float64]
+    from evenhand.papers.trials import Values
 
 _CLOSE = 1e-9
 _HALF = 0.5
@@ -38,6 +37,7 @@ _X, _Y = (column.ravel() for column in np.meshgrid(np.arange(4, 17), np.arange(0
 _LAWS = {"x": Laplace(2), "y": Laplace(3)}
 _CUTS = (1e-3, 1e-6, 1e-9, 1e-12)
 _LEVELS = (0.01, 0.1, 0.2, 0.35, 0.49)
+_RANGES = ((0.4, 0.3), (0.1, 0.2))  # the largest and the smallest errors of two predicates
 
 
 def expected(function: Callable[[Values], Values], scale: float, kinks: tuple[float, ...] = (0.0,)) -> float:
@@ -153,9 +153,6 @@ def inverse_growth(count: float, scale: float, cuts: tuple[float, ...]) -> list[
 
     It is the integral of the density over the logarithm of :math:`|y|` from a smaller cut to a larger one. If
     it does not shrink, the mean does not exist.
-
-    >>> [round(each, 4) for each in inverse_growth(5, 5, (1e-3, 1e-6, 1e-9))]
-    [0.5082, 0.5082]
     """
     nodes, weights = np.polynomial.legendre.leggauss(40)
     gains = []
@@ -167,13 +164,11 @@ def inverse_growth(count: float, scale: float, cuts: tuple[float, ...]) -> list[
 
 
 def finite_mean(_: Evidence, count: float, scale: float) -> Checked:
-    """Check that a quotient by a noisy count has a mean."""
     gains = inverse_growth(count, scale, _CUTS)
     return agree_if(gains[-1] < gains[0] / 2, gains=gains, cuts=_CUTS)
 
 
 def proxies_private(_: Evidence) -> Checked:
-    """Check that coefficients that are fitted to true counts do not tell one person."""
     counts = np.array([[900.0, 40, 3], [1200, 80, 1], [700, 20, 2], [3000, 190, 9]])
     more = counts + np.eye(4, 3, k=-1)  # one person more in the second county
     answers = np.array([0.0, 1.0, 0.0, 1.0])
@@ -199,7 +194,8 @@ def theorem_9(_: Evidence) -> Checked:
 
 
 def after_theorem_9(_: Evidence) -> Checked:
-    true, printed = float(postprocess.clamp_bias([3], Laplace(5))[0]), math.exp(-3 / 5)
+    true = expected(lambda noise: np.maximum(-3.0, noise), 5.0, (-3.0,))
+    printed = float(np.exp(-3 / 5))
     return agree_if(math.isclose(true, printed, rel_tol=1e-3), true=true, printed=printed)
 
 
@@ -261,16 +257,6 @@ def theorem_11(_: Evidence) -> Checked:
 # --- rules ----------------------------------------------------------------------------------------
 
 
-def rule_errors(
-    rule: Rule, columns: dict[str, Any], laws: dict[str, Any]
-) -> tuple[Values, NDArray[np.bool_]]:
-    """Return how often noise turns a rule round, for each entity, and what it says of the true counts."""
-    own = {name: columns[name] for name in rule.inputs}
-    truth = np.asarray(rule.holds(own), dtype=bool)
-    holds = np.asarray(rule_probability(rule, own, {name: laws[name] for name in own}), dtype=float)
-    return np.where(truth, 1 - holds, holds), truth
-
-
 def _grid(rule: Rule) -> tuple[Values, NDArray[np.bool_]]:
     return rule_errors(rule, {"x": _X, "y": _Y}, _LAWS)
 
@@ -309,7 +295,7 @@ def bound_of_alpha(_: Evidence, operators: list[Any]) -> Checked:
 
 
 def equation_20b(_: Evidence) -> Checked:
-    high, low = (0.4, 0.3), (0.1, 0.2)
+    high, low = _RANGES
     plain = high[0] + high[1] - 2 * high[0] * high[1]
     printed = plain - low[0] + low[1] - 2 * low[0] * low[1]
     right = plain - low[0] - low[1] + 2 * low[0] * low[1]

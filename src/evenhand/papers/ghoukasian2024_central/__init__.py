@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand.papers.ghoukasian2024_central import checks, readings, theory_checks
+from evenhand.papers.ghoukasian2024_central import checks, theory_checks
 from evenhand.papers.ghoukasian2024_central.accounting import accounting_trials
-from evenhand.papers.ghoukasian2024_central.bounds import bound_trials
-from evenhand.papers.ghoukasian2024_central.tables import build_tables
+from evenhand.papers.ghoukasian2024_central.checks import build_tables
+from evenhand.papers.ghoukasian2024_central.theory_checks import bound_trials
 from evenhand.papers.ghoukasian2024_central.training import training_trials
-from evenhand.papers.stored import read_paper, read_toml
+from evenhand.papers.paper import read_paper
 
 if TYPE_CHECKING:
     from evenhand.papers.trials import Trials
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["PAPER"]
 
 
-def _trials(design: str) -> tuple[Trials, ...]:
+def _trials(sizes: dict[str, Any]) -> tuple[Trials, ...]:
     """Return the accounting, the simulations of the bounds, and the runs of a design."""
-    sizes = read_toml(__name__, "paper.toml")["sizes"][design]
     return (accounting_trials(), bound_trials(), *training_trials(**sizes))
 
 
-PAPER = read_paper(__name__, checks, readings, theory_checks, tables=build_tables, trials=_trials)
+PAPER = read_paper(__name__, checks, theory_checks, tables=build_tables, trials=_trials)
 """The chapter, ready to run."""

@@ -32,9 +32,9 @@ from evenhand.learn.fermi.printed import PrintedSettings, published_noise, train
 from evenhand.learn.parity.post_processor import ParityPostProcessor
 from evenhand.learn.training import descent
 from evenhand.learn.training.logistic import DPLogisticRegression
-from evenhand.papers.ghoukasian2024_central import settings as printed
-from evenhand.papers.ghoukasian2024_central.settings import TABLES
-from evenhand.papers.stored import read_entries
+from evenhand.papers.ghoukasian2024_central import accounting as printed
+from evenhand.papers.ghoukasian2024_central.accounting import TABLES
+from evenhand.papers.paper import read_entries
 from evenhand.papers.trials import Trials
 from evenhand.privacy.grid_noise import training_guarantee
 from evenhand.privacy.randomness import SeededSource
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.papers.ghoukasian2024_central.settings import Table
+    from evenhand.papers.ghoukasian2024_central.accounting import Table
 
     Numbers = NDArray[Any]
 

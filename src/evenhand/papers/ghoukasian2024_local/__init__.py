@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.papers.ghoukasian2024_local import checks, theory_checks
-from evenhand.papers.ghoukasian2024_local.figures import draw_figures
-from evenhand.papers.ghoukasian2024_local.mechanisms import mechanism_trials
-from evenhand.papers.ghoukasian2024_local.plans import studies
-from evenhand.papers.ghoukasian2024_local.projection import grr_trials, projection_trials
-from evenhand.papers.ghoukasian2024_local.tables import build_tables
-from evenhand.papers.stored import read_paper
+from evenhand.papers.ghoukasian2024_local.plans import mechanism_trials, studies
+from evenhand.papers.ghoukasian2024_local.projection import projection_trials
+from evenhand.papers.ghoukasian2024_local.tables import build_tables, draw_figures
+from evenhand.papers.paper import read_paper
 
 if TYPE_CHECKING:
     from evenhand.papers.trials import Trials
@@ -18,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["PAPER"]
 
 
-def _trials(design: str) -> tuple[Trials, ...]:
+def _trials(sizes: dict[str, int]) -> tuple[Trials, ...]:
     """Return what is computed besides the studies: data unfairness, tables 5.1 to 5.4, and GRR there."""
-    return (mechanism_trials(design), *projection_trials(design), grr_trials(design))
+    return (mechanism_trials(), *projection_trials(sizes))
 
 
 _PARTS = {"studies": studies, "tables": build_tables, "figures": draw_figures, "trials": _trials}

@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.papers.claims import AGREES, NOT_SHOWN, Checked, cannot_check
-from evenhand.papers.comparisons import mean_of
-from evenhand.papers.ghoukasian2024_local import comparisons, projection
-from evenhand.papers.ghoukasian2024_local.comparisons import EO, GAPS, LARGE, NONE, UTILITY
+from evenhand.papers.ghoukasian2024_local import projection, tables
 from evenhand.papers.ghoukasian2024_local.plans import DATA, GRR, OPT, SS
 from evenhand.papers.ghoukasian2024_local.projection import DIVERGENCES, EPSILONS, KINDS, SETS, TRIALS
-from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
+from evenhand.papers.ghoukasian2024_local.tables import EO, GAPS, LARGE, NONE, TABLES, UTILITY, compare_table
+from evenhand.papers.paper import fill
 from evenhand.papers.rules import (
     RULES,
     Control,
     below,
     fact,
+    mean_of,
     mostly,
     quoted,
     repeats_to_decide,
     share,
     shift_estimate,
+    within_sentence,
 )
-from evenhand.papers.stored import fill
-from evenhand.papers.trials import estimate_mean
+from evenhand.papers.trials import estimate_mean, read_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.trials import Records
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
-    Records = Mapping[int, Mapping[str, Any]]
 
 MINOR = 0.02  # A loss below it is called negligible, as in the reproductions of other papers
 
@@ -73,12 +73,12 @@ def smaller(
     """Check by a rule that measures of OPT are below those of others at some epsilons.
 
     `what` says what the comparisons are, and `tell` ("shares") that OPT's share of the unprotected gaps is
-    told besides. `options` are `times` and `by` of :func:`comparisons.smaller`, and those of the rule.
+    told besides. `options` are `times` and `by` of :func:`tables.smaller`, and those of the rule.
     """
     results = evidence.studies[study]
     apart = {key: options.pop(key) for key in ("times", "by") if key in options}
-    limits = comparisons.limits(results, epsilons)
-    found = comparisons.smaller(results, OPT, others, _MEASURES[measures], **limits, **apart)
+    limits = tables.limits(results, epsilons)
+    found = tables.smaller(results, OPT, others, _MEASURES[measures], **limits, **apart)
     numbers = {key: float(limit) for key, limit in limits.items()}
     checked = RULES[rule](found, what=fill(what, **numbers), **options)
     return replace(checked, values=_shares(results), case=tell) if tell else checked
@@ -86,29 +86,29 @@ def smaller(
 
 def _shares(results: Results) -> dict[str, float]:
     """Return how large OPT's gaps are beside the unprotected ones at the largest epsilon."""
-    epsilon = comparisons.epsilons(results)[-1]
+    epsilon = tables.epsilons(results)[-1]
     found = {"epsilon": float(epsilon)}
     for measure in GAPS:
-        settings = [comparisons.at(results, way, epsilon) for way in (OPT, NONE)]
-        own, none = (np.nanmean(comparisons.values(results, each, measure)) for each in settings)
+        settings = [tables.at(results, way, epsilon) for way in (OPT, NONE)]
+        own, none = (np.nanmean(tables.values(results, each, measure)) for each in settings)
         found[measure] = float(own / none)
     return found
 
 
 def widens(evidence: Evidence, study: str) -> Checked:
-    found = comparisons.widening(evidence.studies[study], OPT, _LOCAL, GAPS)
+    found = tables.widening(evidence.studies[study], OPT, _LOCAL, GAPS)
     return mostly(found, what=f"comparisons of epsilons from {float(LARGE):g} on with the smallest")
 
 
 def beyond(evidence: Evidence, study: str) -> Checked:
     """Check that there is an epsilon, not the largest one, from which on OPT is fairer."""
     results = evidence.studies[study]
-    thresholds = comparisons.epsilons(results)[:-1]
+    thresholds = tables.epsilons(results)[:-1]
     if not thresholds:
         return cannot_check("This design has a single epsilon.")
     tried = {
         least: mostly(
-            comparisons.smaller(results, OPT, _LOCAL, GAPS, least=least),
+            tables.smaller(results, OPT, _LOCAL, GAPS, least=least),
             what=f"comparisons at epsilons from {float(least):g} on",
         )
         for least in thresholds
@@ -125,12 +125,12 @@ def grows(evidence: Evidence, studies: Sequence[str]) -> Checked:
     apart = []
     for first, second in ((0, 1), (1, 2), (0, 2)):
         fewer, more = results[first], results[second]
-        shared = sorted(set(comparisons.epsilons(fewer)) & set(comparisons.epsilons(more)))
+        shared = sorted(set(tables.epsilons(fewer)) & set(tables.epsilons(more)))
         settings = [(NONE, None), *((way, each) for each in shared for way in (GRR, SS, OPT))]
         for way, epsilon in settings:
             for measure in (GAPS[0], EO):
                 less, larger = (
-                    comparisons.values(each, comparisons.at(each, way, epsilon), measure)[:repeats]
+                    tables.values(each, tables.at(each, way, epsilon), measure)[:repeats]
                     for each in (fewer, more)
                 )
                 apart.append(mean_of(fewer, larger - less))
@@ -150,32 +150,24 @@ def numbers(evidence: Evidence, table: str, trials: str, methods: Sequence[str])
     return replace(share(parts, what="numbers", most_alike=0.6), values={"worst": worst})
 
 
-def ahead(records: Records, kind: str, *, training: bool = False) -> list[Estimated]:
+def ahead(records: Records, kind: str, matched: str = projection.ON_TEST) -> list[Estimated]:
     """Return by how much OPT is more accurate than a projection with its gap, split by split.
 
-    There is one for each epsilon and divergence. The projection has OPT's mean gap on the test rows, or with
-    `training` what each split's training rows choose.
+    There is one for each epsilon and divergence. The projection has OPT's mean gap on the test rows, or what
+    each split's training rows choose.
     """
-    found = []
-    for epsilon in EPSILONS:
-        own = projection.of_opt(records, epsilon, "acc")
-        target = float(projection.of_opt(records, epsilon, kind).mean())
-        for divergence in DIVERGENCES:
-            point = (
-                projection.matched_on_training(records, kind, divergence, epsilon)
-                if training
-                else projection.matched_on_test(records, kind, divergence, target)
-            )
-            found.append(estimate_mean(own - point.acc))
-    return found
+    return [
+        estimate_mean(projection.of_opt(records, epsilon, "acc") - points[matched].acc)
+        for epsilon, _, points in projection.at_gaps(records, kind)
+    ]
 
 
 def at_same_gap(evidence: Evidence, trials: str, kind: str, rule: str, **options: Any) -> Checked:
     """Check by a rule how accurate OPT is at a projection's gap: that on test rows, and on training rows."""
     records = evidence.trials[trials]
     found = RULES[rule](ahead(records, kind), what="comparisons at OPT's gap", **options)
-    honest = RULES[rule](ahead(records, kind, training=True), what="comparisons", **options)
-    return replace(found, values={"honest": honest.why[:1].lower() + honest.why[1:]})
+    honest = RULES[rule](ahead(records, kind, projection.ON_TRAINING), what="comparisons", **options)
+    return replace(found, values={"honest": within_sentence(honest.why)})
 
 
 def improves(evidence: Evidence, kind: str, least: float) -> Checked:
@@ -205,7 +197,7 @@ def flat(evidence: Evidence) -> Checked:
     _, _, lines = TABLES["table-5.1"]
     printed = [line.gap for line in lines if line.method == "opt"]
     own = [projection.of_opt(records, epsilon, "sp") for epsilon in EPSILONS]
-    responses = [projection.column(plain, epsilon, "test", "sp").mean() for epsilon in EPSILONS]
+    responses = [read_path(plain, epsilon, "test", "sp").mean() for epsilon in EPSILONS]
     growth = printed[-1] - printed[0]
     found = quoted(estimate_mean(own[-1] - own[0]), growth, decimals=4, control=Control(0.0), trials=TRIALS)
     means = [runs.mean() for runs in own]
@@ -215,13 +207,13 @@ def flat(evidence: Evidence) -> Checked:
 def two_percent(evidence: Evidence, study: str) -> Checked:
     """Check a reduction of 2 % in both gaps, of the gap itself and as an absolute difference."""
     results = evidence.studies[study]
-    limits = comparisons.limits(results, "large")
+    limits = tables.limits(results, "large")
     others = (*_LOCAL, NONE)
     what = f"comparisons at epsilons from {float(limits['least']):g} on"
     ways: tuple[dict[str, Any], ...] = ({"times": 1 - _TWO_PERCENT}, {"by": _TWO_PERCENT})
-    found = [comparisons.smaller(results, OPT, others, GAPS, **limits, **way) for way in ways]
+    found = [tables.smaller(results, OPT, others, GAPS, **limits, **way) for way in ways]
     relative, absolute = mostly(found[0], what=what), mostly(found[1])
-    told = {"absolute": absolute.verdict, "counts": absolute.why[:1].lower() + absolute.why[1:]}
+    told = {"absolute": absolute.verdict, "counts": within_sentence(absolute.why)}
     return replace(relative, values={**told, **_shares(results)})
 
 
@@ -237,15 +229,12 @@ def ratios(records: Records) -> list[Estimated]:
 
     One for each epsilon, kind and divergence, over the splits; both were measured in the same run.
     """
-    found = []
-    for epsilon in EPSILONS:
-        before = projection.column(records, "opt", epsilon, "seconds", "protect")
-        for kind in KINDS:
-            target = float(projection.of_opt(records, epsilon, kind).mean())
-            for divergence in DIVERGENCES:
-                after = projection.matched_on_test(records, kind, divergence, target).seconds
-                found.append(estimate_mean(np.log(after / before)))
-    return found
+    before = {epsilon: read_path(records, "opt", epsilon, "seconds", "protect") for epsilon in EPSILONS}
+    return [
+        estimate_mean(np.log(points[projection.ON_TEST].seconds / before[epsilon]))
+        for kind in KINDS
+        for epsilon, _, points in projection.at_gaps(records, kind)
+    ]
 
 
 def runtime(evidence: Evidence) -> Checked:
@@ -261,7 +250,7 @@ def runtime(evidence: Evidence) -> Checked:
     }
     values = {}
     for key, listed in paths.items():
-        every_split = [projection.column(evidence.trials[name], *path) for name in SETS for path in listed]
+        every_split = [read_path(evidence.trials[name], *path) for name in SETS for path in listed]
         means = [seconds.reshape(len(seconds), -1).mean(axis=1) for seconds in every_split]
         values[key] = 1000 * np.concatenate(means).mean()
     middle = sorted(np.exp(each.value) for each in every)[len(every) // 2]

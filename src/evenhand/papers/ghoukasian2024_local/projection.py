@@ -8,9 +8,9 @@ read.
 
 from __future__ import annotations
 
-import operator
 import time
-from functools import cache, partial, reduce
+from functools import cache, partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,20 +23,19 @@ from evenhand import datasets
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.learn.projection.classifier import FairProjection
-from evenhand.papers.stored import read_entries
-from evenhand.papers.trials import Trials
+from evenhand.papers.paper import read_entries
+from evenhand.papers.trials import Trials, read_path
 from evenhand.privacy.randomness import SeededSource
 from evenhand.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from evenhand.papers.trials import Records, Values
     from evenhand.privacy.randomness import Source
 
-    Runs = NDArray[np.float64]
-    Records = Mapping[int, Mapping[str, Any]]
     Numbers = NDArray[Any]
 
 EPSILONS = ("0.2", "1", "4")
@@ -55,23 +54,13 @@ _DENSE, _SPARSE, _FROM = 40, 5, 0.4
 # The data sets by the name of their trials. At the largest tolerance a curve is back at no intervention
 SETS = read_entries(__package__, "projections")
 
-_NUMBERS = {"quick": (3, 1), "reduced": (TRIALS, TRIALS), "full": (TRIALS, TRIALS)}
-
-
-def projection_trials(design: str) -> tuple[Trials, ...]:
-    """Return the trials of a design, a data set each."""
-    return tuple(
-        Trials(name, number, partial(run_trial, name), "split")
-        for name, number in zip(SETS, _NUMBERS[design], strict=True)
-    )
-
-
 GRR_TRIALS = "compas-grr"  # the name of the trials of plain randomised response in OPT's place
 
 
-def grr_trials(design: str) -> Trials:
-    """Return the same splits of COMPAS, with randomised response in OPT's place."""
-    return Trials(GRR_TRIALS, _NUMBERS[design][0], run_grr, "split")
+def projection_trials(sizes: Mapping[str, int]) -> tuple[Trials, ...]:
+    """Return the trials of a design, by how many splits there are of each."""
+    kinds: dict[str, Any] = {**{name: partial(run_trial, name) for name in SETS}, GRR_TRIALS: run_grr}
+    return tuple(Trials(name, sizes[name], run, "split") for name, run in kinds.items())
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -283,31 +272,26 @@ class Matched(NamedTuple):
     together. The CPU time is that of a projection there, with the decisions of all rows.
     """
 
-    acc: Runs
-    gap: Runs
-    tolerance: Runs
-    seconds: Runs
+    acc: Values
+    gap: Values
+    tolerance: Values
+    seconds: Values
 
 
-def column(records: Records, *path: str) -> Runs:
-    """Return what is at a path of the records, a value or a curve per split."""
-    return np.asarray([reduce(operator.getitem, path, record) for record in records.values()], dtype=float)
-
-
-def of_none(records: Records, measure: str) -> Runs:
+def of_none(records: Records, measure: str) -> Values:
     """Return a measure on the test rows without any intervention, a value per split."""
-    return column(records, "none", "test", measure)
+    return read_path(records, "none", "test", measure)
 
 
-def of_opt(records: Records, epsilon: str, measure: str, *, part: str = "test") -> Runs:
+def of_opt(records: Records, epsilon: str, measure: str, *, part: str = "test") -> Values:
     """Return a measure of OPT, a value per split."""
-    return column(records, "opt", epsilon, part, measure)
+    return read_path(records, "opt", epsilon, part, measure)
 
 
-def _curves(records: Records, kind: str, divergence: str) -> list[Runs]:
+def _curves(records: Records, kind: str, divergence: str) -> list[Values]:
     """Return accuracy and gap on the test rows, tolerance and seconds of the curves, splits x tolerances."""
     names = ("test_acc", f"test_{kind}", "tolerance", "seconds")
-    return [column(records, "projection", kind, divergence, name) for name in names]
+    return [read_path(records, "projection", kind, divergence, name) for name in names]
 
 
 def matched_on_test(records: Records, kind: str, divergence: str, target: float) -> Matched:
@@ -322,7 +306,7 @@ def matched_on_test(records: Records, kind: str, divergence: str, target: float)
     return Matched(*((1 - share) * each[:, left] + share * each[:, right] for each in curves))
 
 
-def _crossing(curve: Runs, target: float) -> tuple[int, float]:
+def _crossing(curve: Values, target: float) -> tuple[int, float]:
     """Return the last place where a curve crosses a target, and how far it is to the next place."""
     above = curve >= target
     crossings = np.flatnonzero(above[1:] != above[:-1])
@@ -342,8 +326,25 @@ def matched_on_training(records: Records, kind: str, divergence: str, epsilon: s
     targets = of_opt(records, epsilon, kind, part="train")
     places = []
     for gaps, target in zip(
-        column(records, "projection", kind, divergence, f"train_{kind}"), targets, strict=True
+        read_path(records, "projection", kind, divergence, f"train_{kind}"), targets, strict=True
     ):
         fit = np.flatnonzero(gaps <= target)
         places.append(int(fit[-1]) if len(fit) else int(gaps.argmin()))
     return Matched(*(each[np.arange(len(places)), places] for each in _curves(records, kind, divergence)))
+
+
+ON_TEST, ON_TRAINING = "mean test gap", "training rows"  # what a point is matched on
+
+
+def at_gaps(records: Records, kind: str) -> Iterator[tuple[str, str, dict[str, Matched]]]:
+    """Yield each epsilon and divergence with the points that have OPT's gap there."""
+    for epsilon, divergence in product(EPSILONS, DIVERGENCES):
+        target = float(of_opt(records, epsilon, kind).mean())
+        yield (
+            epsilon,
+            divergence,
+            {
+                ON_TEST: matched_on_test(records, kind, divergence, target),
+                ON_TRAINING: matched_on_training(records, kind, divergence, epsilon),
+            },
+        )

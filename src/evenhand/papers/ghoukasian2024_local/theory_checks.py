@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.collect.fairest.optimum import fairest_channel
+from evenhand.collect.fairest.population import printed_channel
 from evenhand.collect.protocols.registry import protocol_named
 from evenhand.papers.claims import Checked, agree_if, cannot_check
-from evenhand.papers.ghoukasian2024_local.mechanisms import MECHANISMS, support, unfairness
-from evenhand.papers.ghoukasian2024_local.plans import DATA, EPSILONS, GRR, OPT, SS
+from evenhand.papers.ghoukasian2024_local.plans import (
+    DATA,
+    EPSILONS,
+    GRR,
+    MECHANISMS,
+    OPT,
+    SS,
+    support,
+    unfairness,
+)
 from evenhand.papers.rules import fact, mostly
 from evenhand.papers.trials import estimate_mean
 
@@ -23,8 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.papers.claims import Evidence
-
-    Numbers = NDArray[np.float64]
+    from evenhand.papers.trials import Values
 
 _CLOSE = 1e-9
 _EXAMPLE = ((0.7, 0.3), (0.2, 0.6), 1.0)
@@ -37,22 +45,12 @@ _RATIOS = (1.5, 2.0, 3.0, 4.0)  # of e^epsilon, that probabilities of the lattic
 _NOTABLE, _EQUAL = 0.01, 1e-6
 
 
-def binary_mechanism(p: float, q: float) -> Numbers:
+def binary_mechanism(p: float, q: float) -> Values:
     """Return the mechanism (5.4.1) as a matrix."""
     return np.array([[p, 1 - p], [1 - q, q]])
 
 
-def printed_mechanism(weights: tuple[float, ...], epsilon: float) -> Numbers:
-    """Return Theorem 14 as printed: the larger group reports a coin.
-
-    >>> np.diag(printed_mechanism((0.7, 0.3), 1.0)).round(4).tolist()
-    [0.5, 0.8161]
-    """
-    smaller = 1 - math.exp(-epsilon) / 2
-    return binary_mechanism(smaller, 0.5) if weights[0] <= weights[1] else binary_mechanism(0.5, smaller)
-
-
-def _populations() -> Iterator[tuple[Numbers, Numbers]]:
+def _populations() -> Iterator[tuple[Values, Values]]:
     """Yield weights and rates of two and three groups on a lattice."""
     for k in (2, 3):
         for parts in product(range(1, 9), repeat=k - 1):
@@ -96,10 +94,10 @@ def coin(_: Evidence) -> Checked:
 # --- two groups -----------------------------------------------------------------------------------
 
 
-def _level(p: Numbers, q: Numbers) -> Numbers:
+def _level(p: Values, q: Values) -> Values:
     """Return the epsilon of (5.4.1), for arrays of its parameters."""
     pairs = (np.log(p / (1 - q)), np.log(q / (1 - p)))
-    found: Numbers = np.maximum(np.abs(pairs[0]), np.abs(pairs[1]))
+    found: Values = np.maximum(np.abs(pairs[0]), np.abs(pairs[1]))
     return found
 
 
@@ -111,7 +109,7 @@ def _ratio(p: Any, q: Any, weights: tuple[float, ...]) -> Any:
 
 
 def _left_by_theorem(weights: tuple[float, ...], epsilon: float) -> float:
-    p, q = np.diag(printed_mechanism(weights, epsilon))
+    p, q = np.diag(printed_channel(weights, epsilon))
     return float(_ratio(p, q, weights))
 
 
@@ -149,7 +147,7 @@ def non_trivial(_: Evidence) -> Checked:
     return agree_if(level < epsilon - _CLOSE or told >= _NOTABLE * plain, **values)
 
 
-def _information(matrix: Numbers, weights: tuple[float, ...]) -> float:
+def _information(matrix: Values, weights: tuple[float, ...]) -> float:
     """Return how many bits a report tells about the attribute."""
     joint = np.asarray(weights)[:, None] * matrix
     apart = np.asarray(weights)[:, None] * joint.sum(axis=0)
@@ -157,7 +155,7 @@ def _information(matrix: Numbers, weights: tuple[float, ...]) -> float:
 
 
 def coin_remains(_: Evidence) -> Checked:
-    matrix = printed_mechanism(_EXAMPLE[0], 20.0)
+    matrix = printed_channel(_EXAMPLE[0], 20.0)
     return agree_if(matrix[0, 0] == 0.5, truth=matrix[0, 0])
 
 
@@ -171,7 +169,7 @@ def extends(_: Evidence) -> Checked:
     optimum only if nothing else does better there.
     """
     weights, rates, epsilon = _EXAMPLE
-    theirs = printed_mechanism(weights, epsilon)
+    theirs = printed_channel(weights, epsilon)
     error = 1 - float(np.diag(theirs) @ weights)
     optima = [fairest_channel(weights, rates, epsilon, error=each).matrix for each in ("minimum", error)]
     offs = [float(np.abs(theirs - optimum).max()) for optimum in optima]
@@ -179,7 +177,7 @@ def extends(_: Evidence) -> Checked:
     return agree_if(min(offs) <= 1e-6, printed=printed, error=error, left=left, offs=offs)
 
 
-def keeps_condition(q: Numbers, ratio: float) -> NDArray[np.bool_]:
+def keeps_condition(q: Values, ratio: float) -> NDArray[np.bool_]:
     """Return which mechanisms keep (5.5.7), with `ratio` for e^epsilon."""
     diagonal = np.diagonal(q, axis1=1, axis2=2)
     found: NDArray[np.bool_] = (diagonal <= ratio * q.min(axis=1) + _CLOSE).all(axis=1)

@@ -15,20 +15,223 @@ from evenhand.collect import GRR
 from evenhand.collect.joint.split import split_budget
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Checked, agree_if, cannot_check
-from evenhand.papers.comparisons import check_finding
-from evenhand.papers.makhlouf2024.comparisons import COMPARISONS, amount, chosen, positive_rate, setting_of
-from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, EPSILONS, FOLDS, REPEATS, SYNTHETIC
-from evenhand.papers.makhlouf2024.published import NAMES, PRECISION
-from evenhand.papers.rules import Control, alike, fact, quoted
+from evenhand.papers.makhlouf2024.plans import (
+    ADULT,
+    COMPAS,
+    EPSILONS,
+    FOLDS,
+    NAMES,
+    PRECISION,
+    REPEATS,
+    STRATEGIES,
+    SYNTHETIC,
+)
+from evenhand.papers.rules import (
+    MARGIN,
+    Control,
+    alike,
+    check_finding,
+    fact,
+    group_rates,
+    mean_of,
+    of_each,
+    quoted,
+    values,
+)
 from evenhand.papers.tables import check_published, estimate_measure
-from evenhand.study.plan.cells import Setting
+from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.profile.profiling import profile
 from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.shared.report_settings import report_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.papers.claims import Evidence
+    from evenhand.papers.trials import Values
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.results.results import Results
+
+LIMITS = {
+    "all": (0.0, np.inf),
+    "strong": (0.0, 2.0),
+    "strict": (0.0, 0.5),
+    "strictest": (0.0, 0.1),
+    "weak": (3.0, np.inf),
+}
+"""Epsilons by how private they are.
+
+The paper sees disparity gone at 2 under combLDP. Up to 0.5 are its "strict" guarantees, where indLDP and
+combLDP are to be alike; from 3 on its "low" guarantees, where the two are to differ. At 0.1, the strictest,
+disparity is gone under sLDP too.
+"""
+
+
+def setting_of(strategy: str, epsilon: str | float | Fraction) -> Setting:
+    """Return a setting as the paper's plans have it.
+
+    >>> str(setting_of("combined", 4)), str(setting_of("independent", "0.5"))
+    ('GRR, combined, ε = 4', 'GRR, k-based split, ε = 0.5')
+    """
+    split = "k-based" if strategy == "independent" else UNPROTECTED
+    return report_setting("grr", Fraction(str(epsilon)), split, strategy)
+
+
+def chosen(
+    results: Results, strategies: Sequence[str] = STRATEGIES, epsilons: str = "strong"
+) -> list[Setting]:
+    """Return the protected settings of some strategies with epsilons of one of :data:`LIMITS`."""
+    least, most = LIMITS[epsilons]
+    return [
+        each
+        for each in results.settings
+        if each.epsilon is not None
+        and each.option("strategy") in strategies
+        and least <= each.epsilon <= most
+    ]
+
+
+def _amount(results: Results, setting: Setting, measure: str) -> Values:
+    """Return the size of a disparity in each repeat, whichever group it favours."""
+    return np.abs(values(results, setting, measure))
+
+
+def amount(results: Results, setting: Setting, measure: str) -> Estimated:
+    """Return the mean size of a disparity."""
+    return mean_of(results, _amount(results, setting, measure))
+
+
+def reductions(
+    results: Results, settings: Sequence[Setting], measures: Sequence[str], *, other: str | None = None
+) -> list[Values]:
+    """Return by how much disparities are smaller than unprotected, or than under another strategy."""
+
+    def smaller(setting: Setting, measure: str) -> Values:
+        against = Setting() if other is None else setting_of(other, setting.epsilon or 0)
+        return _amount(results, against, measure) - _amount(results, setting, measure)
+
+    return [smaller(setting, measure) for setting in settings for measure in measures]
+
+
+def larger_than(results: Results, _: Sequence[Setting], measures: Sequence[str]) -> list[Values]:
+    """Return by how much the first disparity of the unprotected model exceeds the second."""
+    first, second = (_amount(results, Setting(), each) for each in measures)
+    return [first - second]
+
+
+def left_over(results: Results, settings: Sequence[Setting], measures: Sequence[str]) -> list[Values]:
+    """Return what is left of each disparity beyond the margin, at the last setting."""
+    return [_amount(results, settings[-1], each) - MARGIN for each in measures]
+
+
+def _apart(results: Results, setting: Setting, measure: str) -> Values:
+    """Return a disparity under indLDP minus that under combLDP at the same epsilon, signs kept."""
+    combined = setting_of("combined", setting.epsilon or 0)
+    return values(results, setting, measure) - values(results, combined, measure)
+
+
+def _apart_either_way(results: Results, setting: Setting, measure: str) -> Values:
+    """Return the same difference in the direction in which its mean is positive."""
+    runs = _apart(results, setting, measure)
+    return runs if mean_of(results, runs).value >= 0 else -runs
+
+
+def rate(results: Results, setting: Setting, group: int, name: str) -> Values:
+    """Return a rate of a group, one value per repeat."""
+    return group_rates(results, setting, name)[:, group]
+
+
+def favoured(results: Results) -> int:
+    """Return the group with more positive labels: what the paper's statements call privileged."""
+    return int(np.argmax([np.nanmean(rate(results, Setting(), group, "base_rate")) for group in (0, 1)]))
+
+
+def positive_rate(results: Results) -> float:
+    """Return the share of people with a positive label."""
+    people, rates = (
+        np.array([np.nanmean(rate(results, Setting(), group, name)) for group in (0, 1)])
+        for name in ("people", "base_rate")
+    )
+    return float((people * rates).sum() / people.sum())
+
+
+def _of_changes(measure: Callable[..., Values]) -> Callable[..., list[Values]]:
+    """Return a comparison made of one of how far a rate of group 0 and of group 1 is from unprotected."""
+
+    def comparison(
+        results: Results, settings: Sequence[Setting], rates: Sequence[str], **options: Any
+    ) -> list[Values]:
+        changes = [
+            [rate(results, setting, group, name) - rate(results, Setting(), group, name) for group in (0, 1)]
+            for setting in settings
+            for name in rates
+        ]
+        return [measure(results, both, **options) for both in changes]
+
+    return comparison
+
+
+def _is_less(first: Values, second: Values) -> bool:
+    """Return whether the first is less on average; a group without values counts as 0."""
+    means = [np.nanmean(each) if np.isfinite(each).any() else 0.0 for each in (first, second)]
+    return bool(means[0] < means[1])
+
+
+def _is_skewed_to_0(results: Results) -> bool:
+    return results.plan.name.split()[-1] in (SYNTHETIC[2], COMPAS[2], ADULT[2])
+
+
+def _expected_first(results: Results, both: list[Values]) -> list[Values]:
+    """Return the group first that the paper expects to be affected more: see its statements."""
+    expected = favoured(results) if _is_skewed_to_0(results) else 1 - favoured(results)
+    return [both[expected], both[1 - expected]]
+
+
+def _one_sided(_: Results, both: list[Values], group: int | None = None) -> Values:
+    """Return by how much a group, by default the one that moves more, moves more than twice as far."""
+    sizes: list[Values] = [np.abs(each) for each in both]
+    more = int(_is_less(*sizes)) if group is None else group
+    return sizes[more] - 2 * sizes[1 - more]
+
+
+def _worst_drop(_: Results, both: list[Values]) -> Values:
+    """Return what the group that loses more on average loses of its accuracy and precision."""
+    return -both[int(_is_less(both[1], both[0]))]
+
+
+def _drop(results: Results, both: list[Values]) -> Values:
+    """Return by how much accuracy and precision of the expected group drop more than the other's."""
+    expected, other = _expected_first(results, both)
+    return other - expected
+
+
+def _rise_or_fall(results: Results, both: list[Values]) -> Values:
+    """Return by how much the expected group rises, or falls if skewed to 0, more than the other moves."""
+    expected, other = _expected_first(results, both)
+    return (-expected if _is_skewed_to_0(results) else expected) - np.abs(other)
+
+
+def _expected_moves_more(results: Results, both: list[Values]) -> Values:
+    """Return by how much further the expected group moves than the other."""
+    expected, other = _expected_first(results, both)
+    return np.abs(expected) - np.abs(other)
+
+
+COMPARISONS: dict[str, Callable[..., list[Values]]] = {
+    "reductions": reductions,
+    "growth": of_each(lambda results, own, each: -reductions(results, [own], [each])[0]),
+    "larger_than": larger_than,
+    "left_over": left_over,
+    "apart": of_each(_apart),
+    "apart_either_way": of_each(_apart_either_way),
+    "one_sided": _of_changes(_one_sided),
+    "worst_drops": _of_changes(_worst_drop),
+    "drops": _of_changes(_drop),
+    "rises_or_falls": _of_changes(_rise_or_fall),
+    "expected_moves_more": _of_changes(_expected_moves_more),
+}
+"""The comparisons by the name that claims have for them: results, settings and measures or rates."""
+
 
 _BALANCED = 0.1
 _NEAR = 0.005
@@ -127,16 +330,23 @@ def score(evidence: Evidence) -> Checked:
     return agree_if(rate <= 0, paper="[0, 1]", rate=rate)
 
 
+def _load_rows(evidence: Evidence, study: str, **more: str) -> Any:
+    """Return the rows of a study, with further options, or None if they are not on this machine."""
+    data: Any = evidence.studies[study].plan.data
+    try:
+        return datasets.load(data.dataset, backend="pyarrow", **{**data.options, **more}).frame
+    except DataSetNotFoundError:
+        return None
+
+
 def thirty_days(evidence: Evidence, paper: int) -> Checked:
     people = evidence.studies[COMPAS[0]].facts.rows
     if people != paper:
         return cannot_check(case="other", people=people)
-    data = evidence.studies[COMPAS[0]].plan.data
-    options: dict[str, Any] = {} if data is None else dict(data.options)
-    try:
-        within = datasets.load("compas", backend="pyarrow", **{**options, "filter": "and"}).frame.num_rows
-    except DataSetNotFoundError:
+    rows = _load_rows(evidence, COMPAS[0], filter="and")
+    if rows is None:
         return cannot_check(case="lost")
+    within = rows.num_rows
     return agree_if(within == paper, paper=f"{paper:,}", within=within, people=people)
 
 
@@ -147,8 +357,8 @@ def features(evidence: Evidence, paper: Sequence[str]) -> Checked:
 
 
 def middle(evidence: Evidence, paper: int) -> Checked:
-    data = evidence.studies[ADULT[1]].plan.data
-    ours = None if data is None else data.options.get("threshold")
+    data: Any = evidence.studies[ADULT[1]].plan.data
+    ours = data.options["threshold"]
     return agree_if(ours == paper, paper=f"{paper // 1000}K", found=ours)
 
 
@@ -157,15 +367,12 @@ def listed_epsilons(_: Evidence, paper: Sequence[str]) -> Checked:
 
 
 def mediator(evidence: Evidence) -> Checked:
-    data = evidence.studies[SYNTHETIC[0]].plan.data
-    options: dict[str, Any] = {} if data is None else dict(data.options)
-    try:
-        rows = datasets.load("causal", backend="pyarrow", **options).frame
-    except DataSetNotFoundError:
+    rows = _load_rows(evidence, SYNTHETIC[0])
+    if rows is None:
         return cannot_check(case="lost")
     group, between = (np.asarray(rows[name]) for name in ("A", "M"))
-    shares = [np.bincount(between[group == each], minlength=3) / (group == each).sum() for each in (0, 1)]
-    printed = np.abs(shares[0] - (0.35, 0.4, 0.25)).max() < 0.02
+    shares = [[float((between[group == each] == value).mean()) for value in range(3)] for each in (0, 1)]
+    printed = np.abs(np.subtract(shares[0], (0.35, 0.4, 0.25))).max() < 0.02
     return agree_if(printed, case="" if printed else "swapped", shares=shares)
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.tree._criterion import Gini
 from sklearn.tree._splitter import BestSplitter
 from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class DistinctRowsForest:
+class DistinctRowsForest(BaseEstimator):  # type: ignore[misc]
     """A random forest with scikit-learn's defaults, which looks at each different row once per tree.
 
     A tree of scikit-learn's forest weighs every training row by how often its bootstrap sample has it. A
@@ -48,16 +49,6 @@ class DistinctRowsForest:
     def __init__(self, n_estimators: int = 100, random_state: int = 0) -> None:
         self.n_estimators = n_estimators
         self.random_state = random_state
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 - scikit-learn's
-        """Return the parameters by name."""
-        return {"n_estimators": self.n_estimators, "random_state": self.random_state}
-
-    def set_params(self, **parameters: Any) -> DistinctRowsForest:
-        """Set parameters by name."""
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
 
     def fit(self, rows: NDArray[Any], labels: NDArray[Any]) -> DistinctRowsForest:
         """Grow the trees."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.datasets.download.files import places
 from evenhand.papers.makhlouf2024.forest import DistinctRowsForest
-from evenhand.papers.paper import Study
-from evenhand.papers.stored import read_entries, read_toml
+from evenhand.papers.paper import Study, read_entries, read_studies, read_toml
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.collect.task import CollectTask
@@ -24,6 +23,10 @@ FOLDS = 10
 STRATEGIES = ("single", "combined", "independent")  # the paper's sLDP, combLDP and indLDP
 # Accuracy and the five disparities, group 1 minus group 0
 MEASURES = ("acc", "spd", "eod", "ped", "oad", "prd")
+# Our measures, and rates of group 0 and 1, with the published columns
+NAMES = read_toml(__package__, "paper.toml")["published"]["columns"]
+# What is undefined where nobody is predicted positive; the published runs have 0 there
+PRECISION = ("prd", "precision_0", "precision_1")
 
 SYNTHETIC = ("synthetic-0.44", "synthetic-0.52", "synthetic-0.6")
 COMPAS = ("compas-1", "compas-3", "compas-5")
@@ -39,16 +42,6 @@ _STEM = "synthetic_makhlouf2024"
 
 # The data sets by the name of their study. The synthetic thresholds are names of quartiles
 DATA = read_entries(__package__, "data")
-
-
-def studies(design: str, *, search: bool | int = False) -> tuple[Study, ...]:  # noqa: ARG001 - there is no search
-    """Return the studies of a design; forests have default parameters, so that there is no search.
-
-    >>> sum(study.cells for study in studies("full")) == 9 * (3 * 9 + 1) * 20
-    True
-    """
-    chosen = read_toml(__package__, "paper.toml")["studies"][design]
-    return tuple(Study(name, plan_for(name, **sizes)) for name, sizes in chosen.items())
 
 
 def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = REPEATS) -> Plan:
@@ -76,3 +69,7 @@ def plan_for(name: str, *, epsilons: Sequence[str] = EPSILONS, repeats: int = RE
         seed=0,
         name=f"makhlouf2024 {name}",
     )  # fmt: skip
+
+
+# Forests have default parameters, so that there is no search
+studies = read_studies(__package__, lambda name, **sizes: Study(name, plan_for(name, **sizes)))

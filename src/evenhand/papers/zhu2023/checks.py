@@ -16,23 +16,33 @@ import numpy as np
 
 from evenhand.papers import claims
 from evenhand.papers.claims import AGREES, CONTRADICTED, Checked, agree_if, cannot_check
-from evenhand.papers.rules import alike, below, mostly, share
-from evenhand.papers.stored import fill
+from evenhand.papers.paper import fill
+from evenhand.papers.rules import alike, below, mostly, share, within_sentence
 from evenhand.papers.trials import estimate_mean
 from evenhand.papers.zhu2023 import data, experiments
-from evenhand.papers.zhu2023.data import ANONYMITY, DATA, EPSILONS, LAPLACE, PRINTED, SUPPRESSION, SWAPPING
-from evenhand.papers.zhu2023.exact import anonymity_delta
-from evenhand.papers.zhu2023.experiments import DRAWN, EXACT, ORIGINAL
-from evenhand.papers.zhu2023.records import ALLOWED, exact_record, number_of, of_table, runs
+from evenhand.papers.zhu2023.data import (
+    ALLOWED,
+    ANONYMITY,
+    DATA,
+    EPSILONS,
+    EXACT,
+    LAPLACE,
+    PRINTED,
+    SUPPRESSION,
+    SWAPPING,
+    anonymity_delta,
+    exact_record,
+    number_of,
+    of_table,
+    runs,
+)
+from evenhand.papers.zhu2023.experiments import DRAWN, ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from evenhand.papers.claims import Evidence
-
-    Runs = NDArray[np.float64]
+    from evenhand.papers.trials import Values
 
 CLOSE = 0.1
 """Errors and alphas within it of the original's, as a share of that, are called close."""
@@ -144,26 +154,21 @@ def against_truth(evidence: Evidence) -> Checked:
 # --- what the text reads from the tables ----------------------------------------------------------
 
 
-def _against_rivals(gap: Callable[[str, str, str], Runs], *, least: float = 0.0) -> Checked:
+def _against_rivals(gap: Callable[[str, str, str], Values], *, least: float = 0.0) -> Checked:
     """Check that what noise is ahead of each counterpart by is mostly above `least`, k-anonymity besides."""
     checked, anonymity = (
         mostly([estimate_mean(gap(*pair) - least) for pair in product(_NOISE, others, EPSILONS)])
         for others in (_COUNTERPARTS, (ANONYMITY,))
     )
-    return replace(checked, values={"anonymity": _low(anonymity.why)})
+    return replace(checked, values={"anonymity": within_sentence(anonymity.why)})
 
 
-def _low(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
-def _ahead(evidence: Evidence, name: str, measure: str, own: str, other: str, text: str) -> Runs:
+def _ahead(evidence: Evidence, name: str, measure: str, own: str, other: str, text: str) -> Values:
     """Return by how much a number of one mechanism is below another's."""
     return of_table(evidence, name, other, text, measure) - of_table(evidence, name, own, text, measure)
 
 
 def lower(evidence: Evidence, name: str, measure: str) -> Checked:
-    """Check that Laplace and the discrete Gaussian are below the counterparts."""
     return _against_rivals(partial(_ahead, evidence, name, measure))
 
 
@@ -177,7 +182,6 @@ def lower_delta(evidence: Evidence) -> Checked:
 
 
 def advantage(evidence: Evidence, name: str) -> Checked:
-    """Check that Laplace is below k-anonymity in bias and alpha."""
     gaps = [
         _ahead(evidence, name, measure, LAPLACE, ANONYMITY, text)
         for measure, text in product(("l1", "alpha"), EPSILONS)
@@ -211,7 +215,7 @@ def same_order(evidence: Evidence) -> Checked:
 
 def _pairs(
     evidence: Evidence, name: str, method: str, epsilon: str, measure: str, *, reading: str = data.CELLS
-) -> dict[int, tuple[Runs, Runs]]:
+) -> dict[int, tuple[Values, Values]]:
     """Return the original and its counterpart at an epsilon, by the threshold or share of a figure.
 
     `reading` is what swapping is taken to be.
@@ -253,7 +257,6 @@ def close(evidence: Evidence, name: str, method: str) -> Checked:
 
 
 def improved(evidence: Evidence, name: str) -> Checked:
-    """Check that a sample's k-anonymity has smaller errors than everybody's at small epsilons."""
     small = EPSILONS[:2]
     lines = {"own": small[0], "everybody": f"{small[0]}, everybody", "original": ORIGINAL}
     values = {
@@ -265,7 +268,6 @@ def improved(evidence: Evidence, name: str) -> Checked:
 
 
 def fairer(evidence: Evidence, name: str) -> Checked:
-    """Check that a sample's k-anonymity has smaller alphas than everybody's."""
     return _below_original(evidence, name, "alpha", EPSILONS)
 
 
@@ -298,33 +300,32 @@ def approaches(evidence: Evidence, name: str, method: str, measure: str) -> Chec
     values = {
         "against": against or "none",
         "places": list(falls[data.CELLS]),
-        "told": [f"{reading}: {_low(other.why)[:-1]}" for reading, other in checks.items()],
+        "told": [f"{reading}: {within_sentence(other.why)[:-1]}" for reading, other in checks.items()],
     }
     return replace(checked, values=values, case="swapping" if checks else "")
 
 
 def comparable(evidence: Evidence, name: str, method: str) -> Checked:
-    """Check that alphas are at most a tenth above the original's."""
     return below(_apart(evidence, name, method, "alpha"), limit=CLOSE)
 
 
 # --- classification -------------------------------------------------------------------------------
 
 
-def _accuracy(evidence: Evidence, name: str, mechanism: str, epsilon: str, setting: str = "plain") -> Runs:
+def _accuracy(evidence: Evidence, name: str, mechanism: str, epsilon: str, setting: str = "plain") -> Values:
     return runs(evidence, f"classification-{name}", setting, mechanism, epsilon)
 
 
 def higher(evidence: Evidence, name: str, least: float = 0.0) -> Checked:
     """Check that classifiers from noisy tables are more accurate by more than `least`."""
 
-    def gap(own: str, other: str, text: str, setting: str = "plain") -> Runs:
+    def gap(own: str, other: str, text: str, setting: str = "plain") -> Values:
         one, two = (_accuracy(evidence, name, each, text, setting) for each in (own, other))
         return one - two
 
     checked = _against_rivals(gap, least=least)
     at_all, areas_too = _against_rivals(gap), _against_rivals(partial(gap, setting="areas"))
-    more = {"at_all": _low(at_all.why), "areas": _low(areas_too.why)}
+    more = {"at_all": within_sentence(at_all.why), "areas": within_sentence(areas_too.why)}
     return replace(checked, values={**checked.values, **more}, case="much" if least else "")
 
 
@@ -335,10 +336,9 @@ def near(evidence: Evidence, name: str) -> Checked:
 
 
 def nearer(evidence: Evidence, name: str) -> Checked:
-    """Check that Laplace and the discrete Gaussian are closer to the baseline than the counterparts."""
     base = _accuracy(evidence, name, experiments.BASELINE, "")
 
-    def gap(own: str, other: str, text: str) -> Runs:
+    def gap(own: str, other: str, text: str) -> Values:
         away, far = (np.abs(base - _accuracy(evidence, name, each, text)) for each in (own, other))
         return far - away
 

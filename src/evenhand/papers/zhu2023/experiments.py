@@ -18,22 +18,21 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from evenhand import release
-from evenhand.papers.trials import Trials
-from evenhand.papers.zhu2023 import data, exact
-from evenhand.papers.zhu2023.data import ANONYMITY, EPSILONS, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
+from evenhand.papers.trials import Trials, source_of
+from evenhand.papers.zhu2023 import data
+from evenhand.papers.zhu2023.data import ANONYMITY, EPSILONS, EXACT, GAUSSIAN, LAPLACE, SUPPRESSION, SWAPPING
 from evenhand.privacy.laws import DiscreteGaussian, Laplace
-from evenhand.privacy.randomness import SeededSource
 from evenhand.release.delta.theorem5 import theorem_5_delta
+from evenhand.release.postprocess import clamp_bias
 from evenhand.release.postprocess.steps import Nonnegative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.papers.trials import Values
+    from evenhand.privacy.randomness import SeededSource
     from evenhand.release.table.histogram import Histogram
 
-    Errors = NDArray[np.float64]
     Numbers = dict[str, dict[str, dict[str, float]]]
 
 REPETITIONS, FEW = 200, 20
@@ -42,7 +41,7 @@ REPETITIONS, FEW = 200, 20
 DRAWN = (LAPLACE, GAUSSIAN, SUPPRESSION, SWAPPING)
 """The mechanisms whose errors are drawn by one function: all but k-anonymity."""
 
-ORIGINAL, EXACT = "original", "exact"
+ORIGINAL = "original"
 
 BASELINE, MAJORITY = "baseline", "majority"
 """The classifier that is trained on the true table, and the one that says what most people have."""
@@ -57,7 +56,7 @@ SWAPPED, TRAINED = 10, 10
 """Per cent of the rows that the original swapping swaps there, and repetitions of a trial, of which twenty
 are the paper's 200."""
 
-_SEED = 2023
+_source = partial(source_of, 2023)
 _UNIT = "replace one"
 
 
@@ -72,10 +71,6 @@ def paper_trials(sizes: Mapping[str, Sequence[int]]) -> tuple[Trials, ...]:
     return tuple(found)
 
 
-def _source(*words: object) -> SeededSource:
-    return SeededSource(_SEED, cell="/".join(str(each) for each in words))
-
-
 # --- tables ---------------------------------------------------------------------------------------
 
 
@@ -83,17 +78,15 @@ def _table(name: str, number: int) -> dict[str, Any]:
     """Return one experiment of a table: every mechanism at every epsilon."""
     histogram, everything = data.count_people(name), data.count_people(name, quasi=data.COLUMNS)
     drawn = (LAPLACE, GAUSSIAN, data.SMALLER_NOISE, SUPPRESSION, data.BY_THRESHOLD, SWAPPING)
-    found: Numbers = {mechanism: {} for mechanism in (*drawn, ANONYMITY, data.AGAINST_ALL)}
+    source = partial(_source, "tables", name, number)
+    found: Numbers = {
+        mechanism: {text: _drawn(mechanism, histogram, text, source(mechanism, text)) for text in EPSILONS}
+        for mechanism in drawn
+    }
     for text in EPSILONS:
-        epsilon = Fraction(text)
-        for mechanism in drawn:
-            source = _source("tables", name, number, mechanism, text)
-            errors = draw_errors(mechanism, histogram, epsilon, REPETITIONS, source)
-            found[mechanism][text] = summarise_errors(errors)
-        source = _source("tables", name, number, ANONYMITY, text)
-        both = anonymity_errors(everything, epsilon, FEW, source)
+        both = anonymity_errors(everything, Fraction(text), FEW, source(ANONYMITY, text))
         for mechanism, errors in zip((ANONYMITY, data.AGAINST_ALL), both, strict=True):
-            found[mechanism][text] = summarise_errors(errors)
+            found.setdefault(mechanism, {})[text] = summarise_errors(errors)
     return {"numbers": found}
 
 
@@ -107,8 +100,7 @@ def code_as_ipums(name: str, number: int, **shares: Any) -> dict[str, Any]:
     for text in EPSILONS:
         source = _source("ipums", name, number, text)
         for mechanism in DRAWN:
-            errors = draw_errors(mechanism, histogram, Fraction(text), REPETITIONS, source)
-            found[mechanism][text] = summarise_errors(errors)
+            found[mechanism][text] = _drawn(mechanism, histogram, text, source)
     return {"numbers": found}
 
 
@@ -128,8 +120,7 @@ def _suppression(name: str, number: int) -> Numbers:
         errors = release_errors(release.Suppression(threshold=k, fill=data.FILL), histogram, 1, source)
         found[str(k)] = {ORIGINAL: summarise_errors(errors)}
         for text in EPSILONS:
-            errors = draw_errors(SUPPRESSION, histogram, Fraction(text), REPETITIONS, source, threshold=k)
-            found[str(k)][text] = summarise_errors(errors)
+            found[str(k)][text] = _drawn(SUPPRESSION, histogram, text, source, threshold=k)
     return found
 
 
@@ -143,8 +134,7 @@ def _swapping(name: str, number: int) -> Numbers:
             mechanism = release.Swapping(fraction=Fraction(share, 100), **options)
             found[reading][str(share)] = summarise_errors(release_errors(mechanism, histogram, FEW, source))
     for text in EPSILONS:
-        errors = draw_errors(SWAPPING, histogram, Fraction(text), REPETITIONS, source)
-        found["epsilon"][text] = summarise_errors(errors)
+        found["epsilon"][text] = _drawn(SWAPPING, histogram, text, source)
     return found
 
 
@@ -172,9 +162,9 @@ def _exact(number: int) -> dict[str, Any]:
     found: Numbers = {}
     for text in EPSILONS:
         epsilon = Fraction(text)
-        smaller = DiscreteGaussian(exact.variance(epsilon, printed=True))
-        biases = exact.biases(histogram, epsilon, data.THRESHOLD)
-        biases[data.SMALLER_NOISE] = exact.clipped_bias(counts.ravel(), smaller)
+        smaller = DiscreteGaussian(data.variance(epsilon, printed=True))
+        biases = data.biases(histogram, epsilon, data.THRESHOLD)
+        biases[data.SMALLER_NOISE] = clamp_bias(counts.ravel(), smaller)
         deltas = _deltas(epsilon, matrix.shape[1])
         for mechanism in (*biases, ANONYMITY):
             bias = biases.get(mechanism)
@@ -185,30 +175,27 @@ def _exact(number: int) -> dict[str, Any]:
         "people": int(counts.sum()),
         "areas": histogram.shape[0],
         "columns": len(data.load_people(name).frame.columns),
-        "races": int(np.count_nonzero(np.asarray(histogram.margin((data.QUASI,)).counts))),
         "cells": int(counts.size),
         "empty": int((counts == 0).sum()),
-        "largest": int(counts.max()),
-        "smallest": int(counts.min()),
         "numbers": found,
-        "bounds": {text: exact.compare_bounds(matrix, Fraction(text), data.THRESHOLD) for text in EPSILONS},
+        "bounds": {text: data.compare_bounds(matrix, Fraction(text), data.THRESHOLD) for text in EPSILONS},
         "shipped": shipped_numbers(histogram),
     }
 
 
 def _deltas(epsilon: Fraction, size: int) -> dict[str, dict[str, float]]:
     """Return the delta that is printed and the exact one, by mechanism."""
-    noise, smaller = exact.variance(epsilon), exact.variance(epsilon, printed=True)
+    noise, smaller = data.variance(epsilon), data.variance(epsilon, printed=True)
     limits = (epsilon, data.THRESHOLD, data.BOUND)
     pairs = {
         LAPLACE: (0.0, 0.0),
-        GAUSSIAN: (exact.printed_gaussian(epsilon), exact.gaussian_delta(noise, epsilon)),
-        SUPPRESSION: (exact.suppression_theorem(*limits), exact.suppression_delta(*limits)),
-        SWAPPING: (exact.swapping_theorem(epsilon, size), exact.swapping_delta(epsilon, size)),
-        ANONYMITY: (theorem_5_delta(epsilon), exact.anonymity_delta(epsilon)),
+        GAUSSIAN: (data.printed_gaussian(epsilon), data.gaussian_delta(noise, epsilon)),
+        SUPPRESSION: (data.suppression_theorem(*limits), data.suppression_delta(*limits)),
+        SWAPPING: (data.swapping_theorem(epsilon, size), data.swapping_delta(epsilon, size)),
+        ANONYMITY: (theorem_5_delta(epsilon), data.anonymity_delta(epsilon)),
     }
     found = {mechanism: {"delta": delta, "exact delta": true} for mechanism, (delta, true) in pairs.items()}
-    return found | {data.SMALLER_NOISE: {"exact delta": exact.gaussian_delta(smaller, epsilon)}}
+    return found | {data.SMALLER_NOISE: {"exact delta": data.gaussian_delta(smaller, epsilon)}}
 
 
 def shipped_numbers(histogram: Histogram) -> Numbers:
@@ -218,7 +205,7 @@ def shipped_numbers(histogram: Histogram) -> Numbers:
         epsilon = Fraction(text)
         mechanisms: dict[str, Any] = {
             LAPLACE: release.Laplace(epsilon=epsilon, unit=_UNIT),
-            GAUSSIAN: release.DiscreteGaussian(rho=1 / exact.variance(epsilon), unit=_UNIT),
+            GAUSSIAN: release.DiscreteGaussian(rho=1 / data.variance(epsilon), unit=_UNIT),
             SUPPRESSION: release.NoisySuppression(epsilon=epsilon, threshold=data.THRESHOLD, fill=data.FILL),
             SWAPPING: release.RandomSwapping(epsilon=epsilon),
         }
@@ -241,7 +228,7 @@ def _accuracies(name: str, setting: str, number: int) -> dict[str, dict[str, flo
     columns = SETTINGS[setting]
     table, everything = data.count_people(name, columns), data.count_people(name, columns, columns)
     true: Any = np.asarray(table.counts)
-    source = SeededSource(_SEED, cell=f"classification/{name}/{setting}/{number}")
+    source = _source("classification", name, setting, number)
     runs: dict[tuple[str, str], list[float]] = {}
     for _ in range(TRAINED):
         for key, counts in _release_tables(table, everything, source).items():
@@ -305,7 +292,7 @@ def accuracy(released: Any, true: Any) -> float:
 # --- draws, many repetitions at once --------------------------------------------------------------
 
 
-def summarise_errors(errors: Errors) -> dict[str, float]:
+def summarise_errors(errors: Values) -> dict[str, float]:
     """Return what the paper reports of errors, one row per repetition and one column per cell.
 
     ``l1`` and ``alpha`` are of the average error of each cell, ``error`` is the average of the repetitions'
@@ -322,6 +309,13 @@ def summarise_errors(errors: Errors) -> dict[str, float]:
     }
 
 
+def _drawn(
+    mechanism: str, table: Histogram, text: str, source: SeededSource, **more: int
+) -> dict[str, float]:
+    errors = draw_errors(mechanism, table, Fraction(text), REPETITIONS, source, **more)
+    return summarise_errors(errors)
+
+
 def draw_errors(
     mechanism: str,
     table: Histogram,
@@ -330,7 +324,7 @@ def draw_errors(
     source: SeededSource,
     *,
     threshold: int = data.THRESHOLD,
-) -> Errors:
+) -> Values:
     """Return the errors of a mechanism of the tables, one row per repetition and one column per cell.
 
     Laplace noise has the scale 2 / epsilon and is rounded, which fits the printed numbers, multiples of
@@ -346,14 +340,14 @@ def draw_errors(
         noisy = threshold + law.draw(size=(repetitions, 1), source=source)
         return np.where(counts < noisy, np.floor(noisy / 2) - counts, 0.0)
     if mechanism in (GAUSSIAN, data.SMALLER_NOISE):
-        law = DiscreteGaussian(exact.variance(epsilon, printed=mechanism == data.SMALLER_NOISE))
+        law = DiscreteGaussian(data.variance(epsilon, printed=mechanism == data.SMALLER_NOISE))
     noise = law.draw(size=(repetitions, counts.size), source=source)
     if mechanism == SUPPRESSION:
         return np.where(counts + noise >= threshold, 0.0, threshold // 2 - counts)
     return np.asarray(np.maximum(counts + np.rint(noise), 0.0) - counts)
 
 
-def release_errors(mechanism: Any, histogram: Histogram, repetitions: int, source: SeededSource) -> Errors:
+def release_errors(mechanism: Any, histogram: Histogram, repetitions: int, source: SeededSource) -> Values:
     """Return the errors of a mechanism of :mod:`evenhand.release`."""
     counts: Any = histogram.counts
     errors = (mechanism.release(histogram, rng=source).histogram.counts - counts for _ in range(repetitions))
@@ -367,7 +361,7 @@ def anonymity_errors(
     source: SeededSource,
     *,
     k: int = data.THRESHOLD,
-) -> tuple[Errors, Errors]:
+) -> tuple[Values, Values]:
     """Return the errors of a k-anonymous sample against the sample, and against the whole table.
 
     The sample has everybody with the probability 1 - exp(-epsilon), or is everybody without an epsilon.

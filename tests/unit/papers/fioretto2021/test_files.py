@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from evenhand.papers import panels
 from evenhand.papers.claims import Evidence
 from evenhand.papers.fioretto2021 import PAPER
 from evenhand.papers.fioretto2021.data import COUNTIES, LANGUAGE_EPSILONS
-from evenhand.papers.fioretto2021.language import PARTS
 from evenhand.papers.fioretto2021.tables import build_tables
+from evenhand.papers.fioretto2021.trials import PARTS
+from evenhand.papers.paper import read_toml
 from evenhand.papers.reproduction import build_reproduction
-from evenhand.papers.stored import read_toml
+from evenhand.report.charts import plots
 from unit.papers._made_up_decisions import evidence
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims if claim.needs}
@@ -80,7 +80,7 @@ def test_everything_is_written(tmp_path):
 
 def test_every_figure_of_the_paper_is_drawn(monkeypatch):
     """Figure 1 is an illustration; what was not run is not drawn."""
-    monkeypatch.setattr(panels, "_picture", lambda *_: "<svg/>")
+    monkeypatch.setattr(plots, "_picture", lambda *_: "<svg/>")
     quick = {name: as_found().trials[name] for name in ("allotment", "language")}
     one = {"language": {0: as_found().trials["language"][0]}}
 

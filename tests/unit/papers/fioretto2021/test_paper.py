@@ -17,9 +17,12 @@ from evenhand.papers.fioretto2021.data import (
     EPSILONS,
     PLAIN,
     PROXY,
+    by_truth,
+    check_amount,
+    check_number,
+    margins,
 )
-from evenhand.papers.fioretto2021.language import INDEPENDENT, WHOLE
-from evenhand.papers.fioretto2021.records import by_truth, check_amount, check_number, margins
+from evenhand.papers.fioretto2021.trials import INDEPENDENT, WHOLE
 from evenhand.papers.paper import DESIGNS
 from unit.papers._made_up_decisions import UNION, evidence
 

@@ -70,7 +70,7 @@ def test_a_trace_or_a_clamp_that_is_wrong_is_seen(monkeypatch):
     trace = theory.bounds_curvature.allotment_trace
     monkeypatch.setattr(theory.bounds_curvature, "allotment_trace", lambda *given: 2 * trace(*given))
     monkeypatch.setattr(theory.bounds_curvature, "ratio_trace", lambda x, _: np.zeros(len(x)))
-    monkeypatch.setattr(theory.postprocess, "clamp_bias", lambda *_: np.array([math.exp(-3 / 5)]))
+    monkeypatch.setattr(theory, "expected", lambda *_: math.exp(-3 / 5))
 
     assert judged("example-1-trace").verdict == judged("corollary-5").verdict == "contradicted"
     assert judged("theorem-9-text").verdict == "agrees"

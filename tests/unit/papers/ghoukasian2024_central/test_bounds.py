@@ -7,10 +7,9 @@ import pytest
 
 from evenhand.learn.parity.bounds import printed_bounds
 from evenhand.papers.claims import Evidence, judge_claims
-from evenhand.papers.ghoukasian2024_central import PAPER, bounds, theory_checks
-from evenhand.papers.ghoukasian2024_central.bounds import Case
-from evenhand.papers.ghoukasian2024_central.tables import build_tables
-from evenhand.papers.ghoukasian2024_central.theory_checks import every_case, secret_sizes
+from evenhand.papers.ghoukasian2024_central import PAPER, theory_checks
+from evenhand.papers.ghoukasian2024_central.checks import build_tables
+from evenhand.papers.ghoukasian2024_central.theory_checks import Case, every_case, secret_sizes
 from evenhand.privacy.randomness import SeededSource
 
 THEORY = PAPER.claims[:16]  # those of sections 3.2 to 3.4
@@ -20,7 +19,7 @@ CASE = Case(300, 700, 0.5, 0.6, 0.3)
 
 @pytest.fixture(name="few")
 def _few(monkeypatch):
-    monkeypatch.setattr(bounds, "SIMULATIONS", 400)
+    monkeypatch.setattr(theory_checks, "SIMULATIONS", 400)
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -28,19 +27,19 @@ def _few(monkeypatch):
 
 def test_bounds_are_those_of_the_formula_sheet_and_of_the_product():
     """A bound of our own that differs from the one shown to users would be a second truth."""
-    found = printed_bounds([300, 700], [0.5, 0.5], confidence=1 - bounds.ETA)
+    found = printed_bounds([300, 700], [0.5, 0.5], confidence=1 - theory_checks.ETA)
 
-    assert bounds.expected_bound(300, 700, 0.5) == pytest.approx(0.057289546634, abs=1e-12)
-    assert bounds.bound(300, 700, 0.5) == pytest.approx(0.193913363592, abs=1e-12)
-    assert found.expected == pytest.approx(bounds.expected_bound(300, 700, 0.5), rel=1e-12)
-    assert found.likely == pytest.approx(bounds.bound(300, 700, 0.5), rel=1e-12)
+    assert theory_checks.expected_bound(300, 700, 0.5) == pytest.approx(0.057289546634, abs=1e-12)
+    assert theory_checks.bound(300, 700, 0.5) == pytest.approx(0.193913363592, abs=1e-12)
+    assert found.expected == pytest.approx(theory_checks.expected_bound(300, 700, 0.5), rel=1e-12)
+    assert found.likely == pytest.approx(theory_checks.bound(300, 700, 0.5), rel=1e-12)
 
 
 def test_the_printed_bound_has_the_size_of_group_0_everywhere():
     """It is too small where group 0 is the larger one, and too large where it is the smaller."""
-    assert bounds.printed_bound(950, 0.5) < bounds.bound(950, 50, 0.5)
-    assert bounds.printed_bound(50, 0.5) > bounds.bound(50, 950, 0.5)
-    assert bounds.printed_bound(500, 0.5) == bounds.bound(500, 500, 0.5)
+    assert theory_checks.printed_bound(950, 0.5) < theory_checks.bound(950, 50, 0.5)
+    assert theory_checks.printed_bound(50, 0.5) > theory_checks.bound(50, 950, 0.5)
+    assert theory_checks.printed_bound(500, 0.5) == theory_checks.bound(500, 500, 0.5)
 
 
 # --- Algorithm 2 ----------------------------------------------------------------------------------
@@ -67,7 +66,7 @@ def test_flips_are_those_of_algorithm_2(case):
     """All branches and guards: rates of 0 and 1, ties, either group ahead."""
     every = np.array([0.0, 0.1, 0.5, 0.9, 1.0])
     first, second = (each.ravel() for each in np.meshgrid(every, every))
-    gap, changed = bounds.flip_decisions(case, first, second)
+    gap, changed = theory_checks.flip_decisions(case, first, second)
     expected = [slowly(case, *pair) for pair in zip(first, second, strict=True)]
 
     assert np.allclose(gap, [each[0] for each in expected], atol=1e-12)
@@ -76,8 +75,8 @@ def test_flips_are_those_of_algorithm_2(case):
 
 def test_noisy_rates_are_near_the_rates_unless_divided_by_the_other_size():
     """What Algorithm 2 prints in line 1 is no rate of the group."""
-    right = bounds.noisy_rates(CASE, 2_000, SeededSource(1))
-    wrong = bounds.noisy_rates(CASE, 2_000, SeededSource(1), as_printed=True)
+    right = theory_checks.noisy_rates(CASE, 2_000, SeededSource(1))
+    wrong = theory_checks.noisy_rates(CASE, 2_000, SeededSource(1), as_printed=True)
 
     assert [each.mean() for each in right] == pytest.approx([0.6, 0.3], abs=0.01)
     assert wrong[0].mean() == pytest.approx(0.6 * 3 / 7, abs=0.01)
@@ -88,20 +87,22 @@ def test_noisy_rates_are_near_the_rates_unless_divided_by_the_other_size():
 @pytest.mark.parametrize(("noise", "holds"), [(1.0, True), (60.0, False)])
 def test_the_bound_holds_in_simulations_and_fails_with_more_noise(few, noise, holds):
     """A bound that no simulation could break would say nothing."""
-    found = bounds.simulate_bounds(CASE, SeededSource(3), noise=noise)
+    found = theory_checks.simulate_bounds(CASE, SeededSource(3), noise=noise)
 
-    assert (found["above"] <= bounds.ETA) == holds
+    assert (found["above"] <= theory_checks.ETA) == holds
     assert (found["mean gap"] <= found["expected bound"]) == holds
 
 
 def test_trials_have_every_size_and_those_of_the_tables(few):
     """The same number gives the same record, so that a stopped run goes on."""
-    trials = bounds.bound_trials()
+    trials = theory_checks.bound_trials()
     last = trials.compute(trials.number - 1)["cases"]
 
-    assert trials.number == len(bounds.PEOPLE) + 1
-    assert {case.first + case.second for case in bounds.cases(1)} == {1_000}
-    assert {(case["first"], case["second"]) for case in last} == {sizes[:2] for sizes in bounds.OWN.values()}
+    assert trials.number == len(theory_checks.PEOPLE) + 1
+    assert {case.first + case.second for case in theory_checks.cases(1)} == {1_000}
+    assert {(case["first"], case["second"]) for case in last} == {
+        sizes[:2] for sizes in theory_checks.OWN.values()
+    }
     assert last == trials.compute(trials.number - 1)["cases"]
 
 
@@ -144,8 +145,8 @@ def test_secret_sizes_cost_more_than_theorem_8_says():
 
 def test_what_is_proved_agrees_and_what_is_misprinted_differs(few):
     """These verdicts are facts: no run changes them."""
-    records = bounds.bound_trials().run(None)
-    evidence = Evidence({}, None, {bounds.BOUNDS: records})
+    records = theory_checks.bound_trials().run(None)
+    evidence = Evidence({}, None, {theory_checks.BOUNDS: records})
     rows = {row.id: row for row in judge_claims(THEORY, evidence)}
     agrees = {name for name, row in rows.items() if row.verdict == "agrees"}
     differs = {name for name, row in rows.items() if row.verdict == "contradicted"}
@@ -158,14 +159,14 @@ def test_what_is_proved_agrees_and_what_is_misprinted_differs(few):
     assert {name for name, row in rows.items() if row.verdict == "slip"} == {
         "algorithm-2-rates", "algorithm-2-noise", "theorem-8-printed", "theorem-8-utility-printed",
     }  # fmt: skip
-    assert len(every_case(evidence)) == sum(len(bounds.cases(number)) for number in records)
+    assert len(every_case(evidence)) == sum(len(theory_checks.cases(number)) for number in records)
 
 
 def test_a_bound_that_fails_in_the_simulations_is_seen(few, monkeypatch):
     """The check must be able to say no."""
-    monkeypatch.setattr(bounds, "bound", lambda *_, **__: 0.001)
-    monkeypatch.setattr(bounds, "expected_bound", lambda *_: 0.0001)
-    evidence = Evidence({}, None, {bounds.BOUNDS: bounds.bound_trials().run(None)})
+    monkeypatch.setattr(theory_checks, "bound", lambda *_, **__: 0.001)
+    monkeypatch.setattr(theory_checks, "expected_bound", lambda *_: 0.0001)
+    evidence = Evidence({}, None, {theory_checks.BOUNDS: theory_checks.bound_trials().run(None)})
     rows = {row.id: row.verdict for row in judge_claims(THEORY, evidence)}
 
     assert rows["theorem-8-fairness"] == rows["theorem-8-utility"] == "contradicted"
@@ -181,7 +182,7 @@ def test_without_simulations_the_claims_that_need_them_say_so():
 
 def test_a_stopped_run_has_no_verdict_on_the_sizes_it_did_not_reach(few):
     """The smallest tables alone say nothing about those of the thesis."""
-    evidence = Evidence({}, None, {bounds.BOUNDS: {0: bounds.bound_trials().compute(0)}})
+    evidence = Evidence({}, None, {theory_checks.BOUNDS: {0: theory_checks.bound_trials().compute(0)}})
     rows = {row.id: row for row in judge_claims(THEORY, evidence)}
 
     assert rows["algorithm-2-rates"].why == "Not run: the sizes of the tables."
@@ -190,8 +191,8 @@ def test_a_stopped_run_has_no_verdict_on_the_sizes_it_did_not_reach(few):
 
 def test_the_table_has_measured_beside_bound(few):
     """Five rows for each case, those that are as printed with the verdict that they deserve."""
-    record = bounds.bound_trials().compute(1)
-    found = build_tables(Evidence({}, None, {bounds.BOUNDS: {1: record}}))[bounds.BOUNDS]
+    record = theory_checks.bound_trials().compute(1)
+    found = build_tables(Evidence({}, None, {theory_checks.BOUNDS: {1: record}}))[theory_checks.BOUNDS]
     wrong = {
         note
         for note, verdict in zip(found["note"], found["verdict"], strict=True)

@@ -7,15 +7,15 @@ import pytest
 
 from evenhand.papers.claims import Checked, Evidence, judge_claims
 from evenhand.papers.ghoukasian2024_central import PAPER
-from evenhand.papers.ghoukasian2024_central import readings as readings_of
+from evenhand.papers.ghoukasian2024_central import checks as readings_of
 from evenhand.papers.ghoukasian2024_central.accounting import (
     ACCOUNTING,
     AS_PRINTED,
     CLEAN,
+    TABLES,
     TWICE,
     readings,
 )
-from evenhand.papers.ghoukasian2024_central.settings import TABLES
 from evenhand.papers.ghoukasian2024_central.training import FILES, FIRST, RANDOM, ZERO, training_name
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import build_reproduction

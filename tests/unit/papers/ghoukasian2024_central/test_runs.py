@@ -9,8 +9,8 @@ import pytest
 
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.ghoukasian2024_central import accounting, training
-from evenhand.papers.ghoukasian2024_central.bounds import OWN
-from evenhand.papers.ghoukasian2024_central.settings import DELTA, TABLES
+from evenhand.papers.ghoukasian2024_central.accounting import DELTA, TABLES
+from evenhand.papers.ghoukasian2024_central.theory_checks import OWN
 from evenhand.privacy import accounting as product
 from evenhand.privacy.randomness import SeededSource
 

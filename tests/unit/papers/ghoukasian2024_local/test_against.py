@@ -8,13 +8,13 @@ import pytest
 from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER, projection
 from evenhand.papers.ghoukasian2024_local.checks import ahead, ratios
+from evenhand.papers.ghoukasian2024_local.plans import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.projection import (
     DIVERGENCES,
     EPSILONS,
     KINDS,
     SETS,
     Rows,
-    projection_trials,
     run_trial,
 )
 from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
@@ -235,9 +235,14 @@ def test_one_split_has_no_interval():
 
 def test_designs_have_their_splits():
     """Ten, as in the thesis, and a few for a look."""
-    assert [each.number for each in projection_trials("quick")] == [3, 1]
-    assert [each.number for each in projection_trials("full")] == [10, 10]
-    assert [each.name for each in projection_trials("reduced")] == [COMPAS, ADULT]
+    assert [each.number for each in PAPER.trials("quick")] == [5, 3, 1, 3]
+    assert [each.number for each in PAPER.trials("full")] == [5, 10, 10, 10]
+    assert [each.name for each in PAPER.trials("reduced")] == [
+        MECHANISMS,
+        COMPAS,
+        ADULT,
+        projection.GRR_TRIALS,
+    ]
 
 
 @pytest.fixture(name="people")

@@ -5,19 +5,25 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evenhand.collect.fairest.population import printed_channel
 from evenhand.measure import data_unfairness
 from evenhand.papers.claims import Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER
 from evenhand.papers.ghoukasian2024_local import theory_checks as theory
-from evenhand.papers.ghoukasian2024_local.mechanisms import (
+from evenhand.papers.ghoukasian2024_local.plans import (
+    BUDGETED,
+    DATA,
+    EPSILONS,
+    GRR,
     MECHANISMS,
+    OPT,
+    SS,
+    Population,
     experiment_record,
     mechanism_trials,
     support,
     unfairness,
 )
-from evenhand.papers.ghoukasian2024_local.plans import BUDGETED, DATA, EPSILONS, GRR, OPT, SS, Population
-from evenhand.papers.ghoukasian2024_local.theory_checks import printed_mechanism
 from unit.papers._made_up_local import mechanism_records
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims if set(claim.needs) <= {"mechanisms"}}
@@ -53,7 +59,7 @@ def test_the_counter_examples_are_those_of_the_formula_sheet():
 
 def test_the_checks_see_a_theorem_that_is_false(monkeypatch):
     """A check that agrees whatever a theorem says is none."""
-    monkeypatch.setattr(theory, "printed_mechanism", lambda *_: theory.binary_mechanism(0.9, 0.8))
+    monkeypatch.setattr(theory, "printed_channel", lambda *_: theory.binary_mechanism(0.9, 0.8))
     found = {
         name: CLAIMS[name].judge(Evidence({})).verdict for name in ("theorem-14-truthful", "coin-remains")
     }
@@ -87,11 +93,11 @@ def test_the_subset_size_agrees_if_the_best_one_is_rounded_down(monkeypatch):
 def test_a_theorem_that_is_an_optimum_of_the_program_would_be_extended(error, monkeypatch):
     """With the smallest error, or with its own; with Theorem 14's own error the optimum is fairer."""
     weights, rates, epsilon = theory._EXAMPLE
-    own = 1 - float(np.diag(printed_mechanism(weights, epsilon)) @ weights)
+    own = 1 - float(np.diag(printed_channel(weights, epsilon)) @ weights)
     fairest = theory.fairest_channel(weights, rates, epsilon, error=own).matrix
     row = CLAIMS["extends"].judge(Evidence({}))
     optimum = theory.fairest_channel(weights, rates, epsilon, error=error).matrix
-    monkeypatch.setattr(theory, "printed_mechanism", lambda *_: optimum)
+    monkeypatch.setattr(theory, "printed_channel", lambda *_: optimum)
 
     assert unfairness(fairest, weights, rates).ratio == pytest.approx(0.0878, abs=5e-5)
     assert "leaves 0.2048 with an error of 0.4052" in row.why
@@ -110,7 +116,7 @@ def test_theorem_14_is_tight():
     """Its largest ratio of probabilities is e^epsilon, for either group being the smaller one."""
     for weights in ((0.7, 0.3), (0.3, 0.7), (0.5, 0.5)):
         for epsilon in (0.05, 1.0, 4.0):
-            matrix = printed_mechanism(weights, epsilon)
+            matrix = printed_channel(weights, epsilon)
             ratio = max(matrix[0, z] / matrix[1, z] for z in (0, 1))
             other = max(matrix[1, z] / matrix[0, z] for z in (0, 1))
 
@@ -119,7 +125,7 @@ def test_theorem_14_is_tight():
 
 def test_theorem_14_on_the_formula_sheet_s_example():
     """Δ' falls from 0.4 to 0.1101577326 at epsilon 1."""
-    found = unfairness(printed_mechanism((0.7, 0.3), 1.0), (0.7, 0.3), (0.2, 0.6))
+    found = unfairness(printed_channel((0.7, 0.3), 1.0), (0.7, 0.3), (0.2, 0.6))
 
     assert found.difference == pytest.approx(0.1101577326127, abs=1e-12)
 
@@ -159,7 +165,7 @@ def test_supports_of_grr_and_ss():
 @pytest.fixture(name="made", scope="module")
 def _made():
     """Return the record of five made-up groups."""
-    from evenhand.papers.ghoukasian2024_local import mechanisms as module
+    from evenhand.papers.ghoukasian2024_local import plans as module
 
     people = Population(tuple("abcde"), (855, 96, 31, 10, 8), (222, 12, 8, 1, 1))
     with pytest.MonkeyPatch.context() as patch:
@@ -183,13 +189,13 @@ def test_a_record_has_every_mechanism(made):
 
 def test_two_groups_have_theorem_14(monkeypatch):
     """The thesis's OPT for two groups is the printed one, not the smallest error."""
-    from evenhand.papers.ghoukasian2024_local import mechanisms as module
+    from evenhand.papers.ghoukasian2024_local import plans as module
 
     monkeypatch.setattr(module, "population", lambda _: Population(("a", "b"), (30, 70), (10, 40)))
     monkeypatch.setattr(module, "EPSILONS", ("1",))
     found = experiment_record("lsac-gender")["ways"][OPT]["1"]
 
-    assert np.allclose(found["matrix"], printed_mechanism((0.3, 0.7), 1.0))
+    assert np.allclose(found["matrix"], printed_channel((0.3, 0.7), 1.0))
 
 
 def test_claims_that_read_mechanisms():
@@ -208,10 +214,10 @@ def test_claims_that_read_mechanisms():
 
 def test_there_is_a_trial_for_each_experiment(monkeypatch):
     """Records are known by their number, so the order is part of the format."""
-    from evenhand.papers.ghoukasian2024_local import mechanisms as module
+    from evenhand.papers.ghoukasian2024_local import plans as module
 
     monkeypatch.setattr(module, "experiment_record", lambda name: {"name": name})
-    found = mechanism_trials("full").run(None)
+    found = mechanism_trials().run(None)
 
     assert [record["name"] for record in found.values()] == list(DATA)
     assert len(EPSILONS) == 9

@@ -10,8 +10,7 @@ import pytest
 
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers.claims import Evidence
-from evenhand.papers.comparisons import mean_of
-from evenhand.papers.makhlouf2024 import PAPER, comparisons
+from evenhand.papers.makhlouf2024 import PAPER, checks
 from evenhand.papers.makhlouf2024.plans import (
     ADULT,
     COMPAS,
@@ -22,6 +21,7 @@ from evenhand.papers.makhlouf2024.plans import (
     studies,
 )
 from evenhand.papers.paper import DESIGNS
+from evenhand.papers.rules import mean_of
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.shared.protection import strategy_of
 from unit.papers._made_up_groups import LAST, facts, kind_of, made, world
@@ -104,7 +104,7 @@ def test_budgets_are_split_by_domain_size():
         COMPAS[0]: {"race": (2, 7), "sex": (2, 7), "age_cat": (3, 7)},
         ADULT[0]: dict.fromkeys(("gender", "age", "race", "marital-status", "native-country"), (1, 5)),
     }.items():
-        found = strategy_of(comparisons.setting_of("independent", 1), facts(name).schema).protocols
+        found = strategy_of(checks.setting_of("independent", 1), facts(name).schema).protocols
 
         assert {column: each.epsilon for column, each in found.items()} == {
             column: Fraction(*each) for column, each in shares.items()
@@ -116,10 +116,8 @@ def test_only_the_protected_attribute_is_hidden_by_sldp():
     for name in (SYNTHETIC[0], COMPAS[0], ADULT[0]):
         schema = facts(name).schema
 
-        assert tuple(strategy_of(comparisons.setting_of("single", 1), schema).columns) == (schema.protected,)
-        assert set(strategy_of(comparisons.setting_of("combined", 1), schema).columns) == set(
-            schema.sensitive
-        )
+        assert tuple(strategy_of(checks.setting_of("single", 1), schema).columns) == (schema.protected,)
+        assert set(strategy_of(checks.setting_of("combined", 1), schema).columns) == set(schema.sensitive)
 
 
 # --- worlds ---------------------------------------------------------------------------------------
@@ -326,21 +324,21 @@ def test_dependence_is_read_from_the_rows(monkeypatch, adult, verdict):
 
 def test_the_favoured_group_is_the_one_with_more_positive_labels():
     """On Compas it is group 0, which reverses what the paper's statements expect."""
-    assert comparisons.favoured(made(COMPAS[0], as_in_the_paper, repeats=2)) == 0
-    assert comparisons.favoured(made(ADULT[0], as_in_the_paper, repeats=2)) == 1
+    assert checks.favoured(made(COMPAS[0], as_in_the_paper, repeats=2)) == 0
+    assert checks.favoured(made(ADULT[0], as_in_the_paper, repeats=2)) == 1
 
 
 def test_changes_are_those_of_the_group():
     """A slow copy: one loop per repeat, for a setting and a rate."""
     results = made(SYNTHETIC[0], as_in_the_paper)
-    setting = comparisons.setting_of("combined", 2)
+    setting = checks.setting_of("combined", 2)
     cells = {(each.cell.setting.id, each.cell.repeat): each.groups for each in results.outcomes}
     slow = [
         cells[setting.id, repeat]["0"]["tpr"] - cells[Setting().id, repeat]["0"]["tpr"]
         - abs(cells[setting.id, repeat]["1"]["tpr"] - cells[Setting().id, repeat]["1"]["tpr"])
         for repeat in range(5)
     ]  # fmt: skip
-    (found,) = comparisons.rises_or_falls(results, [setting], ["tpr"])
+    (found,) = checks.COMPARISONS["rises_or_falls"](results, [setting], ["tpr"])
 
     assert found == pytest.approx(np.array(slow), abs=1e-12)
 
@@ -353,10 +351,10 @@ def test_undefined_rates_are_no_comparison():
         return {**told, "precision": np.nan} if setting.is_protected else told
 
     results = made(COMPAS[2], undefined, repeats=3)
-    settings = comparisons.chosen(results, ["single"])
+    settings = checks.chosen(results, ["single"])
 
-    for compare in (comparisons.one_sided, comparisons.worst_drops):
-        found = compare(results, settings, ["precision"])
+    for compare in ("one_sided", "worst_drops"):
+        found = checks.COMPARISONS[compare](results, settings, ["precision"])
 
         assert found
         assert all(mean_of(results, runs).runs == 0 for runs in found)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from evenhand.papers.claims import Evidence
-from evenhand.papers.makhlouf2024 import PAPER
-from evenhand.papers.makhlouf2024.comparisons import setting_of
-from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, FIGURE_4, plan_for
-from evenhand.papers.makhlouf2024.published import NAMES, PRECISION, build_tables, load_published
+from evenhand.papers.makhlouf2024 import PAPER, build_tables, load_published
+from evenhand.papers.makhlouf2024.checks import setting_of
+from evenhand.papers.makhlouf2024.plans import ADULT, COMPAS, FIGURE_4, NAMES, PRECISION, plan_for
 from evenhand.papers.published import Published
 from evenhand.papers.tables import COLUMNS
 from evenhand.study.plan.cells import Setting
@@ -111,7 +110,7 @@ def as_published(results, name, *, shift=0.0, precision=0.0):
                 rate, _, group = measure.partition("_")
                 found = results.arrays.of_groups[place, :, int(group), results.arrays.rates.index(rate)]
             runs[name, setting.id, measure] = found + (precision if measure in PRECISION else shift)
-    return Published(runs, same_seeds=False, source="made up")
+    return Published(runs, same_seeds=False)
 
 
 @pytest.mark.parametrize(("shift", "precision"), [(0.0, 0.0), (0.2, 0.0), (0.0, 0.2)])
@@ -160,7 +159,7 @@ def test_what_is_undefined_or_not_published_has_no_verdict():
 
 def test_every_study_has_a_table_and_its_figures(monkeypatch):
     """What was run must be in the documentation, under the paper's numbers, in the groups' own names."""
-    monkeypatch.setattr("evenhand.papers.figures._measure_picture", lambda *_: "")
+    monkeypatch.setattr("evenhand.report.charts.curves._measure_picture", lambda *_: "")
     evidence = Evidence(
         {name: made(name, rates, repeats=2, epsilons=("4", "1")) for name in (COMPAS[0], COMPAS[1], ADULT[1])}
     )
@@ -183,7 +182,7 @@ def test_every_study_has_a_table_and_its_figures(monkeypatch):
 
 def test_a_caption_tells_the_repeats_that_are_finished(monkeypatch):
     """A plan of 20 repeats of which 5 were run is no figure of 20."""
-    monkeypatch.setattr("evenhand.papers.figures._measure_picture", lambda *_: "")
+    monkeypatch.setattr("evenhand.report.charts.curves._measure_picture", lambda *_: "")
     whole = made(COMPAS[1], rates, repeats=3, epsilons=("4", "1"))
     kept = [each for each in whole.outcomes if each.cell.repeat < 2 and each.cell.setting.epsilon != 1]
     part = Results(whole.plan, whole.facts, kept)

@@ -1,32 +1,34 @@
 """zhu2023: the numbers are the paper's, and every claim sees what is planted in the records."""
 
 import csv
+import runpy
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from evenhand.papers import panels
 from evenhand.papers.claims import Evidence, judge_claims
 from evenhand.papers.paper import DESIGNS
 from evenhand.papers.reproduction import build_reproduction
 from evenhand.papers.zhu2023 import PAPER
-from evenhand.papers.zhu2023 import figures as zhu2023_figures
+from evenhand.papers.zhu2023 import tables as zhu2023_tables
 from evenhand.papers.zhu2023.data import (
     ANONYMITY,
     DATA,
     EPSILONS,
+    EXACT,
     GAUSSIAN,
     LAPLACE,
     MECHANISMS,
     PRINTED,
     SUPPRESSION,
     SWAPPING,
+    number_of,
+    printed_number,
 )
-from evenhand.papers.zhu2023.experiments import EXACT
-from evenhand.papers.zhu2023.figures import curves_figure
-from evenhand.papers.zhu2023.records import number_of, printed_number
-from evenhand.papers.zhu2023.tables import build_tables, side_by_side
+from evenhand.papers.zhu2023.tables import build_tables, curves_figure
+from evenhand.report.charts import plots
 from unit.papers._made_up_tables import EXPERIMENTS, evidence, table_record
 
 CLAIMS = tuple(claim for claim in PAPER.claims if claim.needs or claim.id == "repetitions")
@@ -364,7 +366,8 @@ def test_what_was_not_run_has_no_table():
 
 def test_a_table_can_be_read_side_by_side():
     """The page shows it: a line for each mechanism and epsilon, with printed, our and exact numbers."""
-    lines = side_by_side(evidence(), "ma").splitlines()
+    page = runpy.run_path(str(Path(__file__).parents[4] / "tools" / "zhu2023_page.py"))
+    lines = page["side_by_side"](evidence(), "ma").splitlines()
 
     assert len(lines) == 2 + len(EPSILONS) * len(MECHANISMS)
     assert (
@@ -395,8 +398,8 @@ def test_everything_is_written(tmp_path):
 
 def test_every_figure_of_the_paper_is_drawn(monkeypatch):
     """Two for each data set and the accuracies of each; figure 1 is an illustration."""
-    monkeypatch.setattr(panels, "_picture", lambda *_: "<svg/>")
-    monkeypatch.setattr(zhu2023_figures, "_accuracies", lambda *_: "<svg/>")
+    monkeypatch.setattr(plots, "_picture", lambda *_: "<svg/>")
+    monkeypatch.setattr(zhu2023_tables, "_draw_accuracies", lambda *_: "<svg/>")
 
     assert [chart.name for chart in PAPER.figures(evidence())] == [
         "fig2", "fig3", "fig4", "fig5-left", "fig5-right", "fig6", "fig7", "fig8", "fig9",
@@ -410,7 +413,7 @@ def test_accuracies_are_drawn_within_their_axis(number):
     pytest.importorskip("altair")
     found = evidence()
     few = {name: dict(list(records.items())[:number]) for name, records in found.trials.items()}
-    drawn = zhu2023_figures._accuracies(Evidence({}, None, few), "ma", "plain", "Accuracy", 500.0)
+    drawn = zhu2023_tables._draw_accuracies(Evidence({}, None, few), "ma", "plain", "Accuracy", 500.0)
 
     assert "DP Swapping" in drawn
     assert drawn.count("<svg") == 1

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from evenhand.papers import PAPERS, paper_named, stored
+from evenhand.papers import PAPERS, paper, paper_named
 from evenhand.papers.claims import Checked, Evidence, agree_if, cannot_check
-from evenhand.papers.stored import fill, list_entries, read_claims, read_toml
+from evenhand.papers.paper import fill, list_entries, read_claims, read_toml
 
 CHECKS = SimpleNamespace(
     larger=lambda _, least: agree_if(least < 3, found=[1.0, -2.0]),
@@ -52,7 +52,7 @@ def claim(**entry):
 )
 def test_a_claim_has_the_verdict_of_its_check_and_the_sentence_of_its_file(monkeypatch, entry, verdict, why):
     """Its sentence stands beside its words, its numbers come from the check."""
-    monkeypatch.setattr(stored, "read_toml", lambda *_: {"why": WHY, "claim": [claim(**entry)]})
+    monkeypatch.setattr(paper, "read_toml", lambda *_: {"why": WHY, "claim": [claim(**entry)]})
     (found,) = read_claims("somewhere", CHECKS)
     row = found.judge(Evidence({}))
 
@@ -61,7 +61,7 @@ def test_a_claim_has_the_verdict_of_its_check_and_the_sentence_of_its_file(monke
 
 def test_a_check_that_does_not_exist_is_refused_at_once(monkeypatch):
     """A slip of the pen must not wait until the claim is judged."""
-    monkeypatch.setattr(stored, "read_toml", lambda *_: {"claim": [claim(check="nobody")]})
+    monkeypatch.setattr(paper, "read_toml", lambda *_: {"claim": [claim(check="nobody")]})
 
     with pytest.raises(KeyError, match="nobody"):
         read_claims("somewhere", CHECKS)
