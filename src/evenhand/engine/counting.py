@@ -8,27 +8,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from evenhand.collect.estimates.aggregate import Aggregate, add_counts
+from evenhand.collect.estimates.crossed_reports import count_columns, count_no_reports
 from evenhand.collect.estimates.outcome_counts import (
     MOST_GROUPS,
     ColumnCounts,
-    CountedBy,
+    CrossedCounts,
     OutcomeCounts,
     count_outcomes,
 )
+from evenhand.collect.joint.combined import ProductStrategy
+from evenhand.collect.joint.independent import Independent, Sampled
+from evenhand.collect.joint.strategy import JointReports
+from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.reports.reports import Reports
+from evenhand.engine.outcomes import Outcome
 from evenhand.engine.record import Record, digest_in_table, fields_of
 from evenhand.engine.text_forms import TextForm
-from evenhand.engine.writers import as_text, part_names
+from evenhand.engine.writers import part_names
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
-from evenhand.privacy.guarantees.units import ROW_ORDER
 from evenhand.privacy.signing.notes import MOST_BYTES
 from evenhand.schema import Schema
-from evenhand.table.csv.cells import converter
-from evenhand.table.encode import Table
 from evenhand.table.file_format import PLAIN
 from evenhand.table.limits import STREAM_LIMITS, Limits
 from evenhand.table.read import file_form, open_batches
@@ -39,7 +41,7 @@ from evenhand.table.write import inert_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
 
 _OWNER = "estimate_file"
 _PIECE_BYTES = 32 << 20
-_LEFT_OUT = -1  # stands for a row that the schema's rules leave out
-_ONES, _ZEROS = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
 _FEW_ROWS = 64  # a shorter file may be equal to another by chance
 
 
@@ -56,6 +56,7 @@ class Asked(NamedTuple):
     """What is to be counted of a file, and how it is read."""
 
     columns: Sequence[str] | None = None
+    protected: Sequence[str] | None = None
     by: str | None = None
     positive: str | None = None
     batch_rows: int = 1 << 18
@@ -90,29 +91,26 @@ class ReportFile:
         """Return the sum of its reports."""
         record, declared = self.record, self.schema
         outcome = None if asked.by is None else Outcome(asked.by, record, declared, asked.positive)
-        names = _requested_columns(record, asked.columns)
-        counters = [Counter(name, record, declared, outcomes=asked.by is not None) for name in names]
-        needed = [part for counter in counters for part in counter.parts.values()]
-        needed += [] if outcome is None else [outcome.written]
+        counters = Counters(record, declared, asked)
+        names = counters.names
         reading = open_batches(
             self.path,
-            columns=needed,
+            columns=[*counters.parts, *([] if outcome is None else [outcome.written])],
             batch_rows=asked.batch_rows,
             limits=asked.limits or STREAM_LIMITS,
             file_format=PLAIN if record.form == "csv" else None,
             owner=_OWNER,
         )
 
-        def count(batch: pa.RecordBatch) -> list[ColumnCounts]:
-            values = None if outcome is None else outcome.read(batch)
-            return [counter.count(batch, values, self.name) for counter in counters]
+        def count(batch: pa.RecordBatch) -> Sums:
+            return counters.count(batch, None if outcome is None else outcome.read(batch), self.name)
 
         with reading as batches:
             self._check_metadata()
             followed = _Followed(batches, progress)
-            totals = [counter.nothing() for counter in counters]
+            total = counters.nothing
             for more in map_in_order(count, followed, asked.workers):
-                totals = [add_counts(own, other) for own, other in zip(totals, more, strict=True)]
+                total = total.add(more)
         if followed.rows != record.rows:
             refuse(self.name, "it does not have the number of reports that its guarantee speaks of.")
         if outcome is not None:
@@ -120,12 +118,13 @@ class ReportFile:
         return Aggregate(
             record.strategy,
             record.rows,
-            dict(zip(names, totals, strict=True)),
+            dict(zip(names, total.columns, strict=True)),
             record.simulated,
             frozenset([_part_of(self.path, record.rows)]),
             outcome=None if outcome is None else outcome.counted_by,
             schema=declared.select(names),
             inferred=tuple(name for name in record.inferred if name in names),
+            crossed_outcome=None if total.groups is None else CrossedCounts(counters.protected, total.groups),
         )
 
     def _check_metadata(self) -> None:
@@ -196,6 +195,82 @@ def _requested_columns(record: Record, columns: Sequence[str] | None) -> tuple[s
     return tuple(dict.fromkeys(asked))
 
 
+def _protected_columns(record: Record, asked: Asked) -> tuple[str, ...]:
+    """Return the columns whose groups are compared; empty where none are named, so that all are."""
+    if asked.protected is None:
+        return ()
+    if asked.by is None:
+        must_be, hint = "left out, unless 'by' names an outcome", "--by names it."
+        raise InvalidParameterError("protected", owner=_OWNER, must_be=must_be, got="given", hint=hint)
+    columns = _requested_columns(record, asked.protected)
+    if len(columns) > 1 and isinstance(record.strategy, Sampled):
+        must_be = "one column, where each person was asked one"
+        raise InvalidParameterError("protected", owner=_OWNER, must_be=must_be, got=f"{len(columns)} columns")
+    return columns
+
+
+class Sums(NamedTuple):
+    """The counts of each column, and of the combinations of some."""
+
+    columns: list[ColumnCounts]
+    groups: OutcomeCounts | None
+
+    def add(self, other: Sums) -> Sums:
+        """Return both together."""
+        columns = [add_counts(own, more) for own, more in zip(self.columns, other.columns, strict=True)]
+        groups = self.groups
+        return Sums(columns, groups if groups is None or other.groups is None else groups + other.groups)
+
+
+class Counters:
+    """What counts the columns of a file, and the combinations of those that are crossed.
+
+    Parameters
+    ----------
+    record : Record
+        How the reports were made.
+    schema : Schema
+        What their values are called.
+    asked : Asked
+        What is to be counted.
+    """
+
+    def __init__(self, record: Record, schema: Schema, asked: Asked) -> None:
+        self.protected = _protected_columns(record, asked)
+        requested = _requested_columns(record, asked.columns)
+        self.names = tuple(dict.fromkeys([*requested, *self.protected]))
+        grouped = () if asked.by is None else self.protected or self.names
+        self._crossed = CrossedCounter(record, self.protected) if len(self.protected) > 1 else None
+        needed = () if self._crossed is None else self._crossed.needs
+        self._counters = {
+            name: Counter(name, record, schema, outcomes=name in grouped)
+            for name in dict.fromkeys([*self.names, *needed])
+        }
+        size = sum(counter.bytes_per_report for counter in self._counters.values())
+        self._step = max(1, _PIECE_BYTES // size)
+        groups = None if self._crossed is None else self._crossed.nothing()
+        self.nothing = Sums([self._counters[name].nothing() for name in self.names], groups)
+
+    @property
+    def parts(self) -> list[str]:
+        """The columns of the file that are read."""
+        return [part for counter in self._counters.values() for part in counter.parts.values()]
+
+    def count(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> Sums:
+        """Count the reports of a batch, or refuse the file if they are none."""
+        total = self.nothing
+        for start in range(0, batch.num_rows, self._step):
+            piece = batch.slice(start, self._step)
+            part = None if outcome is None else outcome[start : start + self._step]
+            read = {name: counter.read(piece, file) for name, counter in self._counters.items()}
+            sums = [self._counters[name].count(*read[name], part) for name in self.names]
+            groups = None
+            if self._crossed is not None and part is not None:
+                groups = self._crossed.count({name: reports for name, (reports, _) in read.items()}, part)
+            total = total.add(Sums(sums, groups))
+        return total
+
+
 class Counter:
     """How many reports of a column support each value, in all and, if asked, for each outcome.
 
@@ -228,15 +303,11 @@ class Counter:
                 limit="groups",
             )
 
-    def count(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> ColumnCounts:
-        """Count the reports of a batch, or refuse the file if they are none."""
-        size = self.protocol.layout.bytes_per_report if self._form is None else self._form.bytes_per_report
-        step = max(1, _PIECE_BYTES // size)
-        total = self.nothing()
-        for start in range(0, batch.num_rows, step):
-            part = None if outcome is None else outcome[start : start + step]
-            total = add_counts(total, self._count(batch.slice(start, step), part, file))
-        return total
+    @property
+    def bytes_per_report(self) -> int:
+        """How long a report is, as it stands in the file."""
+        form = self.protocol.layout if self._form is None else self._form
+        return form.bytes_per_report
 
     def nothing(self) -> ColumnCounts:
         """Return the counts of no reports."""
@@ -244,13 +315,14 @@ class Counter:
         both = OutcomeCounts(np.zeros(2, np.int64), np.zeros((2, k, k), np.int64)) if self._outcomes else None
         return ColumnCounts(0, np.zeros(k, np.int64), both)
 
-    def _count(self, batch: pa.RecordBatch, outcome: npt.NDArray[np.int8] | None, file: str) -> ColumnCounts:
+    def read(self, batch: pa.RecordBatch, file: str) -> tuple[Reports, npt.NDArray[np.bool_] | None]:
+        """Return the reports of a batch, and which people were asked; refuse the file if they are none."""
         columns = {part: batch.column(name) for part, name in self.parts.items()}
+        asked = None
         if self._may_be_missing:
             valid = [array.is_valid().to_numpy(zero_copy_only=False) for array in columns.values()]
             asked = np.logical_and.reduce(valid)
             columns = {part: array.filter(pa.array(asked)) for part, array in columns.items()}
-            outcome = None if outcome is None else outcome[asked]
         try:
             layout = self.protocol.layout
             values = (
@@ -258,125 +330,50 @@ class Counter:
             )
         except InvalidParameterError as error:
             refuse(file, f"its reports of column '{self.name}' are not {error.must_be}.")
-        reports = Reports._drawn(values, self.protocol, simulated=self._simulated)  # noqa: SLF001 - they were checked
+        return Reports._drawn(values, self.protocol, simulated=self._simulated), asked  # noqa: SLF001 - they were checked
+
+    def count(
+        self, reports: Reports, asked: npt.NDArray[np.bool_] | None, outcome: npt.NDArray[np.int8] | None
+    ) -> ColumnCounts:
+        """Count reports; the outcome is that of everybody, also of those who were not asked."""
         both = None
-        if outcome is not None:
-            known = outcome >= 0
-            both = count_outcomes(outcome[known].astype(np.uint8), reports[known], self.protocol)
+        if self._outcomes and outcome is not None:
+            own = outcome if asked is None else outcome[asked]
+            known = own >= 0
+            both = count_outcomes(own[known].astype(np.uint8), reports[known], self.protocol)
         return ColumnCounts(len(reports), self.protocol.counts(reports), both)
 
 
-class Outcome:
-    """A column in the clear and the value of it that counts.
+class CrossedCounter:
+    """How many reports support each combination of several columns, for each outcome.
 
     Parameters
     ----------
-    name : str
-        The column.
     record : Record
-        What says which columns are in the clear.
-    schema : Schema
-        It may declare the column; then its domain and rules hold.
-    positive : str, optional
-        The label of the value that counts; by default that of the schema, else 1 or true.
+        How the reports were made.
+    columns : tuple of str
+        Those that are crossed.
     """
 
-    def __init__(self, name: str, record: Record, schema: Schema, positive: str | None) -> None:
-        if name not in record.in_clear:
-            known = [column for column in record.in_clear if not column.startswith(ROW_ORDER)]
-            raise ColumnNotFoundError(name, known, place="among the columns in the clear")
-        self.name = name
-        self.written = inert_text(name) if record.form == "csv" else name
-        self._is_text = record.form == "csv"
-        self._schema = schema.select([name]) if name in schema else None
-        if positive is None and schema.target == name and schema.positive is not None:
-            positive = str(schema.positive)
-        self._positive = positive
-        self._seen = False
-        self._code = None if self._schema is None else self._positive_code(self._schema)
-
-    def _positive_code(self, schema: Schema) -> int:
-        labels, shown = list(schema[self.name].labels), schema[self.name].display_labels
-        if self._positive is None:
-            positive = [label for label in labels if label in _ONES]
-            if len(labels) == 2 and len(positive) == 1:
-                return labels.index(positive[0])
-            raise self._unclear()
-        if self._positive not in labels and self._positive not in shown:
-            must_be = f"a value of column '{self.name}': {schema[self.name].describe()}"
-            raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
-        return (labels if self._positive in labels else shown).index(self._positive)
-
-    @property
-    def counted_by(self) -> CountedBy:
-        """The column, and the value that counts where it is not 1."""
-        return CountedBy(self.name, self._positive)
-
-    def read(self, batch: pa.RecordBatch) -> npt.NDArray[np.int8]:
-        """Return 1, 0 or -1, which is left out by the schema's rules, for each row of a batch.
-
-        Raises
-        ------
-        InvalidParameterError
-            If an outcome is missing, or it is not clear which one counts. No value is told.
-        OutsideDomainError
-            If the schema's rules say so.
-        """
-        column = batch.column(self.written)
-        if self._is_text:
-            column = _unescape_formula(column)
-        return self._by_schema(column, self._schema) if self._schema is not None else self._by_text(column)
-
-    def _by_schema(self, column: Any, schema: Schema) -> npt.NDArray[np.int8]:
-        if self._is_text:
-            column = converter(schema[self.name].domain)(column)
-        table = Table.encode(pa.table({self.name: column}), schema)
-        outcome: npt.NDArray[np.int8] = np.asarray(table[self.name] == self._code, np.int8)
-        if table.kept is None:
-            return outcome
-        out = np.full(len(column), _LEFT_OUT, np.int8)
-        out[table.kept] = outcome
-        return out
-
-    def _by_text(self, column: Any) -> npt.NDArray[np.int8]:
-        cells = _unescape_formula(as_text(column, self.name))
-        cells = pc.if_else(pc.equal(cells, ""), None, cells)
-        if cells.null_count:
-            must_be, got = "an outcome that everybody has", f"column '{self.name}', in which some are missing"
-            hint = (
-                "declare this column, which is in the clear, with nulls='other' (a missing outcome is then "
-                "one that does not count) or nulls='drop' (rates are then of people whose outcome is known) "
-                "before the file is privatised; all reports stay in the file."
-            )
-            raise InvalidParameterError("by", owner=_OWNER, must_be=must_be, got=got, hint=hint)
-        if self._positive is not None:
-            counts = pc.equal(cells, self._positive)
-        else:
-            counts, other = (
-                pc.is_in(cells, value_set=pa.array(words, cells.type)) for words in (_ONES, _ZEROS)
-            )
-            if pc.any(pc.invert(pc.or_(counts, other))).as_py():
-                raise self._unclear()
-        outcome = np.asarray(counts.to_numpy(zero_copy_only=False), np.bool_)
-        self._seen = self._seen or bool(outcome.any())
-        return outcome.astype(np.int8)
-
-    def check_seen(self) -> None:
-        """Refuse a value to count that nobody has, which is a typing mistake unless a schema declares it."""
-        if self._schema is None and self._positive is not None and not self._seen:
-            must_be = f"a value of column '{self.name}'"
-            raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
-
-    def _unclear(self) -> InvalidParameterError:
-        return InvalidParameterError(
-            "positive",
-            owner=_OWNER,
-            must_be=f"the value of column '{self.name}' that counts, unless its values are 0 and 1",
-            got=None,
-            hint="such as positive='yes' (--positive yes).",
+    def __init__(self, record: Record, columns: tuple[str, ...]) -> None:
+        made: Any = record.strategy
+        self._is_whole = isinstance(made, ProductStrategy)
+        self._strategy: Any = (
+            made if self._is_whole else Independent({name: made.protocols[name] for name in columns})
         )
+        self.columns, self.needs = columns, self._strategy.columns
 
+    def nothing(self) -> OutcomeCounts:
+        """Return the counts of no reports."""
+        return count_no_reports(self._strategy, self.columns).counts
 
-def _unescape_formula(cells: Any) -> Any:
-    """Take the apostrophe off that keeps spreadsheets from running a text as a formula."""
-    return pc.replace_substring_regex(cells, r"^'([=+\-@\t\r])", r"\1")
+    def count(self, reports: Mapping[str, Reports], outcome: npt.NDArray[np.int8]) -> OutcomeCounts:
+        """Count the reports of all people whose outcome is known."""
+        parts = [reports[name] for name in self.needs]
+        if self._is_whole:  # a report of the combination, which stands in the file column by column
+            whole, shape = self._strategy.product, self._strategy.shape
+            codes = np.ravel_multi_index([part.values.astype(np.int64) for part in parts], shape)
+            parts = [Reports(codes.astype(code_type(whole.k)), protocol=whole, simulated=parts[0].simulated)]
+        known = outcome >= 0
+        joint = JointReports(parts, strategy=self._strategy)[known]
+        return count_columns(outcome[known].astype(np.uint8), joint, self.columns).counts

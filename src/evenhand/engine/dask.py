@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evenhand.engine.cluster.tasks import Task
     from evenhand.engine.privatize import Privatized
     from evenhand.privacy.ledger import AnyLedger
+    from evenhand.privacy.signing.keys import AnyKey
     from evenhand.schema import Schema
 
 _OWNER = "dask.privatize"
@@ -44,6 +45,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     materialize: bool | None = None,
     ledger: AnyLedger | None = None,
     purpose: str | None = None,
+    sign: AnyKey | None = None,
 ) -> Privatized:
     r"""Randomise columns of a Dask data frame into a folder of Parquet files.
 
@@ -67,13 +69,13 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
         the partitions twice, and refuses those that differ.
     schema, epsilon, protocol, split, strategy, columns, keep, keep_declared
         As for :func:`evenhand.engine.privatize_file`.
-    keep_order, overwrite, ledger, purpose
+    keep_order, overwrite, ledger, purpose, sign
         As for :func:`evenhand.engine.spark.privatize`.
 
     Returns
     -------
     Privatized
-        The record with its guarantee. ``charge`` is None for a run that was resumed: it was charged before.
+        The record with its guarantee. ``charge`` of a run that was resumed is that of its first start.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     )
     engine.select(plan.given)
     return privatize_frame(
-        engine, plan, Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER)
+        engine, plan, Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER, sign)
     )
 
 

@@ -18,7 +18,6 @@ from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import UnreadableFileError
-from evenhand.privacy.randomness import KeyedSource, Source
 from evenhand.privacy.signing.notes import hash_open_file, hash_terms
 from evenhand.table.encode import Table
 from evenhand.table.read import BATCH_ROWS
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from evenhand.engine.unfinished import Spool
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.ledger import Entry
+    from evenhand.privacy.randomness import RunKey, Source
     from evenhand.privacy.signing.keys import SigningKey
     from evenhand.schema import Schema
 
@@ -50,14 +50,14 @@ class Streams:
     ----------
     source : Source
         Of everything, unless there are keys.
-    keys : tuple of bytes, optional
+    keys : tuple of RunKey, optional
         Those of the reports and of the order of rows: each unit of rows then has a stream of its own.
     name : str
         Of the file, which no other file of the same keys has.
     """
 
     def __init__(
-        self, source: Source, keys: tuple[bytes | None, bytes] | None = None, *, name: str = ""
+        self, source: Source, keys: tuple[RunKey | None, RunKey] | None = None, *, name: str = ""
     ) -> None:
         self.source, self._keys, self._name = source, keys, name
 
@@ -74,12 +74,12 @@ class Streams:
         if key is None:  # all were drawn, and one is gone
             why = "The unfinished run was not taken up: reports of it are missing."
             raise UnreadableFileError(f"{why} Hint: remove its hidden folder beside the output.")
-        return KeyedSource(key, f"{self._name} unit {place}")
+        return key.unit(f"{self._name} unit {place}")
 
     @property
     def order(self) -> Source:
         """The source of the order of rows."""
-        return self.source if self._keys is None else KeyedSource(self._keys[1], f"{self._name} order")
+        return self.source if self._keys is None else self._keys[1].unit(f"{self._name} order")
 
 
 class Drawn(NamedTuple):

@@ -25,6 +25,7 @@ from evenhand.errors import (
     InvalidParameterError,
 )
 from evenhand.measure.intervals import check_level
+from evenhand.schema.crossing import BETWEEN_COLUMNS
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.parts import find_parts
 from evenhand.table.read import BATCH_ROWS, WRITTEN_ENDINGS
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.collect.estimates.outcome_counts import CrossedCounts
     from evenhand.engine.record import Record
     from evenhand.schema import Schema
     from evenhand.table.limits import Limits
@@ -63,7 +65,8 @@ class FileEstimates:
     shares : dict of str to Frequencies
         For each column, the estimated share of people with each value.
     rates : dict of str to GroupRates
-        For each column, the outcome's rates in its true groups; empty if no outcome was named.
+        For each column, the outcome's rates in its true groups, and last those of crossed columns by what
+        they are called together, such as ``"sex × race"``; empty if no outcome was named.
     outcome : str, optional
         The column of the outcome.
     level : float
@@ -133,7 +136,8 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     columns: Sequence[str] | None = None,
     by: str | None = None,
     positive: str | None = None,
-    privileged: str | None = None,
+    protected: str | Sequence[str] | None = None,
+    privileged: str | Sequence[str] | None = None,
     level: float = 0.95,
     simulated: Literal["refuse", "allow"] = "refuse",
     batch_rows: int = BATCH_ROWS,
@@ -159,10 +163,14 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
         The columns to estimate; by default all that are reported.
     by : str, optional
         An outcome in the clear: then also its rate in each true group of the columns.
+    protected : str or sequence of str, optional
+        The column whose groups have rates, or several that are crossed: then the rates of each combination
+        too, from one report of the combination or one of each column. By default each column by itself.
     positive : str, optional
         The outcome that counts, as its label; by default that of the schema, else ``1``.
     privileged : str, optional
-        The label of the group that others are compared with; by default that of the schema.
+        The label of the group that others are compared with; where columns are crossed, a label of each. By
+        default that of the schema.
     level : float
         The level of intervals.
     simulated : {"refuse", "allow"}
@@ -189,7 +197,7 @@ def estimate_file(  # noqa: PLR0913 - one keyword for each choice
     """
     level = check_level(level, owner=_OWNER)
     one_of("simulated", simulated, ("refuse", "allow"), owner=_OWNER)
-    asked = Asked(columns, by, positive, batch_rows, limits, count_workers(workers, owner=_OWNER))
+    asked = Asked(columns, protected, by, positive, batch_rows, limits, count_workers(workers, owner=_OWNER))
     counted = _count_all(path, guarantee, schema, asked, progress, simulated)
     return _estimate(counted, privileged=privileged, level=level)
 
@@ -200,6 +208,7 @@ def count_file(
     columns: Sequence[str] | None = None,
     by: str | None = None,
     positive: str | None = None,
+    protected: str | Sequence[str] | None = None,
     simulated: Literal["refuse", "allow"] = "refuse",
     batch_rows: int = BATCH_ROWS,
     limits: Limits = STREAM_LIMITS,
@@ -211,7 +220,8 @@ def count_file(
     The parameters are those of :func:`estimate_file`.
     """
     one_of("simulated", simulated, ("refuse", "allow"), owner="count_file")
-    asked = Asked(columns, by, positive, batch_rows, limits, count_workers(workers, owner="count_file"))
+    count = count_workers(workers, owner="count_file")
+    asked = Asked(columns, protected, by, positive, batch_rows, limits, count)
     return _count_all(path, None, None, asked, progress, simulated).aggregate
 
 
@@ -275,14 +285,40 @@ def _select(total: Aggregate, asked: Asked, name: str) -> Aggregate:
         refuse(name, "its reports were not counted by this outcome. Hint: count them again with --by.")
     if asked.positive is not None and (counted is None or counted.positive != asked.positive):
         refuse(name, "its reports were counted by another value of the outcome.")
+    if asked.protected is not None:
+        total = _select_groups(total, _as_names(asked.protected), name)
     if asked.columns is None:
         return total
-    names = (asked.columns,) if isinstance(asked.columns, str) else tuple(asked.columns)
+    groups = total.crossed_outcome
+    kept = [*_as_names(asked.columns), *_as_names(asked.protected or ()), *(groups.columns if groups else ())]
+    names = tuple(dict.fromkeys(kept))
     for column in names:
         if column not in total.columns:
             raise ColumnNotFoundError(column, tuple(total.columns), place="among those counted")
     schema = None if total.schema is None else total.schema.select(names)
     return replace(total, columns={column: total.columns[column] for column in names}, schema=schema)
+
+
+def _select_groups(total: Aggregate, protected: tuple[str, ...], name: str) -> Aggregate:
+    """Return a saved sum with the groups of these columns alone, or refuse it if they were not counted."""
+    for column in protected:
+        if column not in total.columns:
+            raise ColumnNotFoundError(column, tuple(total.columns), place="among those counted")
+    groups = total.crossed_outcome if len(protected) > 1 else None
+    if len(protected) > 1 and (groups is None or groups.columns != protected):
+        counted = f"in the order {', '.join(groups.columns)}" if groups else "again with --protected"
+        refuse(name, f"its reports were not counted by these combinations. Hint: cross them {counted}.")
+    if any(total.columns[column].by_outcome is None for column in protected):
+        refuse(name, "its reports were not counted by an outcome for these columns.")
+    columns = {
+        column: own if column in protected else own._replace(by_outcome=None)
+        for column, own in total.columns.items()
+    }
+    return replace(total, columns=columns, crossed_outcome=groups)
+
+
+def _as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def _merge(total: Counted, other: Counted, name: str) -> Counted:
@@ -292,12 +328,14 @@ def _merge(total: Counted, other: Counted, name: str) -> Counted:
         refuse(name, f"beside the files before it, it must be {error.must_be}.")
 
 
-def _estimate(counted: Counted, *, privileged: str | None, level: float) -> FileEstimates:
+def _estimate(counted: Counted, *, privileged: str | Sequence[str] | None, level: float) -> FileEstimates:
     total, first = counted.aggregate, counted.first
     schema = total.schema if first is None else first.schema
     record = None if first is None else replace(first.record, rows=total.people)
     laws = {name: _law(total, name) for name in total.columns}
     refused = {name: why for name, law in laws.items() if (why := _refusal_reason(name, law, schema))}
+    groups = total.crossed_outcome
+    given = _privileged_values(groups, schema, privileged)
     shares, rates = {}, {}
     for name, own in total.columns.items():
         if name in refused:
@@ -305,9 +343,33 @@ def _estimate(counted: Counted, *, privileged: str | None, level: float) -> File
         labels = None if schema is None or name not in schema else schema[name].display_labels
         shares[name] = Frequencies(own.counts, n=own.reports, protocol=laws[name], labels=labels)
         if own.by_outcome is not None:
-            rates[name] = _rates(name, own.by_outcome, laws[name], schema, privileged, level)
+            value = given.get(name) if groups else privileged
+            rates[name] = _rates(name, own.by_outcome, laws[name], schema, value, level)
+    if groups:
+        chosen = tuple(rates[name].privileged for name in groups.columns) if given else None
+        crossed = total.group_rates(groups.columns, privileged=chosen, level=level)
+        _warn_of_impossible(crossed, stacklevel=4)
+        rates[BETWEEN_COLUMNS.join(groups.columns)] = crossed
     outcome = None if total.outcome is None else total.outcome.column
     return FileEstimates(total, record, schema, shares, rates, outcome, level, refused)
+
+
+def _privileged_values(
+    groups: CrossedCounts | None, schema: Schema | None, privileged: str | Sequence[str] | None
+) -> dict[str, str]:
+    """Return the value of each crossed column that makes the privileged group; empty if there is none."""
+    if groups is None:
+        return {}
+    if privileged is None:
+        if schema is None or schema.protected_columns != groups.columns or schema.privileged is None:
+            return {}
+        values: Any = schema.privileged
+        codes = [schema[name].domain.code(value) for name, value in zip(groups.columns, values, strict=True)]
+        return {name: schema[name].labels[code] for name, code in zip(groups.columns, codes, strict=True)}
+    if isinstance(privileged, str) or len(privileged) != len(groups.columns):
+        must_be = f"a value of each crossed column, in this order: {', '.join(groups.columns)}"
+        raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
+    return dict(zip(groups.columns, privileged, strict=True))
 
 
 def _law(total: Aggregate, name: str) -> Any:
@@ -334,7 +396,7 @@ def _refusal_reason(name: str, law: Any, schema: Schema | None) -> str:
 
 
 def _rates(
-    name: str, counts: Any, law: Any, schema: Schema | None, privileged: str | None, level: float
+    name: str, counts: Any, law: Any, schema: Schema | None, privileged: Any, level: float
 ) -> GroupRates:
     """Return the rates of the true groups, and warn where no true groups could have made the counts."""
     labels: tuple[Any, ...] = tuple(str(code) for code in range(law.k))
@@ -349,6 +411,12 @@ def _rates(
         must_be = f"a value of column '{name}'"
         raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
     channel = Channel.of(law, owner=_OWNER)
-    if (impossible := impossible_groups(counts, channel)).size:
-        warnings.warn(impossible_groups_text(labels, impossible), IndependenceWarning, stacklevel=4)
-    return GroupRates(counts, channel, labels, privileged, level, law)
+    rates = GroupRates(counts, channel, labels, privileged, level, law)
+    _warn_of_impossible(rates, stacklevel=5)
+    return rates
+
+
+def _warn_of_impossible(rates: GroupRates, *, stacklevel: int) -> None:
+    if (impossible := impossible_groups(rates.counts, rates.channel)).size:
+        text = impossible_groups_text(rates.labels, impossible)
+        warnings.warn(text, IndependenceWarning, stacklevel=stacklevel)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import choose_columns, strategy_of
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
-from evenhand.engine.promise import solve_channels, state_guarantee
+from evenhand.engine.promise import charge_once, solve_channels, state_guarantee
 from evenhand.engine.unfinished import Unfinished, describe_input
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -21,12 +20,13 @@ from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.signing.keys import find_key
 from evenhand.table.limits import STREAM_LIMITS
-from evenhand.table.parts import find_parts
+from evenhand.table.parts import find_parts, would_be_read
 from evenhand.table.read import BATCH_ROWS, ENDINGS, file_columns, file_form, open_batches
 from evenhand.table.source import own_name
 from evenhand.table.workers import count_workers, map_in_order
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
@@ -301,7 +301,7 @@ class _Run:
         """Draw all rows into one file."""
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
         places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite or is_placing)
-        _refuse_inside(places.out, path, self.parts)
+        _refuse_inside(places.out, path)
         if terms is None:
             charge = self._charge(path, "")
             evidence = Evidence(charge, self.key)
@@ -364,15 +364,10 @@ class _Run:
         ledger = self._find_ledger(path)
         if ledger is None:
             return None
-        purpose = f"{self.purpose} (run {run})" if run else self.purpose
-        if run:
-            for entry in ledger.history():
-                if entry.terms.get("purpose") == purpose:
-                    return entry
-        if not self.source.simulated:
-            self._check_rows(path)
         guarantee = self.drawing.promise or Guarantee.no_guarantee(unit="one person")
-        return ledger.spend(guarantee, purpose=purpose, source=self.source)
+        check = None if self.source.simulated else partial(self._check_rows, path)
+        asked: Any = {"purpose": self.purpose, "run": run, "source": self.source, "check": check}
+        return charge_once(ledger, guarantee, **asked)
 
     def _find_ledger(self, path: Any) -> Ledger | None:
         """Return the ledger to charge: given, of the environment, beside the files or beside their folder."""
@@ -419,8 +414,8 @@ def _join_records(records: Sequence[Record]) -> Record:
     return replace(records[0], rows=sum(record.rows for record in records), in_clear=clear)
 
 
-def _refuse_inside(out: Path, path: Any, parts: Parts) -> None:
+def _refuse_inside(out: Path, path: Any) -> None:
     """Refuse an output in the folder that is read, of which it would be a part the next time."""
-    if not parts.is_alone and os.path.realpath(out.parent) == os.path.realpath(path):
+    if would_be_read(path, out):
         must_be, got = "outside of the folder that is read", own_name(out)
         raise InvalidParameterError("out", owner=_OWNER, must_be=must_be, got=got)

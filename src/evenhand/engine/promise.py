@@ -11,10 +11,12 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains, state_inferred
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.engine.choices import Choice
+    from evenhand.privacy.ledger import Entry, Ledger
+    from evenhand.privacy.randomness import Source
     from evenhand.schema import Schema
 
 _HELD_BACK = "the true values stay with whoever made the reports from them"
@@ -42,6 +44,41 @@ def state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred:
 def add_in_clear(promise: Guarantee, more: Sequence[str]) -> Guarantee:
     """Return the guarantee with more that is in the clear."""
     return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *more]})
+
+
+def charge_once(
+    ledger: Ledger,
+    guarantee: Guarantee,
+    *,
+    purpose: str,
+    run: str,
+    source: Source,
+    check: Callable[[], object] | None = None,
+) -> Entry:
+    """Charge a ledger with a run, or find the charge of the same run that was begun before.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    guarantee : Guarantee
+    purpose : str
+        What the ledger is told.
+    run : str
+        The random name of a run that may be taken up again, which the purpose then ends with; empty for one
+        that may not.
+    source : Source
+        What will be drawn from.
+    check : callable, optional
+        What is done before a charge, such as to refuse rows that cannot be reported.
+    """
+    told = f"{purpose} (run {run})" if run else purpose
+    if run:
+        for entry in ledger.history():
+            if entry.terms.get("purpose") == told:
+                return entry
+    if check is not None:
+        check()
+    return ledger.spend(guarantee, purpose=told, source=source)
 
 
 def schema_text(schema: Schema, *, simulated: bool, inferred: Sequence[str]) -> bytes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.engine.cluster.tasks import Task
     from evenhand.engine.privatize import Privatized
     from evenhand.privacy.ledger import AnyLedger
+    from evenhand.privacy.signing.keys import AnyKey
     from evenhand.schema import Schema
 
 _OWNER = "spark.privatize"
@@ -51,6 +55,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     materialize: bool | None = None,
     ledger: AnyLedger | None = None,
     purpose: str | None = None,
+    sign: AnyKey | None = None,
 ) -> Privatized:
     r"""Randomise columns of a Spark data frame into a folder of Parquet files.
 
@@ -84,12 +89,14 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
         The ledger to charge, or its file, once, before anything is drawn. Without one, the ledger that
         ``EVENHAND_LEDGER`` names is charged, if there is one.
     purpose : str, optional
-        What the ledger is told; the columns if left out.
+        What the ledger is told, before the name of the run; the columns if left out.
+    sign : SigningKey, str or path, optional
+        The key that signs the guarantee, or its file.
 
     Returns
     -------
     Privatized
-        The record with its guarantee. ``charge`` is None for a run that was resumed: it was charged before.
+        The record with its guarantee. ``charge`` of a run that was resumed is that of its first start.
 
     Raises
     ------
@@ -116,7 +123,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     )
     engine.select(plan.given.names)
     return privatize_frame(
-        engine, plan, Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER)
+        engine, plan, Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER, sign)
     )
 
 
@@ -206,6 +213,7 @@ class _OnPartition:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext  # noqa: PLC0415
 
+        _freeze_modules(len(sys.modules))
         context: Any = TaskContext.get()
         names = self._task.plan.given.names
         own = (batch.rename_columns(names) for batch in batches)
@@ -219,9 +227,21 @@ class _OnNumbers:
         self._task, self._numbers = task, numbers
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        _freeze_modules(len(sys.modules))
         for batch in batches:
             for place in batch.column(0).to_pylist():
                 yield _as_row(self._task.run(self._numbers[place]))
+
+
+@cache
+def _freeze_modules(count: int) -> None:  # noqa: ARG001 - once for each number of modules
+    """Leave out what has been imported from all later garbage collections.
+
+    Spark's Python worker collects garbage after every task and goes through all modules for it: Arrow, pandas
+    and numba take it longer than a partition without rows. A task calls this before it has rows.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _as_row(note: Note) -> pa.RecordBatch:

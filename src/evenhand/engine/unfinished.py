@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from evenhand._part_files import lock_file, resolve_folder
 from evenhand.errors import EvenhandError, UnreadableFileError, UnwritableFileError
-from evenhand.privacy.randomness import KeyedSource
+from evenhand.privacy.randomness import RunKey
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ class Unfinished:
         text = json.dumps({**terms, "evenhand": version}, sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if not (self.folder / _STATE).exists():
-            self._write_secret(_KEY, KeyedSource.new_key().hex())
-            self._write_secret(_ORDER, KeyedSource.new_key().hex())
-            self._save(terms=digest, run=KeyedSource.new_key()[:8].hex(), units=None, placing=False)
+            self._write_secret(_KEY, RunKey.draw().secret.hex())
+            self._write_secret(_ORDER, RunKey.draw().secret.hex())
+            self._save(terms=digest, run=RunKey.draw().secret[:8].hex(), units=None, placing=False)
             return
         if self._state.get("terms") != digest:
             self._refuse(
@@ -124,11 +124,13 @@ class Unfinished:
         return str(self._state["run"])
 
     @property
-    def keys(self) -> tuple[bytes | None, bytes]:
+    def keys(self) -> tuple[RunKey | None, RunKey]:
         """The key of the reports, None once all are drawn, and that of the order of rows."""
-        key = self.folder / _KEY
-        drawn = bytes.fromhex(key.read_text("ascii")) if key.exists() else None
-        return drawn, bytes.fromhex((self.folder / _ORDER).read_text("ascii"))
+        drawn = self._read_key(_KEY) if (self.folder / _KEY).exists() else None
+        return drawn, self._read_key(_ORDER)
+
+    def _read_key(self, name: str) -> RunKey:
+        return RunKey(bytes.fromhex((self.folder / name).read_text("ascii")))
 
     @staticmethod
     def is_placing_beside(out: str | os.PathLike[str]) -> bool:

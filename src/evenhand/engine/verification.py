@@ -41,7 +41,7 @@ from evenhand.table.side_files import (
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 _OWNER = "verify"
 _NOTE_ENDINGS = (".guarantee.json", ".json")
@@ -49,6 +49,7 @@ _SIGNATURE_BYTES = 64
 _ODD = (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 """What a note that was made to harm may cause where it is read."""
 
+_MOST_NAMED = 3
 _SHOWN = 80  # letters of a name that a note says
 _DRAWN = "That it was drawn as the note says, and so that the guarantee holds: only whoever made it knows."
 _UNSIGNED = (
@@ -295,20 +296,20 @@ class _Run:
 
     def _compare_files(self) -> str:
         files = self.fields["files"]
-        names = [place.name for place in self._described()]
-        if list(files) != names:
-            said = ", ".join(own_name(name[:_SHOWN]) for name in list(files)[:3]) or "no file"
-            raise _Failed(f"The note describes {said}, and not {', '.join(map(own_name, names))}.")
+        names = [place.relative_to(self.table.parent).as_posix() for place in self._described()]
+        if sorted(files) != sorted(names):
+            raise _Failed(f"The note describes {_few_names(list(files))}, and not {_few_names(names)}.")
         self._refuse_strangers(names)
         for name, digest in files.items():
-            if hash_file(self.table.with_name(name)) != digest:
+            if hash_file(self.table.parent / name) != digest:
                 raise _Failed(f"{own_name(name)} was changed: its SHA-256 is not the one in the note.")
-        return f"{', '.join(map(own_name, names))}: as described by the note."
+        return f"{_few_names(names)}: as described by the note."
 
     def _described(self) -> tuple[Path, ...]:
         """Return the files that the note must describe."""
-        if self.is_reports:
-            return self.table, schema_path(self.table)
+        if self.is_reports:  # of a cluster, a folder of them
+            own = sorted(self.table.iterdir()) if self.table.is_dir() else [self.table]
+            return *own, schema_path(self.table)
         classes = classes_path(self.table)
         return (self.table, classes) if classes.name in self.fields["files"] else (self.table,)
 
@@ -431,3 +432,10 @@ def _amounts(guarantee: Guarantee) -> tuple[Any, ...]:
         guarantee.trust,
         guarantee.group_size,
     )
+
+
+def _few_names(names: Sequence[str]) -> str:
+    """Return the first names of files, and how many more there are."""
+    shown = [own_name(name[:_SHOWN]) for name in names[:_MOST_NAMED]]
+    more = [f"{len(names) - _MOST_NAMED:,} more"] if len(names) > _MOST_NAMED else []
+    return ", ".join([*shown, *more]) or "no file"

@@ -16,7 +16,7 @@ from evenhand.engine.places import FolderPlaces
 from evenhand.engine.unfinished import Spool, Unfinished, describe_input
 from evenhand.errors import InvalidParameterError, UnreadableFileError, UnwritableFileError
 from evenhand.privacy.ledger import Ledger
-from evenhand.privacy.randomness import KeyedSource
+from evenhand.privacy.randomness import RunKey
 from unit.engine import _killed_run
 from unit.engine._killed_run import MOMENTS
 from unit.engine._streams import SCHEMA, people, write
@@ -27,7 +27,7 @@ HIDDEN = ".{}.evenhand.unfinished"
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     """Return a file of people; keys are the same in every run."""
-    monkeypatch.setattr(KeyedSource, "new_key", KeyedSource.new_key)  # is put back afterwards
+    monkeypatch.setattr(RunKey, "draw", RunKey.draw)  # is put back afterwards
     return write(people(300), tmp_path / "people.parquet")
 
 

@@ -12,14 +12,16 @@ from evenhand._validate import boolean, refuse
 from evenhand.engine.cluster.notes import raise_first_error, unpack_samples
 from evenhand.engine.cluster.tasks import CheckTask, DrawTask, GatherTask, part_name
 from evenhand.engine.cluster.unfinished import State, Unfinished, refuse_taken
+from evenhand.engine.drawing import Evidence
 from evenhand.engine.places import Places
 from evenhand.engine.privatize import Privatized
-from evenhand.engine.promise import add_in_clear, schema_text
+from evenhand.engine.promise import add_in_clear, charge_once, schema_text
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order
 from evenhand.errors import ClusterError, EvenhandError, OtherRowsError
 from evenhand.privacy.ledger import find_ledger
 from evenhand.privacy.randomness import RunKey, SecureSource
+from evenhand.privacy.signing.keys import find_key
 from evenhand.privacy.signing.notes import hash_terms
 from evenhand.table.read import file_form
 from evenhand.table.side_files import record_path, schema_path
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from evenhand.engine.cluster.notes import Note
     from evenhand.engine.cluster.tasks import Task
     from evenhand.engine.report_blocks import ReportPlan
-    from evenhand.privacy.ledger import AnyLedger, Entry
+    from evenhand.privacy.ledger import AnyLedger, Entry, Ledger
+    from evenhand.privacy.signing.keys import AnyKey, SigningKey
 
 PART_ROWS = 1 << 20
 """About how many rows a part of the output has; a worker holds one part in memory."""
@@ -65,6 +68,7 @@ class Choices:
     ledger: AnyLedger | None
     purpose: str | None
     owner: str
+    sign: AnyKey | None = None
 
     def check(self) -> Path:
         """Return where the output goes; refuse choices that cannot be."""
@@ -88,45 +92,57 @@ def privatize_frame(engine: Engine, plan: ReportPlan, choices: Choices) -> Priva
     1. *Check.* Every partition is gone through. Values that cannot be reported are refused, and the digests
        of all blocks of rows are taken. Where the engine might give other rows the next time, the rows are
        kept in the unfinished folder.
-    2. *Charge.* The ledger, if there is one, is charged once, and the key is written beside the output.
+    2. *Charge.* The key is written beside the output, and the ledger, if there is one, is charged once.
     3. *Draw.* Every partition is reported. A block whose digest is not the one of the check is refused.
     4. *Gather.* The rows of each part of the output are brought together in a random order.
     5. *Publish.* The parts take the name of the output, and the key goes.
 
-    A run that was interrupted after it was charged goes on when the same call is made again: with the same
-    key and digests, and without another charge.
+    A run that was interrupted after it was checked goes on when the same call is made again: with the same
+    key and digests, and the charge of its first start, which the ledger has under the name of the run.
     """
-    out = choices.check()
+    out, key = choices.check(), find_key(choices.sign, owner=choices.owner)
     ledger = find_ledger(choices.ledger, source=SecureSource(), owner=choices.owner)
-    fingerprint = f"{plan.fingerprint} {'in order' if choices.keep_order else 'shuffled'}"
     with Unfinished(out) as folder:
         run = _Run(engine, plan, folder, choices)
-        resumed = folder.resume(fingerprint)
-        charge = None
+        terms = _describe_terms(plan, choices, ledger, key)
+        resumed = folder.resume(terms)
+        if resumed is None:
+            run.begin(terms)
+        else:
+            run.key, run.state = resumed
+        record = run.record()
         try:
-            if resumed is None:
-                run.key = RunKey.draw()
-                run.state = State(fingerprint, *run.check())
-                record = run.record()
-                if ledger is not None:
-                    promise: Any = record.guarantee
-                    charge = ledger.spend(promise, purpose=_purpose(choices, plan), source=SecureSource())
-                folder.save(run.key, run.state)
-            else:
-                run.key, run.state = resumed
-                record = run.record()
-        except BaseException:  # nothing was drawn
-            if resumed is None:
+            evidence = Evidence(_charge(ledger, record, plan, choices, run.state.run), key)
+        except EvenhandError:
+            if resumed is None:  # nothing was charged or drawn
                 folder.discard()
             raise
         try:
-            run.finish(record, charge)
+            run.finish(record, evidence)
         except OtherRowsError:
             folder.discard()
             raise
         except ClusterError as error:
             raise _stopped(error, folder) from None
-    return run.describe(record, charge)
+    return run.describe(record, evidence.charge)
+
+
+def _describe_terms(plan: ReportPlan, choices: Choices, ledger: Ledger | None, key: SigningKey | None) -> str:
+    """Return all that a run that goes on must have in common with its start, but for the rows."""
+    order = "in order" if choices.keep_order else "shuffled"
+    charged = "no ledger" if ledger is None else f"ledger {ledger.identity} {_purpose(choices, plan)}"
+    signed = "not signed" if key is None else f"signed {key.public.fingerprint}"
+    return f"{plan.fingerprint} {order} {signed} {charged}"
+
+
+def _charge(
+    ledger: Ledger | None, record: Record, plan: ReportPlan, choices: Choices, run: str
+) -> Entry | None:
+    """Charge the ledger with a run, once, however often it is begun."""
+    if ledger is None:
+        return None
+    promise: Any = record.guarantee
+    return charge_once(ledger, promise, purpose=_purpose(choices, plan), run=run, source=SecureSource())
 
 
 def _purpose(choices: Choices, plan: ReportPlan) -> str:
@@ -154,7 +170,17 @@ class _Run:
             "version": import_module("evenhand").__version__,
         }
 
-    def check(self) -> tuple[bool, tuple[Note, ...]]:
+    def begin(self, terms: str) -> None:
+        """Check the rows, and write down what a later call needs to go on."""
+        self.key = RunKey.draw()
+        try:
+            self.state = State(terms, RunKey.draw().secret[:8].hex(), *self._check())
+            self._folder.save(self.key, self.state)
+        except BaseException:  # nothing was drawn
+            self._folder.discard()
+            raise
+
+    def _check(self) -> tuple[bool, tuple[Note, ...]]:
         """Return whether the rows were kept, and the notes of the partitions that have rows."""
         stores = self._choices.materialize
         if stores is None:
@@ -190,7 +216,7 @@ class _Run:
         rows, schema = sum(self._rows.values()), plan.schema.fingerprint
         return Record(plan.strategy, "parquet", rows, clear, schema, False, promise, plan.inferred)  # noqa: FBT003
 
-    def finish(self, record: Record, charge: Entry | None) -> None:
+    def finish(self, record: Record, evidence: Evidence) -> None:
         """Draw, gather and publish."""
         digest = hash_terms(record.to_dict())
         notes = {"format": FORMAT, "rng": SecureSource.kind, "guarantee_sha256": digest}
@@ -207,8 +233,9 @@ class _Run:
             self._compare(gathered, dict.fromkeys(range(max(1, parts))), record.rows)
         schema = schema_text(self._plan.schema, simulated=False, inferred=self._plan.inferred)
         files = self._folder.hash_files(names, schema)
-        text = record.to_json(files=files, charge=charge)
-        self._folder.publish(names, schema, text, overwrite=self._choices.overwrite)
+        text = record.to_json(files=files, charge=evidence.charge, key=evidence.key)
+        signature = None if evidence.key is None else evidence.key.sign(text)
+        self._folder.publish(names, schema, text, signature, overwrite=self._choices.overwrite)
 
     def _draw(self, rows: dict[int, int], parts: int, notes: dict[str, str]) -> None:
         digests = {note.number: note.digests for note in self.state.notes}

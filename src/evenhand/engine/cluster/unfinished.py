@@ -16,12 +16,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from evenhand._part_files import lock_file, resolve_folder
+from evenhand._part_files import AS_BYTES, FOLLOW_NO_LINK, lock_file, resolve_folder
 from evenhand.engine.cluster.notes import Note
 from evenhand.errors import UnwritableFileError
 from evenhand.privacy.randomness import RunKey
 from evenhand.privacy.signing.notes import hash_open_file
-from evenhand.table.side_files import record_path, refuse_tables_beside, schema_path, side_files
+from evenhand.table.side_files import (
+    record_path,
+    refuse_tables_beside,
+    schema_path,
+    side_files,
+    signature_path,
+)
 from evenhand.table.source import own_name
 from evenhand.table.write import replacing
 
@@ -29,26 +35,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_FORMAT = "evenhand unfinished 1"
+_FORMAT = "evenhand unfinished 2"
 _FOLDERS = ("input", "drawn", "parts")
 _KEY, _STATE, _LOCK = "key", "run.json", "lock"
 
 
 @dataclass(frozen=True)
 class State:
-    """What a run that was charged goes on with.
+    """What a run that was checked goes on with.
 
     Parameters
     ----------
-    fingerprint : str
-        Of the plan and the choices of the output.
+    terms : str
+        The plan, the choices of the output, the ledger and the key that signs.
+    run : str
+        The name of the run, under which a ledger is charged.
     stored : bool
         Whether the rows are kept in the folder.
     notes : tuple of Note
         What the check said of each partition that has rows.
     """
 
-    fingerprint: str
+    terms: str
+    run: str
     stored: bool
     notes: tuple[Note, ...]
 
@@ -75,7 +84,7 @@ class Unfinished:
             self._refuse_foreign()
             for name in _FOLDERS:
                 (self.folder / name).mkdir(mode=0o700, exist_ok=True)
-            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | FOLLOW_NO_LINK, 0o600)
             lock_file(self._lock, wait=False)
         except FileNotFoundError:
             raise self._refusal("its folder is not there") from None
@@ -111,10 +120,10 @@ class Unfinished:
 
     # --- the key and the state ------------------------------------------------------------------------------
 
-    def resume(self, fingerprint: str) -> tuple[RunKey, State] | None:
+    def resume(self, terms: str) -> tuple[RunKey, State] | None:
         """Return the key and the state of the run to go on with; None if there is none.
 
-        What is left of a run that had not been charged yet is removed: nothing was drawn in it.
+        What is left of a run that had not been checked yet is removed: nothing was drawn in it.
 
         Raises
         ------
@@ -131,16 +140,16 @@ class Unfinished:
             return None
         except (ValueError, KeyError, TypeError):
             raise self._other_run() from None
-        if fields["fingerprint"] != fingerprint:
+        if fields["terms"] != terms:
             raise self._other_run()
         notes = tuple(Note.from_json(line) for line in fields["notes"])
-        return key, State(fingerprint, fields["stored"], notes)
+        return key, State(terms, fields["run"], fields["stored"], notes)
 
     def _other_run(self) -> UnwritableFileError:
         return UnwritableFileError(
             f"{own_name(self.out)} was not written: {self.folder.name} beside it holds a run with other "
-            "data, columns or options that was not finished. Hint: make that call again to finish it; "
-            "or remove the folder, whose charge of the ledger stays."
+            "data, columns or options, another ledger or key, that was not finished. Hint: make that call "
+            "again to finish it; or remove the folder, whose charge of the ledger stays."
         )
 
     def save(self, key: RunKey, state: State) -> None:
@@ -148,7 +157,8 @@ class Unfinished:
         self._write_private(_KEY, key.secret)
         fields = {
             "format": _FORMAT,
-            "fingerprint": state.fingerprint,
+            "terms": state.terms,
+            "run": state.run,
             "stored": state.stored,
             "notes": [note.to_json() for note in state.notes],
         }
@@ -157,7 +167,7 @@ class Unfinished:
     def _write_private(self, name: str, content: bytes) -> None:
         hidden = self.folder / f"{name}.new"
         with os.fdopen(
-            os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
+            os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FOLLOW_NO_LINK | AS_BYTES, 0o600), "wb"
         ) as file:
             file.write(content)
             file.flush()
@@ -187,7 +197,9 @@ class Unfinished:
                 hashes[f"{self.out.name}/{name}"] = hash_open_file(file)
         return hashes | {schema_path(self.out).name: hashlib.sha256(schema).hexdigest()}
 
-    def publish(self, names: Sequence[str], schema: bytes, record: bytes, *, overwrite: bool) -> None:
+    def publish(
+        self, names: Sequence[str], schema: bytes, record: bytes, signature: bytes | None, *, overwrite: bool
+    ) -> None:
         """Put the finished parts under the name of the output, with their schema and guarantee beside it.
 
         An old output goes first, its guarantee before it, so that no guarantee ever stands beside reports
@@ -202,9 +214,12 @@ class Unfinished:
             self._remove_old()
         elif os.path.lexists(self.out):
             raise self._refusal("there is something of that name by now")
-        for path, text in ((schema_path(self.out), schema), (record_path(self.out), record)):
-            with replacing(path) as file:
-                file.write(text)
+        place = record_path(self.out)
+        beside = {schema_path(self.out): schema, place: record, signature_path(place): signature}
+        for path, text in beside.items():
+            if text is not None:
+                with replacing(path) as file:
+                    file.write(text)
         finished.replace(self.out)
         self.discard()
 

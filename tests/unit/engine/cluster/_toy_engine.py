@@ -81,7 +81,8 @@ class ToyEngine:
 
 def run(engine, out, **options):
     """Report the partitions of a toy engine into `out`."""
-    asked = {"keep_order": False, "overwrite": False, "materialize": None, "ledger": None, "purpose": None}
+    asked = dict.fromkeys(["materialize", "ledger", "purpose", "sign"])
+    asked |= {"keep_order": False, "overwrite": False}
     chosen = {name: options.pop(name, default) for name, default in asked.items()}
     plan = plan_of(engine.partitions[0], **options)
     return privatize_frame(engine, plan, Choices(out=out, owner="toy.privatize", **chosen))

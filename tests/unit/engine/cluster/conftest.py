@@ -11,6 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 SCRIPT = ROOT / "tools" / "engines.sh"
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a Java that starts quickly
 
 
 def _start(kind, folder):
@@ -57,12 +58,15 @@ def spark(spark_cluster, event_log):
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["SPARK_LAUNCHER_OPTS"] = SHORT_LIVED
     session = (
         SparkSession.builder.master((spark_cluster / "address").read_text().strip())
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "512m")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", SHORT_LIVED)
+        .config("spark.executor.extraJavaOptions", SHORT_LIVED)
         .config("spark.executor.memory", "512m")
         .config("spark.executor.cores", "1")
         .config("spark.cores.max", "2")
@@ -70,6 +74,8 @@ def spark(spark_cluster, event_log):
         .config("spark.eventLog.dir", event_log.as_uri())
         .config("spark.eventLog.compress", "false")
         .config("spark.speculation", "true")
+        .config("spark.task.maxFailures", "2")  # each failure costs a Python that imports everything again
+        .config("spark.python.unix.domain.socket.enabled", "true")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")

@@ -12,6 +12,7 @@ import evenhand as eh
 from evenhand.engine.cluster.unfinished import Unfinished
 from evenhand.errors import ClusterError, OtherRowsError, OutsideDomainError
 from evenhand.privacy.ledger import Ledger
+from evenhand.privacy.signing.keys import SigningKey
 from unit.engine.cluster._real_clusters import (
     PROTOCOLS,
     SCHEMA,
@@ -164,7 +165,7 @@ def test_a_run_that_failed_goes_on_without_another_charge(ddf, out, tmp_path):
             raise RuntimeError("x-secret")
         return part
 
-    ledger = Ledger(tmp_path / "spent.db", epsilon=3)
+    ledger, key = Ledger(tmp_path / "spent.db", epsilon=3), SigningKey.new()
     save = Unfinished.save
 
     def save_and_break(self, key, state):
@@ -175,14 +176,14 @@ def test_a_run_that_failed_goes_on_without_another_charge(ddf, out, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Unfinished, "save", save_and_break)
         with pytest.raises(ClusterError, match="make the same call again") as failure:
-            privatize(rows, out, ledger=ledger, materialize=False)
+            privatize(rows, out, ledger=ledger, sign=key, materialize=False)
     pathlib.Path(marker).unlink()
     assert "secret" not in str(failure.value)
     assert not out.exists()
-    made = privatize(rows, out, ledger=ledger, materialize=False)
+    made = privatize(rows, out, ledger=ledger, sign=key, materialize=False)
 
-    assert made.charge is None
-    assert len(ledger.history()) == 2
+    assert [entry.number for entry in ledger.history()] == [1, made.charge.number]
+    assert eh.engine.verify(out, key=key.public, ledger=tmp_path / "spent.db").passed
     assert sorted(read(out)["place"].to_pylist()) == list(range(40_000))
 
 

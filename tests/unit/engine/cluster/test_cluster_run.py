@@ -1,7 +1,6 @@
 """A run on a cluster: whole or not at all, charged once, each row reported once, the key gone at the end."""
 
 import json
-import stat
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,6 @@ from evenhand.engine.cluster import run as run_module
 from evenhand.engine.cluster import tasks
 from evenhand.engine.record import Record
 from evenhand.errors import (
-    BudgetExceededError,
     ClusterError,
     InvalidParameterError,
     OtherRowsError,
@@ -291,141 +289,6 @@ def test_rows_that_are_lost_on_the_way_are_noticed(parts, out, monkeypatch):
 
 def _fewer(note):
     return type(note)(note.number, note.rows - 1)
-
-
-# --- the ledger, and runs that go on --------------------------------------------------------------------
-
-
-def test_the_ledger_is_charged_once(parts, out, tmp_path):
-    ledger = Ledger(tmp_path / "spent.db", epsilon=4)
-    made = run(ToyEngine(parts, tries=3), out, ledger=ledger)
-
-    assert [entry.number for entry in ledger.history()] == [1, made.charge.number]
-    assert made.charge.terms["purpose"] == "reports: sex, job"
-
-
-def test_without_budget_nothing_is_drawn_or_left(parts, out, tmp_path):
-    ledger = Ledger(tmp_path / "spent.db", epsilon=1)
-    before = names_in(tmp_path)
-    engine = ToyEngine(parts)
-
-    with pytest.raises(BudgetExceededError):
-        run(engine, out, ledger=ledger)
-    assert engine.passes == ["CheckTask"]
-    assert names_in(tmp_path) == before
-
-
-@pytest.mark.parametrize("materialize", [True, False])
-@pytest.mark.parametrize("stop", [("DrawTask", 0), ("DrawTask", 3), ("GatherTask", 0)])
-def test_a_run_that_stopped_goes_on_without_another_charge(parts, out, tmp_path, materialize, stop):
-    ledger = Ledger(tmp_path / "spent.db", epsilon=3)
-    engine = ToyEngine(parts, fail_on=stop)
-    with pytest.raises(ClusterError, match="make the same call again"):
-        run(engine, out, ledger=ledger, materialize=materialize)
-    assert not out.exists()
-    made = run(engine, out, ledger=ledger, materialize=materialize)
-
-    assert engine.passes.count("CheckTask") == 1
-    assert len(ledger.history()) == 2
-    assert made.charge is None
-    assert sorted(read(out)["id"].to_pylist()) == sorted(pa.concat_tables(parts)["id"].to_pylist())
-    assert not out.with_name(f"{out.name}.unfinished").exists()
-
-
-def test_what_was_drawn_before_the_stop_is_what_is_published(parts, out):
-    engine = ToyEngine(parts, fail_on=("DrawTask", 3))
-    with pytest.raises(ClusterError):
-        run(engine, out, keep_order=True, materialize=False)
-    first = (out.with_name(f"{out.name}.unfinished") / "parts" / "part-00000.parquet").read_bytes()
-    run(engine, out, keep_order=True, materialize=False)
-
-    assert (out / "part-00000.parquet").read_bytes() == first
-
-
-def test_the_key_is_for_its_owner_alone_while_it_is_there(parts, out):
-    with pytest.raises(ClusterError):
-        run(ToyEngine(parts, fail_on=("DrawTask", 0)), out)
-    folder = out.with_name(f"{out.name}.unfinished")
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "key", folder / "run.json")]
-
-    assert [oct(mode) for mode in modes] == ["0o700", "0o600", "0o600"]
-    assert (folder / "key").stat().st_size == 32
-
-
-def test_a_run_goes_on_with_the_same_rows_only(parts, out):
-    """The key of a run must never be used on other people."""
-    with pytest.raises(ClusterError):
-        run(ToyEngine(parts, fail_on=("DrawTask", 0)), out, materialize=False)
-    others = [people(700, start=50_000), *parts[1:]]
-
-    with pytest.raises(OtherRowsError):
-        run(ToyEngine(others), out, materialize=False)
-    assert names_in(out.parent) == []
-
-
-@pytest.mark.parametrize("change", [{"epsilon": 1}, {"keep": []}, {"keep_order": True}])
-def test_a_run_with_other_choices_does_not_go_on(parts, out, change):
-    with pytest.raises(ClusterError):
-        run(ToyEngine(parts, fail_on=("DrawTask", 0)), out)
-
-    with pytest.raises(UnwritableFileError, match="holds a run with other data, columns or options"):
-        run(ToyEngine(parts), out, **change)
-
-
-@pytest.mark.parametrize("content", ["{", '{"format": "evenhand unfinished 0"}', "[]"])
-def test_a_damaged_state_is_refused(parts, out, content):
-    with pytest.raises(ClusterError):
-        run(ToyEngine(parts, fail_on=("DrawTask", 0)), out)
-    (out.with_name(f"{out.name}.unfinished") / "run.json").write_text(content)
-
-    with pytest.raises(UnwritableFileError, match="holds a run with other data"):
-        run(ToyEngine(parts), out)
-
-
-def test_what_is_left_of_a_run_that_was_not_charged_is_started_anew(parts, out):
-    folder = out.with_name(f"{out.name}.unfinished")
-    (folder / "input").mkdir(parents=True)
-    folder.chmod(0o700)
-    (folder / "input" / "0-old.arrow").write_bytes(b"rows")
-    engine = ToyEngine(parts)
-    run(engine, out)
-
-    assert engine.passes[0] == "CheckTask"
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("prepare", ["open to others", "a link", "a file"])
-def test_a_folder_that_others_can_look_into_is_not_used(parts, out, prepare, tmp_path):
-    """Whoever put a key there would know it."""
-    folder = out.with_name(f"{out.name}.unfinished")
-    if prepare == "open to others":
-        folder.mkdir()
-        folder.chmod(0o755)
-    elif prepare == "a link":
-        (tmp_path / "elsewhere").mkdir(mode=0o700)
-        folder.symlink_to(tmp_path / "elsewhere")
-    else:
-        folder.write_text("")
-
-    with pytest.raises(UnwritableFileError, match="belongs to somebody else, or others may look into it"):
-        run(ToyEngine(parts), out)
-
-
-def test_two_runs_do_not_write_one_output(parts, out):
-    from evenhand.engine.cluster.unfinished import Unfinished
-
-    with Unfinished(out), pytest.raises(UnwritableFileError, match="another run is writing it"):
-        run(ToyEngine(parts), out)
-
-
-def test_a_place_that_cannot_be_written_is_refused(parts, out, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(13, "no")
-
-    monkeypatch.setattr("evenhand.engine.cluster.unfinished.lock_file", refuse)
-
-    with pytest.raises(UnwritableFileError, match="you may not write there"):
-        run(ToyEngine(parts), out)
 
 
 # --- what is there already ------------------------------------------------------------------------------
