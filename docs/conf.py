@@ -13,8 +13,9 @@ copyright = "The evenhand authors, Apache-2.0"
 version = release = evenhand.__version__
 
 extensions = [
+    "catalogue",
+    "catalogue_glossary",
     "mathml",
-    "mitigations",
     "pictures",
     "myst_parser",
     "numpydoc",
@@ -41,6 +42,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "navbar_center": [],
+    "globaltoc_includehidden": True,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -1,7 +1,8 @@
 """Put pictures of the protocols into pages, drawn while the documentation is built.
 
 ``{protocol-picture} grr`` draws one protocol beside the others, ``{protocol-overview}`` all for several
-numbers of values. The pictures are part of the page, so they follow its light and dark colours.
+numbers of values, ``{price-picture}`` what protection costs small groups. The pictures are part of the page,
+so they follow its light and dark colours.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from price_chart import price_html
 from protocol_charts import overview_html, picture_html
 
 from evenhand.collect.protocols.registry import PROTOCOLS
@@ -40,9 +42,18 @@ class ProtocolOverview(Directive):
         return [nodes.raw("", overview_html(), format="html")]
 
 
+class PricePicture(Directive):
+    """The picture of what protection costs small groups."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the picture as a node of HTML."""
+        return [nodes.raw("", price_html(), format="html")]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives and their style sheet."""
     app.add_directive("protocol-picture", ProtocolPicture)
     app.add_directive("protocol-overview", ProtocolOverview)
+    app.add_directive("price-picture", PricePicture)
     app.add_css_file("pictures.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

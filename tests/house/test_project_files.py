@@ -71,13 +71,6 @@ def test_an_old_python_gets_one_clear_line(root):
     ]
 
 
-def test_every_docs_page_can_be_reached(root):
-    pages = {path.stem for path in (root / "docs").glob("*.md")} - {"index"}
-    index = (root / "docs" / "index.md").read_text(encoding="utf-8")
-
-    assert {page for page in pages if not re.search(rf"^{page}$", index, flags=re.MULTILINE)} == set()
-
-
 def test_the_first_look_runs(root):
     """The example shows the data, its schema and a group report."""
     script = pathlib.Path(root) / "examples" / "first_look.py"

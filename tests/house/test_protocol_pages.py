@@ -17,12 +17,15 @@ EPSILONS = (0.05, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8)
 
 @pytest.fixture(scope="module")
 def pages(root):
-    return {name: (root / "docs" / "protocols" / f"{name}.md").read_text("utf-8") for name in PROTOCOLS}
+    return {
+        name: (root / "docs" / "catalogue" / "protocols" / f"{name}.md").read_text("utf-8")
+        for name in PROTOCOLS
+    }
 
 
 @pytest.fixture(scope="module")
 def overview(root):
-    return (root / "docs" / "protocols.md").read_text("utf-8")
+    return (root / "docs" / "catalogue" / "protocols.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

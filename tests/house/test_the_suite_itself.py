@@ -2,7 +2,7 @@
 
 import pytest
 
-DEFAULT = "not engines and not figures and not slow and not system and not nightly"
+DEFAULT = "not browser and not engines and not figures and not slow and not system and not nightly"
 FEWEST = 17_500
 """Tests of a whole default run; raise it as the suite grows."""
 
