@@ -12,5 +12,5 @@ pytest_collect_file = Sybil(
         PythonCodeBlockParser(doctest_optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS),
         SkipParser(),
     ],
-    patterns=["README.md", "docs/*.md", "docs/protocols/*.md", "docs/reproductions/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"],
 ).pytest()

@@ -35,6 +35,9 @@ start_spark() {
   command -v java >/dev/null || fail "no Java; on Debian: apt-get install default-jre-headless"
   local home; home="$("$PYTHON" -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')"
   export SPARK_HOME="$home" SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON="$PYTHON" SPARK_NO_DAEMONIZE=1
+  # short-lived: no second compiler, one thread that collects garbage
+  export SPARK_LAUNCHER_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+  export SPARK_DAEMON_JAVA_OPTS="$SPARK_LAUNCHER_OPTS"
   export SPARK_DAEMON_MEMORY=256m SPARK_WORKER_DIR="$FOLDER/work" SPARK_LOCAL_DIRS="$FOLDER/local"
   launch master "$home/bin/spark-class" org.apache.spark.deploy.master.Master \
     --host 127.0.0.1 --port 0 --webui-port 0

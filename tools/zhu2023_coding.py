@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from evenhand.papers.claims import AGREES, Evidence
 from evenhand.papers.rules import share
-from evenhand.papers.zhu2023.data import DATA, EPSILONS
+from evenhand.papers.zhu2023.data import DATA, EPSILONS, number_of
 from evenhand.papers.zhu2023.experiments import DRAWN, code_as_ipums
-from evenhand.papers.zhu2023.records import number_of
 
 EXPERIMENTS = 8
 CHOSEN = (0.22, 0.04, 0.1)
