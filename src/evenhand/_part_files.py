@@ -12,11 +12,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if sys.platform != "win32":
+try:
     import fcntl
+except ImportError:  # Windows has none, and neither has a browser
+    locking: Any = None
+else:
+    locking = fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+FOLLOW_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+"""Opens a file and not what a link leads to, for this process alone, where the system can."""
+
+AS_BYTES = getattr(os, "O_BINARY", 0)
+"""Opens a file whose line ends the system leaves alone."""
 
 _ENDING = ".evenhand.part"
 _OURS = re.compile(r"\..+\.[a-z0-9_]{8}(\.new)?\.evenhand\.part", re.DOTALL)
@@ -129,7 +139,7 @@ def _remove_if_left(part: Path) -> None:
         if time.time() - status.st_mtime > _OLD_SECONDS:
             part.unlink()
         return
-    descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(part, os.O_RDWR | FOLLOW_NO_LINK)
     try:
         lock_file(descriptor, wait=False)
         if is_at(part, descriptor):
@@ -140,10 +150,10 @@ def _remove_if_left(part: Path) -> None:
 
 def lock_file(descriptor: int, *, wait: bool) -> None:
     """Lock an open file against other processes and threads; BlockingIOError if it is and we do not wait."""
-    if sys.platform == "win32":
+    if locking is None:
         return
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        locking.flock(descriptor, locking.LOCK_EX | (0 if wait else locking.LOCK_NB))
     except OSError:
         if not wait:
             raise  # on a disk that knows no locks everything is left alone

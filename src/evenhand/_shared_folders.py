@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from evenhand._part_files import is_at, lock_file
+from evenhand._part_files import AS_BYTES, FOLLOW_NO_LINK, is_at, lock_file
 
 PREFIX = "evenhand-study-"
 """Begins the names of the folders."""
@@ -65,7 +65,7 @@ class SharedFolder:
 
     def create(self, name: str) -> Any:
         """Return a new binary file of this name, open for writing."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | FOLLOW_NO_LINK | AS_BYTES
         return os.fdopen(os.open(self.path / name, flags, 0o600), "w+b")
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ def _remove_if_left(folder: Path) -> None:
     if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
         return
     try:
-        descriptor = os.open(folder / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(folder / OWNER, os.O_RDWR | FOLLOW_NO_LINK)
     except FileNotFoundError:
         folder.rmdir()  # its owner was killed before it held any file; refused if there is one
         return

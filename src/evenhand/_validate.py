@@ -51,6 +51,8 @@ def one_of(name: str, value: object, choices: Collection[Choice], *, owner: str)
     for choice in choices:
         if isinstance(value, str) and value == choice:
             return choice
+    if isinstance(value, str) and value in choices:  # a registry refuses it with the reason when it is taken
+        return value  # type: ignore[return-value]
     listed = ", ".join(f"'{choice!s}'" for choice in choices)
     spaced = isinstance(value, str) and " " in value  # it would pass for a description without its quotes
     raise InvalidParameterError(

@@ -33,6 +33,7 @@ __all__ = [
     "OtherRowsError",
     "OutsideDomainError",
     "PlanError",
+    "PluginError",
     "PrivacyWarning",
     "RandomSourceError",
     "RuleError",
@@ -41,6 +42,7 @@ __all__ = [
     "UnknownNameError",
     "UnreadableFileError",
     "UnwritableFileError",
+    "WorkbenchError",
 ]
 
 _LONGEST_SHOWN = 80
@@ -165,6 +167,10 @@ class RuleError(EvenhandError, ValueError):
 
 class StudyStoreError(EvenhandError, RuntimeError):
     """A folder does not hold the study it should, or its store is damaged."""
+
+
+class WorkbenchError(EvenhandError, RuntimeError):
+    """The workbench cannot do now what it was asked: something is in use, or a process of it ended."""
 
 
 class ClusterError(EvenhandError, RuntimeError):
@@ -303,6 +309,25 @@ class MissingExtraError(EvenhandError, ImportError):
         self.extra = extra
         wanted = f"'evenhand[{extra}]'" if extra else package
         super().__init__(f"{feature} needs the package '{package}'. Hint: pip install {wanted}")
+
+
+class PluginError(EvenhandError, RuntimeError):
+    """Something that another package adds to evenhand cannot be used; the message names the package.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    package : str
+        The package that adds it.
+    plugin : str
+        The name under which it does.
+    """
+
+    def __init__(self, message: str, *, package: str, plugin: str) -> None:
+        self.package = package
+        self.plugin = plugin
+        super().__init__(message)
 
 
 class EvenhandWarning(UserWarning):

@@ -80,7 +80,8 @@ def _page(_, version):
 
 
 def _reproduction(_, version):
-    paper = SimpleNamespace(name="p", title="t", citation=f"{version}", designs={"quick": "q"})
+    words = {"name": "p", "title": "t", "citation": f"{version}", "designs": {"quick": "q"}}
+    paper = SimpleNamespace(**words, studies=lambda _: ())
     tables = {"rates": {"epsilon": [version]}}
     whole = Reproduction(paper=paper, design="quick", studies={}, claims=(), tables=tables)
     return whole.write

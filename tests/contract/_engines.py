@@ -1,6 +1,7 @@
 """Engines that hold the rows of a lazy frame: how an Arrow table gets into each, and out again."""
 
 import importlib.util
+import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ class Engine:
         for package in self.packages:
             if importlib.util.find_spec(package) is None:
                 pytest.skip(f"{package} is not installed: pip install {package}")
+        if "pyspark" in self.packages and shutil.which("java") is None:
+            pytest.skip("Java is not installed: apt-get install default-jre-headless")
 
 
 def _load_polars(table):

@@ -1,5 +1,9 @@
 """Sums of reports give the estimates of all reports, bit for bit, however they were parted and merged."""
 
+import tempfile
+import warnings
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,8 +24,11 @@ from evenhand.collect import (
     Single,
     group_rates,
 )
+from evenhand.collect.estimates import aggregate_files
+from evenhand.errors import IndependenceWarning, UnreadableFileError
 
 PEOPLE = 400
+THROUGH = (None, ".json", ".parquet")  # in memory, or by files
 STRATEGIES = {
     "single": Single("race", GRR(5, 1)),
     "independent": Independent({"race": GRR(5, 1), "sex": GRR(2, 1)}),
@@ -47,6 +54,15 @@ def merge(parts, seed):
     return parts[0]
 
 
+def travel(total, ending):
+    """Return a sum as it comes back from a file; as it is where no ending is given."""
+    if ending is None:
+        return total
+    with tempfile.TemporaryDirectory() as folder:
+        total.save(Path(folder) / f"sum{ending}")
+        return Aggregate.load(Path(folder) / f"sum{ending}")
+
+
 def assert_same(estimate, other):
     """Both have the same numbers, to the last bit."""
     assert estimate.n == other.n
@@ -56,28 +72,31 @@ def assert_same(estimate, other):
         assert one.tobytes() == two.tobytes()
 
 
+@pytest.mark.parametrize("ending", THROUGH)
 @pytest.mark.parametrize("name", PROTOCOLS)
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32), k=st.integers(2, 9))
-def test_estimates_from_sums_are_those_from_reports(name, seed, k):
+def test_estimates_from_sums_are_those_from_reports(name, ending, seed, k):
     """If this is false, collectors who send sums get other results than those who send reports."""
     protocol = PROTOCOLS[name].example(k=k, epsilon=1)
     reports = protocol.privatize(np.arange(PEOPLE) % k, rng=seed)
 
-    merged = merge([Aggregate.of(reports[rows]) for rows in cut(PEOPLE, seed)], seed)
+    merged = merge([travel(Aggregate.of(reports[rows]), ending) for rows in cut(PEOPLE, seed)], seed)
 
-    assert_same(merged.estimate(), protocol.estimate(reports))
+    assert_same(travel(merged, ending).estimate(), protocol.estimate(reports))
 
 
+@pytest.mark.parametrize("ending", THROUGH)
 @pytest.mark.parametrize("name", STRATEGIES)
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
-def test_joint_estimates_from_sums_are_those_from_reports(name, seed):
+def test_joint_estimates_from_sums_are_those_from_reports(name, ending, seed):
     strategy = STRATEGIES[name]
     codes = {column: np.arange(PEOPLE) % k for column, k in strategy.sizes.items()}
     reports = strategy.privatize(codes, rng=seed)
 
-    merged = merge([Aggregate.of(reports[rows]) for rows in cut(PEOPLE, seed)], seed)
+    parts = [travel(Aggregate.of(reports[rows]), ending) for rows in cut(PEOPLE, seed)]
+    merged = travel(merge(parts, seed), ending)
 
     expected = strategy.estimate(reports)
     assert merged.estimate().keys() == expected.keys()
@@ -89,16 +108,61 @@ def test_joint_estimates_from_sums_are_those_from_reports(name, seed):
         assert merged.estimate_joint().standard_error.tobytes() == whole.standard_error.tobytes()
 
 
-def test_combined_optimal_sums_give_the_same_combinations():
+@pytest.mark.parametrize("ending", THROUGH)
+def test_combined_optimal_sums_give_the_same_combinations(ending):
     channel = Optimal([0.3, 0.2, 0.3, 0.2], [0.2, 0.3, 0.4, 0.6], epsilon=1)
     strategy = CombinedOptimal({"sex": 2, "union": 2}, channel)
     reports = strategy.privatize({"sex": np.arange(90) % 2, "union": np.arange(90) % 3 % 2}, rng=1)
 
-    merged = Aggregate.of(reports[:40]) + Aggregate.of(reports[40:])
+    merged = travel(travel(Aggregate.of(reports[40:]), ending) + Aggregate.of(reports[:40]), ending)
 
     assert merged.estimate_joint().values.tobytes() == strategy.estimate_joint(reports).values.tobytes()
     with pytest.raises(ValueError, match="inverted together"):
         merged.estimate()
+
+
+CROSSED = [name for name in STRATEGIES if name not in ("single", "sampled")]
+
+
+@pytest.mark.parametrize("ending", THROUGH)
+@pytest.mark.parametrize("name", CROSSED)
+@settings(max_examples=5)
+@given(seed=st.integers(0, 2**32))
+def test_crossed_rates_from_sums_are_those_from_reports(name, ending, seed):
+    """If this is false, a gap depends on how the reports were parted."""
+    strategy, columns = STRATEGIES[name], ("sex", "race")
+    codes = {column: np.arange(PEOPLE) % k for column, k in strategy.sizes.items()}
+    reports, outcome = strategy.privatize(codes, rng=seed), np.arange(PEOPLE) % 7 % 2
+
+    parts = [
+        travel(Aggregate.of(reports[rows], outcome=outcome[rows], protected=columns), ending)
+        for rows in cut(PEOPLE, seed)
+    ]
+    rates = travel(merge(parts, seed), ending).group_rates(columns)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IndependenceWarning)  # few people
+        expected = group_rates(outcome, reports, columns=columns)
+    assert rates.labels == expected.labels
+    for one, two in ((rates, expected), *((rates.margins[c], expected.margins[c]) for c in columns)):
+        assert str(one.rates) == str(two.rates)
+        assert str(one.shares) == str(two.shares)
+        assert [one.interval(label) for label in one.labels] == [two.interval(label) for label in two.labels]
+
+
+@pytest.mark.parametrize("ending", [".json", ".parquet"])
+def test_a_sum_of_a_later_form_is_refused(ending, tmp_path, monkeypatch):
+    """If this is false, what a later version counts is taken for something else."""
+    total = Aggregate.of(GRR(3, 1).privatize([0, 1, 2], rng=1))
+    for form in (1, 2, 3):
+        monkeypatch.setattr(aggregate_files, "FORMAT", f"evenhand aggregate {form}")
+        total.save(tmp_path / f"{form}{ending}")
+    monkeypatch.undo()
+
+    for form in (1, 2):
+        assert_same(Aggregate.load(tmp_path / f"{form}{ending}").estimate(), total.estimate())
+    with pytest.raises(UnreadableFileError, match=r"form of another version\. Hint: update evenhand"):
+        Aggregate.load(tmp_path / f"3{ending}")
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -39,7 +39,8 @@ def compare(engine, made):
     counted = outcome(lazy, schema)
     has_dictionary = any(pa.types.is_dictionary(field.type) for field in table.schema)
     if engine is DASK and has_dictionary and counted == (EngineError.__name__, None):
-        return  # docs/engines.md says so: Dask cannot group by every dictionary beside other columns
+        # docs/how-to/large-files-and-engines.md: Dask cannot group by every dictionary beside other columns
+        return
     assert counted == outcome(engine.collect(lazy), schema)
 
 

@@ -1,7 +1,7 @@
 """scikit-learn's own checks of an estimator, run on the private logistic regression.
 
 Fitting draws anew in every call, which some of the checks do not expect. The list says which and why, and
-docs/learn-logistic.md says the same.
+docs/catalogue/mitigations/logistic.md says the same.
 """
 
 import re
@@ -81,7 +81,7 @@ def test_what_fails_for_new_draws_passes_with_the_same_ones(check):
 
 def test_the_page_lists_exactly_the_checks_that_fail(root):
     """A list in the docs that is shorter than the truth would be a promise."""
-    page = (root / "docs" / "learn-logistic.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "catalogue" / "mitigations" / "logistic.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `(check_\w+)` \| (.+?) \|$", page, flags=re.MULTILINE))
     failing = {name: reason for name, reason in listed.items() if name not in SKIPPED_AS_RANDOM}
 

@@ -8,7 +8,6 @@ import pyarrow.csv
 import pytest
 from typer.testing import CliRunner
 
-from contract import _limited_loss
 from evenhand.cli.app import app
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.parse import parse
@@ -80,8 +79,9 @@ def test_help_lists_every_mitigation():
 
 class TestOneFileAndOneLine:
     @pytest.fixture(autouse=True)
-    def _registered(self, monkeypatch):
-        monkeypatch.setitem(MITIGATIONS, "limited-loss", _limited_loss.__name__)
+    def _registered(self, monkeypatch, root):
+        monkeypatch.syspath_prepend(root / "examples" / "plugin" / "src")
+        monkeypatch.setitem(MITIGATIONS, "limited-loss", "evenhand_example.mitigation:MITIGATION")
         monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
 
     @pytest.fixture
@@ -121,7 +121,7 @@ class TestOneFileAndOneLine:
         assert found[0].digest != found[1].digest
 
     def test_what_is_missing_is_asked_for(self, towns):
-        with pytest.raises(InvalidParameterError, match="limited-loss=paid_last_year, or 'last_year'"):
+        with pytest.raises(InvalidParameterError, match="limited-loss=paid, or 'last_year'"):
             money_task(mitigations=["limited-loss"])
         with pytest.raises(InvalidParameterError, match="the name of a column as 'last_year'"):
             money_task(mitigations=[{"name": "limited-loss", "last_year": 3}])

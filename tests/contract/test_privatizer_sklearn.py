@@ -1,8 +1,8 @@
 """scikit-learn's own checks of an estimator, run on the privatizer and on private training.
 
 Transforming draws anew in every call, which one of the checks does not expect. The list says which and why,
-and docs/privatizer.md says the same. With secure draws a second call needs a ledger, so the checks run with a
-seed.
+and docs/how-to/train-on-reports.md says the same. With secure draws a second call needs a ledger, so the
+checks run with a seed.
 """
 
 import re
@@ -78,7 +78,7 @@ def test_scikit_learn_finds_nothing_wrong_with_private_classification(estimator,
 
 def test_the_page_lists_exactly_the_checks_that_fail(root):
     """A list in the docs that is shorter than the truth would be a promise."""
-    page = (root / "docs" / "privatizer.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "how-to" / "train-on-reports.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `(check_\w+)` \| (.+?) \|$", page, flags=re.MULTILINE))
     failing = {name: reason for name, reason in listed.items() if name not in SKIPPED_AS_RANDOM}
 

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenhand._formats import canonical_json, format_number, parse_json, version_fault
+from evenhand.app.state.record import StudyRecord
 from evenhand.collect import GRR, Reports
 from evenhand.engine import estimate_file, privatize_file, verify
 from evenhand.errors import EvenhandError, LedgerError
-from evenhand.papers.finished import load_cells, load_records, pack_records
-from evenhand.papers.trials import Trials
+from evenhand.papers.trials import Trials, load_records, pack_records
 from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger, export_ledger, import_ledger, read_entries
 from evenhand.privacy.ledger.chain import Chain
@@ -25,6 +25,7 @@ from evenhand.release import Histogram, Laplace
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import Plan
 from evenhand.study.store.file import APPLICATION
+from evenhand.study.store.packed import load_cells
 from evenhand.study.store.store import Store
 
 SCHEMA = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
@@ -119,6 +120,12 @@ def trial(folder, number):
     return lambda: Trials("x", 1, dict, "trial").load_records(folder)
 
 
+def workbench_study(folder, number):
+    del folder
+    text = StudyRecord(id="0123456789abcdef", name="x", created=0.0).to_json()
+    return lambda: StudyRecord.from_json(text.replace("study 1", f"study {number}"))
+
+
 READERS = {
     "schema,": schema,
     "plan,": plan,
@@ -129,6 +136,7 @@ READERS = {
     "anchor,": anchor,
     "export of a ledger": export,
     "study,": study,
+    "record of a study of the workbench": workbench_study,
     "finished cells": cells,
     "finished records": records,
     "trial of": trial,

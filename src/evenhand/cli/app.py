@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperGroup
 
 from evenhand import __version__
 from evenhand._shared_folders import remove_left_folders
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "demo": "Take a tour on built-in data: five protocols, one report.",
+    "serve": "Open the workbench: from a file to an answer, in the browser.",
     "audit": "Protect a table in many ways and report who pays for it.",
     "schema": "Draft a schema file, or check one against a file.",
     "measure": "Audit predictions that you have: who pays, how much.",
@@ -37,6 +38,7 @@ COMMANDS = {
     "keys": "Make a key to sign releases with, or show one.",
     "datasets": "List the data sets, show one, or fetch one.",
     "reproduce": "Run a paper's study and show its claims beside our numbers.",
+    "doctor": "Show what is installed here, what is missing, what is in force.",
 }
 """Every command and what it does, in the order in which help lists them."""
 
@@ -77,10 +79,11 @@ class _Commands(TyperGroup):
         return super().get_command(ctx, cmd_name)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        for param in self.params:
-            if isinstance(param, TyperOption) and param.name in {"install_completion", "show_completion"}:
-                param.hidden = True  # the docs have it, so that all commands fit on a screen
-        super().format_options(ctx, formatter)
+        # In one line, and without those of completion, which the docs have: so all commands fit on a screen.
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text("--version shows the version; -h or --help helps, after a command too.")
+        self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evenhand.cli import options as shared
 from evenhand.cli.options import protection_option
 from evenhand.cli.terminal.console import wrong_use
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
+from evenhand.study.tasks.release.command import mechanisms_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,18 +34,6 @@ _MEANINGS = {
     "fraction": "the share of records that is swapped",
     "delta": "the chance that the promise may fail, such as 1e-9",
 }
-
-
-def mechanisms_with(parameter: str) -> tuple[str, ...]:
-    """Return the names of the mechanisms that take a parameter.
-
-    >>> mechanisms_with("threshold")
-    ('suppression', 'noisy-suppression', 'thresholded-laplace')
-    """
-    mechanisms: Mapping[str, Any] = MECHANISMS
-    return tuple(
-        name for name, kind in mechanisms.items() if any(field.name == parameter for field in fields(kind))
-    )
 
 
 def _typed_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from evenhand._registry import Registry
+    from evenhand.cli.terminal.console import Terminal
 
 DATA, ROLES, PROTECTION, DESIGN, OUTPUT = PANELS = ("Data", "Roles", "Protection", "Design", "Output")
 """The panels of a help text, in their order."""
@@ -27,6 +30,7 @@ REGISTRIES = {
     "encoders": "evenhand.study.tasks.collect.task:ENCODERS",
     "kinds": "evenhand.study.tasks.registry:KINDS",
     "languages": "evenhand.report.language:LANGUAGES",
+    "measures": "evenhand.measure.added:ADDED_MEASURES",
     "mechanisms": "evenhand.release:MECHANISMS",
     "methods": "evenhand.study.tasks.learn.methods:METHODS",
     "mitigations": "evenhand.decide.mitigate.registry:MITIGATIONS",
@@ -45,13 +49,24 @@ REGISTRIES = {
 
 def names_in(registry: str) -> list[str]:
     """Return the names in one of :data:`REGISTRIES`, as they are now."""
-    module, _, attribute = REGISTRIES[registry].partition(":")
-    return list(getattr(import_module(module), attribute))
+    return list(registry_named(registry))
+
+
+def registry_named(name: str) -> Any:
+    """Return one of :data:`REGISTRIES` itself."""
+    module, _, attribute = REGISTRIES[name].partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def join_names(registry: str) -> str:
     """Return the names in one of :data:`REGISTRIES`, with commas; those with blanks are quoted."""
     return ", ".join(f"'{name}'" if " " in name else name for name in names_in(registry))
+
+
+def warn_of_other_packages(terminal: Terminal, registry: Registry[Any], names: Iterable[object]) -> None:
+    """Say whose word a promise is, where a protocol or mechanism comes from another package."""
+    for package in registry.packages(names):
+        terminal.warn(f"What is promised is the word of the package '{package}'; evenhand has not tested it.")
 
 
 def complete_name(registry: str) -> Callable[[str], list[str]]:

@@ -111,15 +111,13 @@ def repeat_options(typed: Mapping[str, Any]) -> list[str]:
     return [*words, *(["--missing-group"] if typed.get("missing_group") else [])]
 
 
-def open_people(terminal: Terminal, typed: Mapping[str, Any], *, may_draw: bool = True) -> Opened:
+def open_people(terminal: Terminal, typed: Mapping[str, Any]) -> Opened:
     """Return the rows of the data that was named, with the schema that was declared for them.
 
-    Of a file that does not fit, so many rows as were asked for, else a number that is said, are drawn, unless
-    all have to be counted.
+    Of a file that does not fit, so many rows as were asked for, else a number that is said, are drawn.
     """
     declared = None if typed["schema"] is None else with_roles_beside(Schema.load(typed["schema"]), typed)
-    asked = LARGE_FILE_ROWS if typed.get("rows") is None else typed["rows"]
-    rows = asked if may_draw else None
+    rows = LARGE_FILE_ROWS if typed.get("rows") is None else typed["rows"]
     opened = open_typed(
         terminal, typed["data"], typed_format(typed), schema=declared, rows=rows, seed=typed.get("seed") or 0
     )

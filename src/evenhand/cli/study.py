@@ -8,29 +8,34 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from evenhand._notes import Note
 from evenhand._validate import integer
-from evenhand.cli.files import open_typed, typed_format
+from evenhand.cli.compiled import announce_compiling
+from evenhand.cli.files import report_format, typed_format
 from evenhand.cli.options import is_typed
 from evenhand.cli.roles import report_reading
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import stop_code
-from evenhand.cli.terminal.progress import follow_study, round_range, spell_range
+from evenhand.cli.terminal.progress import follow_study
 from evenhand.errors import MissingExtraError, StudyStoreError
+from evenhand.study.intake.planned import open_plan
+from evenhand.study.intake.setup import plan_of
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
-from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
+from evenhand.study.plan.script import ENDINGS
+from evenhand.study.results.writing import files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
 from evenhand.study.run.duration import duration
 from evenhand.study.run.events import Started, Timed
+from evenhand.study.run.expected import grid_size, spell_expected
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store
-from evenhand.study.tasks.shared.rows import sampled_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,38 +176,24 @@ def load_plan(
     if plan.task.kind != kind:
         message = f"{path.name} is a plan of the kind {plan.task.kind}, and not {kind}."
         wrong_use(f"{message} Hint: evenhand audit {plan.task.kind} --plan {path.name}")
-    source = plan.data
-    if typed["data"] is None and source is None:
+    if typed["data"] is None and plan.data is None:
         wrong_use(f"{path.name} names no data. Hint: name a file before the options.")
-    name = typed["data"] or (source and (source.dataset or source.path)) or ""
-    asked = typed_format(typed)
-    if typed["data"] is None and source is not None and source.file_format is not None:
-        asked = source.file_format if asked is None else asked.fill_in(source.file_format)
-    options = source.options if source else None
-    rows = typed.get("rows")
-    if rows is None and source is not None:
-        rows = source.rows
-    seed = typed["seed"] if is_typed(typed.get("seed")) else plan.seed
-    opened = open_typed(terminal, name, asked, schema=plan.schema, options=options, rows=rows, seed=seed)
+    changed, opened = open_plan(
+        plan,
+        data=typed["data"],
+        file_format=typed_format(typed),
+        rows=typed.get("rows"),
+        may_draw="rows" in typed,  # a kind without the option takes all rows
+        seed=typed["seed"] if is_typed(typed.get("seed")) else None,
+        on_format=partial(report_format, terminal),
+    )
     report_reading(terminal, opened)
-    schema = plan.schema or opened.schema
-    said = () if opened.drawn is None else (sampled_sentence(opened.drawn),)
-    notes = (*plan.notes, *(note for note in said if note not in plan.notes))
-    source = replace(opened.source, rows=rows)
-    changed = plan.with_(data=source, schema=schema, notes=notes, **typed_design(typed))
-    return changed, opened.frame
+    return changed.with_(**typed_design(typed)), opened.frame
 
 
 def build_plan(opened: Opened, task: Any, typed: Mapping[str, Any], setup: Setup | None = None) -> Plan:
     """Return the plan of a task for data that was opened, with the rows, repeats and seed that were typed."""
-    own: dict[str, Any] = {"notes": (opened.note,) if opened.note else ()}
-    if setup is not None:
-        own = {"schema": setup.schema, "notes": setup.sentences}
-    if opened.drawn is not None:
-        own["notes"] = (*own["notes"], sampled_sentence(opened.drawn))
-    rows = opened.drawn if typed.get("rows") is None else typed["rows"]
-    source = replace(opened.source, rows=rows)
-    return Plan(data=source, task=task, **own, **typed_design(typed))
+    return plan_of(opened, task, setup, rows=typed.get("rows"), **typed_design(typed))
 
 
 def typed_design(typed: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,23 +235,6 @@ def offer_fewer_rows(run: StudyRun, prepared: Any) -> Plan:
     return plan
 
 
-def spell_expected(seconds: float) -> str:
-    """Return an expected time as a range.
-
-    >>> spell_expected(150)
-    'about 2 to 3.5 min'
-    """
-    return f"about {spell_range(*round_range(seconds))}"
-
-
-def grid_size(plan: Plan) -> str:
-    """Return how many settings, repeats and runs a plan has, in words; settings are those that protect."""
-    protected = [setting for setting in plan.settings() if setting.is_protected]
-    settings, repeats = counted(len(protected), "setting"), counted(plan.repeats, "repeat")
-    baseline = " and the unprotected one" if len(protected) < len(plan.settings()) else ""
-    return f"{settings}{baseline}, {repeats} each: {counted(len(plan.cells()), 'run')}"
-
-
 def follow_run(
     terminal: Terminal,
     plan: Plan,
@@ -293,6 +267,8 @@ def follow_run(
         with follow_study(terminal) as follow:
 
             def tell(event: Any) -> None:
+                if isinstance(event, Started) and event.total > event.done:
+                    announce_compiling(terminal)
                 if resume and isinstance(event, Started):
                     terminal.say("Resume", f"{_describe_kept_runs(event)}{changes}")
                 follow(event)
@@ -323,15 +299,6 @@ def check_script(path: Path | None) -> None:
         wrong_use(f"There is a file {path.name} already. Hint: choose another name for --save-script.")
     if not path.absolute().parent.is_dir():
         wrong_use(f"The folder {path.parent} is not there. Hint: make it, or name another for --save-script.")
-
-
-def write_script(path: Path, plan: Plan, *, language: str) -> Path:
-    """Write the Python that repeats a plan, as a script or a notebook by its ending."""
-    cells = plan.task.script(plan, name=path.stem, language=language)
-    text = as_script(cells) if path.suffix.lower() == ENDINGS[0] else as_notebook(cells)
-    with path.open("x", encoding="utf-8") as file:
-        file.write(text)
-    return path
 
 
 def _describe_kept_runs(event: Started) -> str:
@@ -370,19 +337,16 @@ def explain_resume(plan: Plan, folder: Path) -> str:
     return f" ({words})" if words else ""
 
 
-def write_results(
+def write_files(
     terminal: Terminal, results: Results, out: Path, *, chosen: Setting | None = None, language: str = "en"
 ) -> dict[str, Path]:
     """Write what goes beside the store, and return the path of each file by its word.
 
-    The report is about the chosen setting, if there is one.
+    The report is about the chosen setting, if there is one. Where it needs a package that is missing, the
+    terminal says so.
     """
-    report, cells = out / "report.html", out / "cells.csv"
-    results.to_csv(cells)
-    files = {"Report": report, "Plan": out / "plan.toml", "Cells": cells, "Store": out / "study.db"}
     try:
-        results.report(report, chosen=chosen, language=language)
+        return write_results(results, out, chosen=chosen, language=language)
     except MissingExtraError as error:
         terminal.warn(f"No report was written. {error}")
-        del files["Report"]
-    return files
+        return {word: path for word, path in files_in(out).items() if word != "Report"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.datasets.dataset import DataSet, FileRecord, Provenance
-from evenhand.datasets.download.files import Reader
+from evenhand.datasets.download.files import Reader, places
 from evenhand.datasets.entry import Description, choose_options
 from evenhand.errors import ChecksumError, InvalidParameterError, UnknownNameError
 from evenhand.table.frames import make_frame
@@ -73,6 +73,33 @@ def describe(name: str) -> Description:
     entry = _entry(name)
     parts = ("about", "citation", "options", "files", "departures", "built_in")
     return Description(name=name, title=DATASETS[name], **{part: getattr(entry, part) for part in parts})
+
+
+def describe_place(name: str) -> str:
+    """Say whether the files of a data set are on this machine.
+
+    Examples
+    --------
+    >>> describe_place("causal")
+    'built in'
+    """
+    description = describe(name)
+    if description.built_in:
+        return "built in"
+    folders = [place.folder for place in places(None)]
+    here = [
+        any((folder / f"{file.stem}{end}").is_file() for folder in folders for end in (".csv.gz", ".csv"))
+        for file in description.files
+    ]
+    if all(here):
+        return "on this machine"
+    if any(here):
+        return "partly on this machine"
+    return (
+        "downloaded when asked for"
+        if any(file.download for file in description.files)
+        else "to be got by hand"
+    )
 
 
 def load(

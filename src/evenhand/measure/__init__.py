@@ -7,6 +7,7 @@ pages, and is found by its name when it is first used: no module of this package
 from importlib import import_module
 from typing import Any
 
+from evenhand.measure.added import GroupMeasure
 from evenhand.measure.alpha import BiasEstimate, alpha_fairness, bias_from_runs, l1_bias
 from evenhand.measure.bootstrap import bootstrap_interval
 from evenhand.measure.counts import RATES, CountTable, GroupRates, count_table
@@ -27,6 +28,7 @@ __all__ = [
     "RATES",
     "BiasEstimate",
     "CountTable",
+    "GroupMeasure",
     "GroupRates",
     "GroupReport",
     "Interval",

@@ -17,6 +17,7 @@ import numpy as np
 
 from evenhand._validate import kind_of, refuse
 from evenhand.measure import gaps
+from evenhand.measure.added import added_measure
 from evenhand.measure.columns import (
     check_label,
     check_name,
@@ -130,8 +131,10 @@ class GroupReport:
     # -- by name ---------------------------------------------------------------------------------
 
     def value(self, measure: str) -> Measured:
-        """Return a measure by its name; see :data:`MEASURES`."""
-        check_name("Measure", measure, gaps.MEASURES)
+        """Return a measure by its name: one of :data:`MEASURES`, or one that another package adds."""
+        added = added_measure(measure)
+        if added is not None:
+            return Measured(added.value_of(self.table), added.reason_for(self.table))
         if measure == "auc":
             number = math.nan if self.ranking is None else self.ranking.area
         else:
@@ -140,7 +143,9 @@ class GroupReport:
 
     def reason(self, measure: str) -> str:
         """Return why a measure is undefined; nothing if it has a value."""
-        check_name("Measure", measure, gaps.MEASURES)
+        added = added_measure(measure)
+        if added is not None:
+            return added.reason_for(self.table)
         if measure == "auc" and self.ranking is None:
             return "No scores were given; of 0/1 predictions this area would be balanced_accuracy."
         counted = "balanced_accuracy" if measure == "auc" else measure
@@ -171,6 +176,9 @@ class GroupReport:
         reason = self.reason(measure)
         if reason:
             return Interval(math.nan, math.nan, level, "none", exact=False, reason=reason)
+        added = added_measure(measure)
+        if added is not None:
+            return added.interval_of(self.table, level)
         if self.ranking is not None and measure == "auc":
             low, high = self.ranking.limits(level)
             return self._interval(low, high, level, self.ranking.method, exact=False)
@@ -385,7 +393,8 @@ def group_report(
         called so. `privileged` may be a group or its label. For crossed columns such a mapping by column.
     frame : pandas, Polars, Arrow or lazy frame, optional
         Where the columns are: those above are then names of columns, several for a crossed `group`. A lazy
-        frame is counted where its rows are and takes neither scores nor weights, see :doc:`/engines`.
+        frame is counted where its rows are and takes neither scores nor weights, see
+        :doc:`/how-to/large-files-and-engines`.
 
     Returns
     -------

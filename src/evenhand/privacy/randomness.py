@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Words = npt.NDArray[np.uint64]
 
-__all__ = ["KeyedSource", "RunKey", "SecureSource", "SeededSource", "Source", "source_from"]
+__all__ = ["RunKey", "SecureSource", "SeededSource", "Source", "source_from"]
 
 ciphers = lazy("cryptography.hazmat.primitives.ciphers")
 
@@ -122,80 +122,23 @@ class AuditSource(SecureSource):
         return "AuditSource()"
 
 
-class KeyedSource(Source):
-    r"""Words that only whoever has a secret key of 256 bits can draw again, fit for a release.
-
-    It is for a long release that may be interrupted: the work is cut into units, each has a stream of its own
-    that depends on the key and the unit's name alone, and a unit that has to be drawn again gets the same
-    words. So nobody ever gets a second report, and results do not depend on who draws which unit when.
-
-    The stream is that of AES-CTR, with a key of 128 bits and a first counter of 128 bits that are the keyed
-    BLAKE2b hash of the name. The key must come from the operating system (:meth:`new_key`), be kept where
-    nobody else can read it, and be destroyed before the release is given away: whoever has it can take the
-    noise off.
-
-    **Guarantee.** Words are uniform and independent, within a unit and between units, as far as anybody can
-    tell who has no key, cannot tell AES-128 from a random permutation and cannot tell keyed BLAKE2b from a
-    random function.
-
-    Parameters
-    ----------
-    key : bytes
-        32 secret bytes.
-    name : str
-        The unit; no two units of a key may have the same.
-
-    Examples
-    --------
-    >>> key = KeyedSource.new_key()
-    >>> first, again = (KeyedSource(key, "file 0, batch 1").words(3) for _ in range(2))
-    >>> bool((first == again).all()), KeyedSource(key, "file 0, batch 1").simulated
-    (True, False)
-    """
-
-    kind = "secure"
-    simulated = False
-
-    def __init__(self, key: bytes, name: str) -> None:
-        if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
-            raise InvalidParameterError(
-                "key", owner="KeyedSource", must_be=f"{_KEY_BYTES} secret bytes", got="something else"
-            )
-        secret = hashlib.blake2b(name.encode("utf-8"), key=key, digest_size=32).digest()
-        self._name = name
-        self._stream = _cipher_stream(secret)
-
-    @staticmethod
-    def new_key() -> bytes:
-        """Return a key from the operating system's secure generator."""
-        return os.urandom(_KEY_BYTES)
-
-    def words(self, count: int) -> Words:
-        """Return the next `count` words of the unit's stream."""
-        count = integer("count", count, owner="KeyedSource.words", low=0)
-        return _fill(np.empty(count + _SPARE, dtype=np.uint64), self._stream)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("A KeyedSource is not copied or stored: two copies would draw the same words.")
-
-    def __repr__(self) -> str:
-        return f"KeyedSource({self._name!r})"
-
-
 class RunKey:
-    r"""A secret of one run, from which each position of the run has a stream of its own.
+    r"""A secret of one run, from which each piece of the run has a stream of its own.
 
-    Workers of a cluster may do a piece of work again: it failed, or another worker was slow. With
-    :class:`SecureSource` the second try would draw anew, and whoever sees both has two reports of each
-    person. With a key the second try gives the words of the first.
+    A piece of work may be done twice: a run was interrupted and is taken up again, a worker of a cluster
+    failed, or was slow. With :class:`SecureSource` the second try would draw anew, and whoever sees both has
+    two reports of each person. With a key the second try gets the words of the first, and results do not
+    depend on who draws which piece when.
 
-    The stream at a position is the AES-CTR key stream whose key and counter are the HMAC-SHA256 of the
-    position under the secret. Positions are written so that two of them never have the same bytes.
+    The stream of a piece is the AES-CTR key stream whose key and counter, 128 bits each, are a hash of the
+    piece under the secret: the HMAC-SHA256 of a position on a cluster (:meth:`stream`), the keyed BLAKE2b of
+    the name of a unit of rows in a file (:meth:`unit`). Positions are written so that two of them never have
+    the same bytes; no two units of a key may have the same name.
 
-    **Guarantee.** The words of all positions are uniform and independent as far as anybody can tell who has
-    not got the secret, cannot tell HMAC-SHA256 from a random function, and cannot tell AES-128 from a random
-    permutation. Whoever has the secret can draw everything again and take the noise off: it is kept no
-    longer than the run.
+    **Guarantee.** The words of all pieces are uniform and independent as far as anybody can tell who has not
+    got the secret, cannot tell HMAC-SHA256 or keyed BLAKE2b from a random function, and cannot tell AES-128
+    from a random permutation. Whoever has the secret can draw everything again and take the noise off: it is
+    kept where nobody else can read it, and no longer than the run.
 
     Parameters
     ----------
@@ -227,7 +170,12 @@ class RunKey:
 
     def stream(self, *position: int | str | bytes) -> Source:
         """Return the source of one position, which starts at its first word every time."""
-        return _KeyedSource(self._derive(b"stream", position))
+        return _KeyedSource(self._derive(b"stream", position), "stream(...)")
+
+    def unit(self, name: str) -> Source:
+        """Return the source of a unit of rows by its name, which starts at its first word every time."""
+        secret = hashlib.blake2b(name.encode("utf-8"), key=self.secret, digest_size=32).digest()
+        return _KeyedSource(secret, f"unit({name!r})")
 
     def digest(self, *position: int | str | bytes) -> hmac.HMAC:
         """Return an HMAC-SHA256 to feed: what it says of private rows means nothing without the key."""
@@ -241,20 +189,23 @@ class RunKey:
 
 
 class _KeyedSource(Source):
-    """The stream of one position of a run; a release, since its key came from the secure generator."""
+    """The stream of one piece of a run; a release, since its key came from the secure generator."""
 
     kind = "secure"
     simulated = False
 
-    def __init__(self, secret: bytes) -> None:
-        self._stream = _cipher_stream(secret)
+    def __init__(self, secret: bytes, origin: str) -> None:
+        self._stream, self._origin = _cipher_stream(secret), origin
 
     def words(self, count: int) -> Words:
         count = integer("count", count, owner="RunKey.stream", low=0)
         return _fill(np.empty(count + _SPARE, dtype=np.uint64), self._stream)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("A source of a RunKey is not copied or stored: two copies would draw the same words.")
+
     def __repr__(self) -> str:
-        return "RunKey(secret).stream(...)"
+        return f"RunKey(secret).{self._origin}"
 
 
 class SeededSource(Source):
@@ -356,6 +307,15 @@ class SeededSource(Source):
 
     def __repr__(self) -> str:
         return self._origin
+
+
+def secret_text(size: int = 16) -> str:
+    """Return so many random bytes of the operating system in hexadecimal digits: a name nobody can guess.
+
+    >>> len(secret_text(8))
+    16
+    """
+    return os.urandom(size).hex()
 
 
 def _stream(room: Words) -> Words:

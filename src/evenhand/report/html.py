@@ -16,7 +16,7 @@ from importlib import import_module
 from io import BytesIO
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand._lazy import lazy
 from evenhand.errors import MissingExtraError
@@ -38,6 +38,9 @@ pa = lazy("pyarrow")  # takes time to import
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ORDERS = 6
+_MOST_ROWS = 200
+"""So many rows of a chart's numbers are shown; all are in its CSV."""
+
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 _LONGEST = 60
 _LARGE = 400_000
@@ -82,8 +85,46 @@ def render(page: Page) -> str:
     True
     """
     with written_in(page.language):
-        template = _environment().get_template("page.html.j2")
+        template = _template("page.html.j2")
         return str(template.render(page=page, sections=list(_sections(page)), **_styles()))
+
+
+def render_fragment(page: Page, *, part: Literal["answer", "findings"]) -> str:
+    """Return a part of a page as HTML to stand inside another document, escaped as in a report.
+
+    Parameters
+    ----------
+    page : Page
+    part : {"answer", "findings"}
+        The question, its answers, key numbers and notes; or the sections with their charts and tables,
+        and how it was done.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MissingExtraError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from evenhand.report import Page
+    >>> "<h1>Who pays?</h1>" in render_fragment(Page(question="Who pays?", answers=()), part="answer")
+    True
+    """
+    names = {"answer": ("answer", "notes"), "findings": ("findings", "foot")}[part]
+    with written_in(page.language):
+        sections = list(_sections(page, chart_tables=True)) if part == "findings" else []
+        values = {"page": page, "sections": sections}
+        return "\n".join(str(_template(f"{name}.html.j2").render(values)) for name in names)
+
+
+@cache
+def style_sheet() -> str:
+    """Return the styles of every page: the colours of both themes first, then the parts."""
+    return str(_template("style.css.j2").render(_styles()))
 
 
 def write(page: Page, path: str | os.PathLike[str]) -> None:
@@ -135,6 +176,10 @@ def _extra(module: str) -> Any:
         raise MissingExtraError("jinja2", feature="A report", extra="report") from None
 
 
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
+
+
 @cache
 def _environment() -> Any:
     jinja2 = _extra("jinja2")
@@ -166,14 +211,19 @@ def _styles() -> dict[str, Any]:
     }
 
 
-def _sections(page: Page) -> Iterator[dict[str, Any]]:
-    """Yield sections with their pictures rebuilt and the links of their figures, in reading order."""
+def _sections(page: Page, *, chart_tables: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield sections with their pictures rebuilt and the links of their figures, in reading order.
+
+    With `chart_tables`, each chart has its numbers as a table, too, for documents that are read and not sent.
+    """
     links = data_links(page)
     place = 0
     for ordinal, section in enumerate(page.sections, start=1):
         charts, tables = [], []
         for chart in section.charts:
-            charts.append({"chart": chart, "link": links.get(place), **_pictures(chart, place)})
+            numbers = _numbers(chart) if chart_tables and chart.data else None
+            pictures = _pictures(chart, place)
+            charts.append({"chart": chart, "link": links.get(place), "numbers": numbers, **pictures})
             place += 1
         for table in section.tables:
             orders = list(_orders(table))
@@ -186,6 +236,28 @@ def _sections(page: Page) -> Iterator[dict[str, Any]]:
             "charts": charts,
             "tables": tables,
         }
+
+
+def _numbers(chart: Chart) -> dict[str, Any]:
+    """Return the numbers of a chart as rows of text, as many as people read."""
+    columns = [list(values) for values in chart.data.values()]
+    rows = list(zip(*columns, strict=True))[:_MOST_ROWS]
+    texts = [[_cell_text(value) for value in row] for row in rows]
+    return {
+        "header": [name.replace("_", " ") for name in chart.data],
+        "rows": texts,
+        "left": len(columns[0]) - len(rows),
+    }
+
+
+def _cell_text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    return (
+        number(int(value), 0) if isinstance(value, Integral) else f"{float(value):.4g}".replace("-", "\u2212")
+    )
 
 
 def _orders(table: Table) -> Iterator[tuple[str, list[int]]]:

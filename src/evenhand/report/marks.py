@@ -89,6 +89,8 @@ class GroupRow:
         Whether there are too few people to say anything of the group.
     strong : bool
         Whether the words above are about it.
+    group : str
+        Its label in the results, by which it can be drawn alone.
     """
 
     label: str
@@ -96,6 +98,7 @@ class GroupRow:
     rate: Estimate
     few: bool = False
     strong: bool = False
+    group: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ a sentence becomes bold, and nothing else is special.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -179,6 +179,9 @@ class Chart:
         What each row of panels is, if there are several rows.
     columns : int
         How many panels stand side by side at the desk.
+    draw_group : callable, optional
+        Draws the same of one group alone, by its label in the results. A chart without it is about no group,
+        or about all of them together.
     """
 
     name: str
@@ -190,6 +193,7 @@ class Chart:
     legend: Sequence[LegendKey] = ()
     rows: Sequence[str] = ()
     columns: int = 1
+    draw_group: Callable[[str], Chart] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

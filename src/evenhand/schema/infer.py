@@ -196,7 +196,7 @@ def _domain(name: str, series: nw.Series[Any], how: Inference) -> tuple[Domain, 
 # --- dates and bands ------------------------------------------------------------------------------
 
 
-def _date_forms(series: nw.Series[Any]) -> tuple[str, ...]:
+def date_forms(series: nw.Series[Any]) -> tuple[str, ...]:
     """Return the forms in which a column has dates; several if day and month cannot be told apart."""
     if series.dtype in _DATED:
         return (ISO,)
@@ -214,7 +214,7 @@ def why_no_categories(series: nw.Series[Any]) -> tuple[str, str]:
 
     Both are empty for other columns; the band is, where there can be none.
     """
-    forms = _date_forms(series)
+    forms = date_forms(series)
     if len(forms) > 1:
         return f"holds dates, {_ASK_FOR_ORDER.format(forms=' or '.join(forms))}", f"10y:{forms[0]}"
     if forms:
@@ -227,7 +227,7 @@ def _banded(name: str, series: nw.Series[Any], how: Inference) -> Domain:
     width, _, written = how.band.partition(":")
     if series.dtype.is_numeric():
         return _banded_numbers(name, series, how.band)
-    forms = (written,) if written else _date_forms(series)
+    forms = (written,) if written else date_forms(series)
     if len(forms) > 1:
         _refuse(name, f"holds dates, {_ASK_FOR_ORDER.format(forms=' or '.join(forms))}", _ORDER)
     if not forms:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,19 @@ def names_several(path: str | os.PathLike[str]) -> bool:
     return Path(text).is_dir() or (any(sign in text for sign in _WILD) and not os.path.lexists(text))
 
 
+def would_be_read(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> bool:
+    """Whether a file, once written, would be one of those that a folder or a pattern stands for.
+
+    >>> would_be_read("data/*.parquet", "data/new.parquet"), would_be_read("data/*.parquet", "new.parquet")
+    (True, False)
+    """
+    if not names_several(path):
+        return False
+    if Path(path).is_dir():
+        return os.path.realpath(Path(out).parent) == os.path.realpath(path)
+    return fnmatch(os.path.abspath(out), os.path.abspath(path))  # noqa: PTH100 - dots may lead out and in again
+
+
 def find_parts(path: str | os.PathLike[str], *, endings: Iterable[str]) -> Parts:
     """Return the files that a path stands for.
 
@@ -90,6 +104,8 @@ def find_parts(path: str | os.PathLike[str], *, endings: Iterable[str]) -> Parts
         found = [Path(file) for file in glob.glob(text, recursive=True, include_hidden=True)]  # noqa: PTH207
     ends = tuple(endings)
     files = [file for file in found if _is_wanted(file, ends, name, is_named=not is_folder)]
+    if not found and not is_folder:
+        refuse(name, "no file has a name that this pattern stands for.")
     if not files:
         listed = ", ".join(ends)
         refuse(name, f"no file of it has rows. Hint: names of such files end with {listed}.")

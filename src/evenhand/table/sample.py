@@ -58,23 +58,51 @@ def read_or_sample(
     """
     parts = find_parts(path, endings=ENDINGS)
     try:
-        _refuse_many_bytes(parts, limits)
-        tables = [read(file, schema=schema, limits=limits, file_format=file_format) for file in parts.files]
-        return ReadRows(tables[0] if parts.is_alone else _join(tables))
+        if parts.is_alone:
+            return ReadRows(read(parts.files[0], schema=schema, limits=limits, file_format=file_format))
+        return ReadRows(_read_parts(path, parts, schema, limits, file_format))
     except LimitExceededError as error:
         if rows is None or error.limit != "bytes":
             raise
     rows = integer("rows", rows, owner="read_or_sample", low=1)
     drawn = sample_rows(path, rows, source=source, schema=schema, file_format=file_format)
-    if schema is None and file_form(parts.files[0], owner="read") == "csv":
-        drawn = _find_types(drawn, detect_file_format(path, file_format, limits=STREAM_LIMITS))
-    return ReadRows(drawn, rows)
+    return ReadRows(_with_types(drawn, path, parts, schema, file_format), rows)
 
 
-def _refuse_many_bytes(parts: Parts, limits: Limits) -> None:
-    """Refuse several files that together are larger than one may be."""
-    if not parts.is_alone and sum(file.stat().st_size for file in parts.files) > limits.bytes:
-        over_limit(parts.name, f"its files hold more than {limits.bytes:,} bytes.", limit="bytes")
+def _read_parts(
+    path: str | os.PathLike[str],
+    parts: Parts,
+    schema: Schema | None,
+    limits: Limits,
+    file_format: FileFormat | None,
+) -> pa.Table:
+    """Return the rows of several files, which together may not be larger than one may be."""
+    why = f"its files hold more than {limits.bytes:,} bytes."
+    if sum(file.stat().st_size for file in parts.files) > limits.bytes:
+        over_limit(parts.name, why, limit="bytes")
+    columns = None if schema is None else _needed(schema)
+    asked: Any = {"schema": schema, "columns": columns, "file_format": file_format}
+    tables, size = [], 0
+    with open_batches(path, limits=STREAM_LIMITS, **asked) as batches:
+        for batch in batches:
+            size += batch.nbytes
+            if size > limits.table_bytes:
+                over_limit(parts.name, why, limit="bytes")
+            tables.append(_plain(pa.Table.from_batches([batch])))
+    return _with_types(_join(tables), path, parts, schema, file_format)
+
+
+def _with_types(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    parts: Parts,
+    schema: Schema | None,
+    file_format: FileFormat | None,
+) -> pa.Table:
+    """Return rows of text files in the types that all of them have, where no schema says them."""
+    if schema is not None or file_form(parts.files[0], owner="read") != "csv":
+        return table
+    return _find_types(table, detect_file_format(path, file_format, limits=STREAM_LIMITS))
 
 
 def sample_rows(
@@ -138,7 +166,7 @@ def _join(tables: list[pa.Table]) -> pa.Table:
 
 
 def _find_types(table: pa.Table, written: FileFormat) -> pa.Table:
-    """Return text of a CSV file in the types that the rows drawn have, as a reader of whole files does."""
+    """Return text of CSV files in the types that these rows have, as a reader of one file does."""
     text = io.BytesIO()
     arrow_csv.write_csv(table, text)
     text.seek(0)

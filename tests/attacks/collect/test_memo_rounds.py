@@ -55,7 +55,7 @@ def test_when_a_value_changes_is_not_hidden():
 
 
 def test_two_rounds_of_grr_by_hand():
-    """The computation in docs/memo.md."""
+    """The computation in docs/how-to/collect-a-column.md."""
     p, q = (Fraction(2, 3), Fraction(1, 3))
     stays = {("a", "a"): p, ("b", "b"): q}
     changes = {(y, z): (p if y == "a" else q) * (p if z == "b" else q) for y in "ab" for z in "ab"}

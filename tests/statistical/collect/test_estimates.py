@@ -187,7 +187,7 @@ def test_drawn_intervals_cover_as_the_sums_say(name):
         assert 5 * binomial_pvalue(held, runs, min(1.0, expected)) > ALPHA
 
 
-# --- the bias of the projection, as printed in docs/estimates.md ------------------------------------
+# --- the bias of the projection, as printed in docs/background/estimates.md ------------------------
 
 
 PROJECTED = np.array([0.5, 0.25, 0.1, 0.05] + [0.1 / 16] * 16)

@@ -88,3 +88,14 @@ def test_the_examples_of_a_kind_can_be_parsed(kind):
     assert examples
     for example in examples:
         assert parse_names(typer.main.get_command(app), shlex.split(example)) == ["audit", kind]
+
+
+def test_the_page_of_commands_states_the_defaults_of_the_help(call):
+    """Who plans a study from the page must get the study that it describes."""
+    part = (ROOT / "docs" / "command-line.md").read_text("utf-8").split("### What is run")[1].split("###")[0]
+    stated = dict(re.findall(r"^\| `(--[a-z]+)` \| `([^`]+)`", part, re.MULTILINE))
+    shown = " ".join(call("audit", "collect", "--help").stdout.split())
+    defaults = {name: re.search(rf"{name}\b[^\[]*\[([^\]]*)\]", shown)[1] for name in stated}
+
+    assert {"--epsilon", "--protocol", "--split", "--repeats"} <= set(stated)
+    assert {name: default.split(";")[0] for name, default in defaults.items()} == stated

@@ -36,7 +36,7 @@ def survey(script, monkeypatch, capsys):
 
 def test_it_prints_what_the_tutorial_shows(root, script):
     """A tutorial whose output cannot be had is worse than none."""
-    page = (root / "docs" / "survey.md").read_text("utf-8")
+    page = (root / "docs" / "start" / "survey-team.md").read_text("utf-8")
     shown = re.search(r"```text\n\$ python examples/survey.py --seed 7\n(.*?)```", page, re.DOTALL).group(1)
     command = [sys.executable, script, "--seed", "7"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")

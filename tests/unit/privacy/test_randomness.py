@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy import randomness
-from evenhand.privacy.randomness import KeyedSource, SecureSource, SeededSource, Source, source_from
+from evenhand.privacy.randomness import SecureSource, SeededSource, Source, source_from
 
 # NIST SP 800-38A, F.5.1, CTR-AES128: key, first counter, and plaintext XOR ciphertext of two blocks.
 KEY = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
@@ -392,42 +392,9 @@ def test_as_many_words_come_as_are_asked_for(source, count):
 
 def test_the_names_are_the_public_ones():
     assert randomness.__all__ == [
-        "KeyedSource",
         "RunKey",
         "SecureSource",
         "SeededSource",
         "Source",
         "source_from",
     ]
-
-
-def test_a_keyed_source_gives_each_unit_a_stream_of_its_own():
-    """If this is false, two units share their noise, or a unit that is drawn again gets other reports."""
-    key, other = KeyedSource.new_key(), KeyedSource.new_key()
-    first = KeyedSource(key, "unit 0").words(1_000)
-
-    assert (first == KeyedSource(key, "unit 0").words(1_000)).all()
-    for source in (KeyedSource(key, "unit 1"), KeyedSource(other, "unit 0")):
-        assert not np.isin(source.words(1_000), first).any()
-    assert key != other
-    assert len(key) == 32
-
-
-def test_a_keyed_stream_does_not_depend_on_how_it_is_asked_for():
-    key = bytes(range(32))
-    whole, source = KeyedSource(key, "a").words(70_001), KeyedSource(key, "a")
-    parts = [source.words(count) for count in (1, 0, 2, 5, 33_000, 36_993)]
-
-    assert (np.concatenate(parts) == whole).all()
-    assert (KeyedSource(key, "a").refills()(3) == whole[:3]).all()
-
-
-def test_a_keyed_source_is_no_simulation_and_tells_no_key():
-    source = KeyedSource(bytes(32), "unit 3")
-
-    assert (source.kind, source.simulated, repr(source)) == ("secure", False, "KeyedSource('unit 3')")
-    with pytest.raises(TypeError, match="not copied"):
-        pickle.dumps(source)
-    for key in (bytes(31), "0" * 32):
-        with pytest.raises(InvalidParameterError, match="32 secret bytes"):
-            KeyedSource(key, "unit")

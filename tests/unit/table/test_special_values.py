@@ -17,7 +17,7 @@ import pytest
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table, read_csv, read_parquet
 
-PAGE = pathlib.Path(__file__).parents[3] / "docs" / "special-values.md"
+PAGE = pathlib.Path(__file__).parents[3] / "docs" / "background" / "files-and-tables.md"
 DOMAINS = {
     "text": Domain.categorical(["", "1", "a", "true"]),
     "whole numbers": Domain.integers(-(2**62), 2**53 + 1),

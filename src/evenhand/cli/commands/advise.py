@@ -11,7 +11,7 @@ import typer
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
 from evenhand.cli.roles import assign_roles, open_people
-from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_results
+from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_files
 from evenhand.cli.tasks.base import TaskCommand
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import as_lines
@@ -110,7 +110,7 @@ class AdviseCommand(TaskCommand):
         terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
         rows = profile(prepare(run.plan, frame=run.frame))
         advice = results.advise(**limits, profile=rows, folder=shorten_path(run.folder))
-        files = write_results(terminal, results, run.folder, chosen=advice.recommendation)
+        files = write_files(terminal, results, run.folder, chosen=advice.recommendation)
         code = FAILED if results.failures else 0
         paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
         terminal.object({"command": self.name, **advice.to_dict(), "files": paths, "exit": code})

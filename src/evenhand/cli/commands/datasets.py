@@ -12,7 +12,7 @@ from evenhand.cli.help import PanelCommand
 from evenhand.cli.options import DATA, argument, complete_name
 from evenhand.cli.terminal.console import Column, Terminal
 from evenhand.datasets import DATASETS, describe, load
-from evenhand.datasets.download.files import places
+from evenhand.datasets.registry import describe_place
 
 EXAMPLE = """\
   evenhand datasets
@@ -51,7 +51,7 @@ def datasets(context: typer.Context, *, as_json: shared.AsJson = False, quiet: O
     if context.invoked_subcommand is not None:
         return
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    rows = [{"name": name, "title": title, "where": _where(name)} for name, title in DATASETS.items()]
+    rows = [{"name": name, "title": title, "where": describe_place(name)} for name, title in DATASETS.items()]
     terminal.object({"command": "datasets", "datasets": rows, "places": _PLACES, "exit": 0})
     if quiet and not as_json:
         for row in rows:
@@ -77,7 +77,7 @@ def show(name: Name, *, as_json: shared.AsJson = False) -> None:
             "options": [str(option) for option in description.options],
             "files": [str(file) for file in description.files],
             "departures": list(description.departures),
-            "where": _where(name),
+            "where": describe_place(name),
             "exit": 0,
         }
     )
@@ -89,7 +89,7 @@ def show(name: Name, *, as_json: shared.AsJson = False) -> None:
         ("Option", description.options),
         ("File", description.files),
         ("Differs", description.departures),
-        ("Here", [_where(name)]),
+        ("Here", [describe_place(name)]),
     ):
         for text in texts:
             terminal.fact(word, str(text))
@@ -108,24 +108,3 @@ def fetch(name: Name, *, as_json: shared.AsJson = False, quiet: shared.Quiet = F
         {"command": "datasets", "name": name, "rows": rows, "files": files, "licence": licence, "exit": 0}
     )
     terminal.fact("Ready", f"{name}, {rows:,} rows, checked; licence: {licence}")
-
-
-def _where(name: str) -> str:
-    """Say whether the files of a data set are on this machine."""
-    description = describe(name)
-    if description.built_in:
-        return "built in"
-    folders = [place.folder for place in places(None)]
-    here = [
-        any((folder / f"{file.stem}{end}").is_file() for folder in folders for end in (".csv.gz", ".csv"))
-        for file in description.files
-    ]
-    if all(here):
-        return "on this machine"
-    if any(here):
-        return "partly on this machine"
-    return (
-        "downloaded when asked for"
-        if any(file.download for file in description.files)
-        else "to be got by hand"
-    )

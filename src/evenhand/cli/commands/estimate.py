@@ -19,11 +19,13 @@ from evenhand.cli.options import (
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.progress import follow_rows
 from evenhand.collect.estimates.aggregate_files import ENDINGS
-from evenhand.collect.estimates.group_rates_views import possible_gap, rate_text
+from evenhand.collect.estimates.group_rates_views import HIDDEN, possible_gap, rate_text
 from evenhand.engine.estimates import FileEstimates, estimate_file
+from evenhand.measure.report_text import group_text
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
 from evenhand.report.words import epsilon_of
 from evenhand.table import side_files as beside
+from evenhand.table.parts import would_be_read
 from evenhand.table.write import replacing_together, write_csv_into
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   evenhand estimate reports.csv
   evenhand estimate reports.parquet --column race --by hired --positive yes --csv shares.csv
+  evenhand estimate reports.parquet --by hired --positive yes --protected sex,race \\
+      --privileged m,white
   evenhand estimate north/reports.parquet --aggregate sums/north.json
   evenhand estimate sums
 """
@@ -55,9 +59,13 @@ def estimate(  # noqa: PLR0913 - one option each
     ] = None,
     by: Annotated[str | None, data_option("COLUMN", "An outcome in the clear: its rate by group.")] = None,
     positive: Annotated[str | None, data_option("VALUE", "The outcome that counts. [1]")] = None,
-    privileged: Annotated[
-        str | None, role_option("VALUE", "The group that others are compared with.")
+    protected: Annotated[
+        str | None,
+        role_option(
+            "COLUMNS", "Whose groups have rates; several, with commas, are crossed. [each by itself]"
+        ),
     ] = None,
+    privileged: shared.Privileged = None,
     level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = _DEFAULTS["level"],
     consistent: Annotated[
         bool, design_option("", "Also show shares from 0 to 1 that add up to one.", "--consistent")
@@ -78,12 +86,15 @@ def estimate(  # noqa: PLR0913 - one option each
     """Estimate frequencies and group gaps from randomised reports.
 
     Shows the share of people with each value, with intervals; with --by also the rate of an outcome in each
-    true group. Files of any length are read in batches. A folder, or a pattern in quotation marks such as
-    'reports/*.parquet', is counted as one; saved sums are merged, and none is counted twice.
+    true group, and with --protected in each combination of several columns. Files of any length are read in
+    batches. A folder, or a pattern in quotation marks such as 'reports/*.parquet', is counted as one; saved
+    sums are merged, and none is counted twice.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
+    _refuse_among_inputs(reports, {"--csv": csv, "--aggregate": aggregate})
     _refuse_inputs(csv, reports, guarantee, schema)
     _refuse_taken(aggregate)
+    groups = () if protected is None else split_list([protected])
     with follow_rows(terminal, "Counting") as progress:
         estimates = estimate_file(
             reports,
@@ -92,7 +103,8 @@ def estimate(  # noqa: PLR0913 - one option each
             columns=split_list(columns) or None,
             by=by,
             positive=positive,
-            privileged=privileged,
+            protected=groups or None,
+            privileged=privileged if len(groups) < 2 or privileged is None else split_list([privileged]),
             level=level,
             simulated="allow" if simulated else "refuse",
             batch_rows=batch_rows,
@@ -107,6 +119,14 @@ def estimate(  # noqa: PLR0913 - one option each
         written["Sum"] = str(aggregate)
     terminal.files(written)
     terminal.object(_object(estimates, written))
+
+
+def _refuse_among_inputs(reports: Path, outputs: dict[str, Path | None]) -> None:
+    """Refuse to write among the files of a folder or a pattern, of which it would be one the next time."""
+    for flag, place in outputs.items():
+        if place is not None and would_be_read(reports, place):
+            why = f"{flag} is among the files of REPORTS, of which it would be one."
+            wrong_use(f"{why} Hint: choose another folder.")
 
 
 def _refuse_inputs(csv: Path | None, reports: Path, guarantee: Path | None, schema: Path | None) -> None:
@@ -159,11 +179,12 @@ def _show(terminal: Terminal, estimates: FileEstimates, *, consistent: bool) -> 
             terminal.sentence(shares.consistent().note)
         if name in estimates.rates:
             terminal.show()
-            terminal.sentence(f"**{estimates.outcome}** by true group of **{name}**")
-            _show_rates(terminal, estimates.rates[name])
-            for line in _rate_notes(estimates.rates[name]):
-                terminal.sentence(line)
+            _show_outcome(terminal, estimates, name)
         terminal.show()
+    for name in estimates.rates:
+        if name not in estimates.shares:  # of crossed columns
+            _show_outcome(terminal, estimates, name)
+            terminal.show()
     for name, why in estimates.refused.items():
         terminal.sentence(f"**{name}**: {why}")
         terminal.show()
@@ -187,13 +208,20 @@ def _show_shares(terminal: Terminal, estimates: FileEstimates, name: str, *, con
     _show_table(terminal, heads if better is None else [*heads, "consistent"], rows)
 
 
+def _show_outcome(terminal: Terminal, estimates: FileEstimates, name: str) -> None:
+    terminal.sentence(f"**{estimates.outcome}** by true group of **{name}**")
+    _show_rates(terminal, estimates.rates[name])
+    for line in _rate_notes(estimates.rates[name]):
+        terminal.sentence(line)
+
+
 def _show_rates(terminal: Terminal, rates: GroupRates) -> None:
     compared = rates.privileged is not None
     heads = ["group", "share", "rate", f"{100 * rates.level:.10g} % interval"]
-    heads += [f"{rates.privileged} minus this", "interval"] if compared else []
+    heads += [f"{group_text(rates.privileged)} minus this", "interval"] if compared else []
     rows = []
     for label in rates.labels[:_MOST_ROWS]:
-        row = [str(label), _number(rates.shares[label]), rate_text(rates.possible_rates[label])]
+        row = [group_text(label), _number(rates.shares[label]), rate_text(rates.possible_rates[label])]
         row.append(_limits(*rates.interval(label)))
         if compared:
             same = label == rates.privileged
@@ -204,11 +232,13 @@ def _show_rates(terminal: Terminal, rates: GroupRates) -> None:
 
 
 def _rate_notes(rates: GroupRates) -> list[str]:
-    unknown = [str(label) for label, known in rates.separated.items() if not known]
+    unknown = [group_text(label) for label, known in rates.separated.items() if not known]
     lines = [f"Overall rate: {float(rates.overall):.3f}."]
     if unknown and rates.n:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
         lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")
+    if rates.is_hidden():
+        lines.append(HIDDEN)
     lines.append(
         "These are rates of the true groups only if the outcome does not depend on the reports, "
         "as an observed outcome does not."

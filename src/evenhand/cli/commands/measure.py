@@ -46,7 +46,7 @@ from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.page import build_page
 from evenhand.study.predictions.rules import Rule
-from evenhand.study.predictions.sections import say_undefined
+from evenhand.study.predictions.sections import added_text, say_undefined
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
 
@@ -114,6 +114,15 @@ def measure(  # noqa: PLR0913 - one option each
         list[str] | None,
         design_option("RULE", "80%, or such as 'odds_gap <= 0.1'; may be given several times.", "--rule"),
     ] = None,
+    measures: Annotated[
+        list[str] | None,
+        design_option(
+            "NAME",
+            "Also one that another package adds; several times.",
+            "--measure",
+            choices="measures",
+        ),
+    ] = None,
     check: Annotated[
         bool, design_option("", "End with 1 if a rule is broken, with 3 if it cannot be told.", "--check")
     ] = False,
@@ -139,7 +148,7 @@ def measure(  # noqa: PLR0913 - one option each
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    refuse_empty({"--protected": protected, "--rule": rules})
+    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures})
     form = _format_of(out, file_format)
     _refuse_early(typed)
     chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
@@ -223,9 +232,8 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
             shown = quote_names(rows.labels)
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
         privileged = near[0]
-    return PredictionAudit(
-        rows, headline, rules, privileged, typed["fewest"], typed["level"], typed["unwanted"]
-    )
+    design = (typed["fewest"], typed["level"], typed["unwanted"], split_list(typed["measures"]))
+    return PredictionAudit(rows, headline, rules, privileged, *design)
 
 
 def _protected(opened: Opened, typed: dict[str, Any]) -> tuple[Schema, list[str]]:
@@ -340,6 +348,7 @@ def _again(typed: dict[str, Any]) -> str:
             words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
     words += ["--headline", typed["headline"]] if typed["headline"] != HEADLINE else []
     words += [word for rule in typed["rules"] or () for word in ("--rule", rule)]
+    words += [word for name in typed["measures"] or () for word in ("--measure", name)]
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
     words += ["--level", f"{typed['level']:g}"] if typed["level"] != 0.95 else []
     words += ["--unwanted"] if typed["unwanted"] else []
@@ -392,6 +401,8 @@ def _show(terminal: Terminal, audit: PredictionAudit, command: str) -> None:
         terminal.mark(
             say(f"rules.{verdict}"), f"{rule.text}: {words} {shown}", style=_STYLES[verdict], width=13
         )
+    for kind, value, reason in audit.added.values():
+        terminal.fact("Also", f"{kind.words}: {reason or added_text(value)}")
     terminal.show()
 
 

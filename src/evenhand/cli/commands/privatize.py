@@ -19,6 +19,7 @@ from evenhand.cli.options import (
     output_option,
     protection_option,
     split_list,
+    warn_of_other_packages,
 )
 from evenhand.cli.passphrases import load_key
 from evenhand.cli.roles import read_bands
@@ -31,6 +32,7 @@ from evenhand.cli.terminal.refusals import (
     refuse_overwritten,
 )
 from evenhand.collect import GroupOutcomes
+from evenhand.collect.protocols.homes import CLASSES
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.privatize import Privatized, privatize_file
 from evenhand.privacy.rational import exact
@@ -192,6 +194,8 @@ def privatize(  # noqa: PLR0913 - one option each
             workers=workers,
             resume=resume,
         )
+    names = _protocol(protocol)
+    warn_of_other_packages(terminal, CLASSES, names.values() if isinstance(names, dict) else [names])
     _report(terminal, privatized, signed=sign is not None)
 
 

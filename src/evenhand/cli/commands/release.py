@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from evenhand.cli import options as shared
 from evenhand.cli.files import open_typed, report_format, typed_format
 from evenhand.cli.mechanisms import require_parameters
-from evenhand.cli.options import DATA, argument, data_option, output_option, protection_option, split_list
+from evenhand.cli.options import (
+    DATA,
+    argument,
+    data_option,
+    output_option,
+    protection_option,
+    split_list,
+    warn_of_other_packages,
+)
 from evenhand.cli.passphrases import load_key
 from evenhand.cli.roles import beside_options, read_bands, with_roles_beside
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
@@ -37,7 +45,7 @@ from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.table.limits import STREAM_LIMITS
-from evenhand.table.parts import find_parts, names_several
+from evenhand.table.parts import find_parts, names_several, would_be_read
 from evenhand.table.read import ENDINGS, detect_file_format, file_columns
 from evenhand.table.side_files import (
     classes_path,
@@ -152,6 +160,7 @@ def release(  # noqa: PLR0913 - one option each
     histogram, declared = _count_people(terminal, typed)
     charged = _find_ledger(ledger, source)
     published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
+    warn_of_other_packages(terminal, MECHANISMS, [chosen.name])
     published.write(out, warnings=[_INFERRED] if declared.inferred else [], sign=key)
     _report(terminal, published, typed)
 
@@ -178,6 +187,8 @@ def _refuse_early(source: str, read: dict[str, Path | None], out: Path, *, overw
     refuse_overwritten(read, written, other="--out")
     if Path(source).exists() and Path(source).resolve() in {file.resolve() for file in written}:
         wrong_use("--out is IN, which would be written over. Hint: choose another name.")
+    if would_be_read(source, out):
+        wrong_use("--out is among the files of IN, of which it would be one. Hint: choose another folder.")
     if not out.absolute().parent.is_dir():
         wrong_use(f"The folder {out.parent} is not there. Hint: make it, or name another place with --out.")
     there = [file for file in written if os.path.lexists(file)]  # a link that leads nowhere too

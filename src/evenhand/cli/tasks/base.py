@@ -30,8 +30,7 @@ from evenhand.cli.study import (
     spell_engine,
     warn_of_open_network,
     when_command_began,
-    write_results,
-    write_script,
+    write_files,
 )
 from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
@@ -42,6 +41,7 @@ from evenhand.study.page.catalogue import languages
 from evenhand.study.page.page import answers
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.estimates import Estimated, estimate, paired_change
+from evenhand.study.results.writing import write_script
 from evenhand.study.tasks.registry import package_of_kind
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ class TaskCommand:
         """Say what will be run, and offer fewer rows where it is long; return the plan to run."""
         return announce_plan(run)
 
-    def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:  # noqa: ARG002 - for subclasses
+    def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
         """Write files that this kind alone has, and return the path of each by its word."""
-        return {}
+        return run.plan.task.write_more(results, run.folder, frame=run.frame)
 
     def show_table(self, terminal: Terminal, results: Results) -> None:
         """Show the table that stands before the answers."""
@@ -239,7 +239,7 @@ class TaskCommand:
         language: str = "en",
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
-        files = {**write_results(terminal, results, out, language=language), **(more or {})}
+        files = {**write_files(terminal, results, out, language=language), **(more or {})}
         sentences = answers(results, language=language)
         actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
         plan_path = shlex.quote(shorten_path(files["Plan"]))  # a report stands beside its plan, people do not

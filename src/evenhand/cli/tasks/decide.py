@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
@@ -23,18 +22,16 @@ from evenhand.cli.roles import refuse_empty_table, report_reading
 from evenhand.cli.study import StudyRun, build_plan
 from evenhand.cli.tasks.base import TaskCommand, defaults_of
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
-from evenhand.decide.language.parse import parse, parse_weight
-from evenhand.decide.language.weights import Product
+from evenhand.decide.language.parse import parse
 from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, mitigation_kind
 from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.setup import column_named
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks.decide.formula import formula_columns, split_formula
 from evenhand.study.tasks.decide.methods import free_mitigations, method_title
 from evenhand.study.tasks.decide.names import NOISES
 from evenhand.study.tasks.decide.reading import DecideReading
-from evenhand.study.tasks.decide.table import write_entities
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.decide.wording import setting_words
 
@@ -183,11 +180,7 @@ class DecideCommand(TaskCommand):
             run.terminal.warn(_SENTENCES.say("closing.warning", where=setting_words(setting), note=note))
         if len(totals) > _MOST_WARNINGS:
             run.terminal.warn(_SENTENCES.say("closing.more", count=len(totals) - _MOST_WARNINGS))
-        if reading.outcome() is None:
-            return {}
-        path = run.folder / "entities.csv"
-        write_entities(run.plan, reading.chosen, path, prepared=prepare(run.plan, frame=run.frame))
-        return {"Entities": path}
+        return super().write_more(run, results)
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each protected setting: measures, groups of people, and the most affected."""
@@ -323,13 +316,11 @@ def _read_share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]
             wrong_use(f"{message}\nColumns: {quote_names(known, most=60)}.")
         column = None if weight is None else f"`{_find_column('--weight', weight, known)}`"
         return _find_column("--count", count, known), column
-    product = parse_weight(typed["allot"], parameter="allot", owner="DecideTask")
-    for name in product.names:
+    for name in formula_columns(typed["allot"]):
         _find_column("--allot", name, known)
-    fitting = [name for name in product.names if product.beside(name) is not None]
-    chosen = _find_column("--count", count, known) if count is not None else "".join(fitting[:1])
-    rest = product.beside(chosen) if chosen else None
-    if rest is None:
-        counts = f"a column of counts, {quote_names([chosen])}," if chosen else "one column of counts"
+    asked = "" if count is None else _find_column("--count", count, known)
+    chosen, weight = split_formula(typed["allot"], count=asked)
+    if not chosen:
+        counts = f"a column of counts, {quote_names([asked])}," if asked else "one column of counts"
         wrong_use(_NOT_ONE_COUNT.format(counts))
-    return chosen, None if rest == Product(Fraction(1), ()) else rest.text
+    return chosen, weight

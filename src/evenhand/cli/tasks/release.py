@@ -27,6 +27,12 @@ from evenhand.report.words import number
 from evenhand.schema.crossing import as_names
 from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import delta_text, digits_of, outcome_name
+from evenhand.study.tasks.release.command import (
+    WITH_QUASI_IDENTIFIERS,
+    default_mechanisms,
+    roles_to_train,
+    trains_model,
+)
 from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, tone_of
@@ -42,7 +48,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
-_WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
 _ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels", "pool_below")
 _NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
@@ -89,7 +94,7 @@ class ReleaseCommand(TaskCommand):
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
-        more = f"with --quasi also {', '.join(_WITH_QUASI_IDENTIFIERS)}"
+        more = f"with --quasi also {', '.join(WITH_QUASI_IDENTIFIERS)}"
         return {
             **defaults_of(ReleaseTask("column"), self.options),
             "mechanisms": f"{', '.join(ReleaseTask.audit_mechanisms)}; {more}",
@@ -99,7 +104,7 @@ class ReleaseCommand(TaskCommand):
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the study of a table of a file or data set, and its rows."""
-        opened = open_people(terminal, typed, may_draw=False)
+        opened = open_people(terminal, typed)
         refuse_empty_table(opened)
         columns = _table_columns(opened, typed)
         setup = _assign_roles(terminal, opened, typed, columns)
@@ -193,11 +198,7 @@ def _assign_roles(
 
 def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...]) -> ReleaseTask:
     names = split_list(typed["mechanisms"])
-    if not names:
-        names = (
-            *ReleaseTask.audit_mechanisms,
-            *(_WITH_QUASI_IDENTIFIERS if schema.quasi_identifiers else ()),
-        )
+    names = names or default_mechanisms(has_quasi_identifiers=bool(schema.quasi_identifiers))
     mechanisms = typed_mechanisms(names, typed)
     needing = [
         mechanism.name for mechanism in mechanisms if MECHANISMS[mechanism.name].needs_quasi_identifiers
@@ -205,10 +206,9 @@ def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...])
     if needing and not schema.quasi_identifiers:
         message = f"--quasi is missing: {quote_names(needing)} treat apart the columns that others may know."
         wrong_use(f"{message} Columns: {quote_names(columns)}.")
-    needed = ("positive",) if schema.crossing is not None else ("positive", "privileged")
-    trains = all(getattr(schema, role) is not None for role in ("target", *needed))
+    trains = trains_model(schema)
     if typed["target"] is not None and not trains:
-        missing = [f"--{role}" for role in needed if getattr(schema, role) is None]
+        missing = [f"--{role}" for role in roles_to_train(schema) if getattr(schema, role) is None]
         wrong_use(f"{' and '.join(missing)} must be given with --target, to train a model and compare.")
     unit = {"unit": typed["unit"]} if is_typed(typed["unit"]) else {}
     task = ReleaseTask(

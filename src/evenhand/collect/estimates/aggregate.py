@@ -11,9 +11,15 @@ import numpy as np
 from evenhand._notebook import figures_html
 from evenhand._validate import kind_of
 from evenhand.collect.estimates import aggregate_files
+from evenhand.collect.estimates.crossed_reports import (
+    combine_labels,
+    count_columns,
+    count_no_reports,
+    read_crossed_columns,
+)
 from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.outcome_counts import ColumnCounts, CountedBy, OutcomeCounts, count_outcomes
-from evenhand.collect.joint.combined import CombinedOptimal, ProductStrategy
+from evenhand.collect.estimates.outcome_counts import ColumnCounts, CountedBy, CrossedCounts, count_outcomes
+from evenhand.collect.joint.combined import Combined, CombinedOptimal, ProductStrategy
 from evenhand.collect.joint.independent import Independent
 from evenhand.collect.joint.strategy import JointReports, Strategy
 from evenhand.collect.protocols.base import Protocol
@@ -76,6 +82,8 @@ class Aggregate:
         What the values of the columns are called.
     inferred : tuple of str
         The columns whose domains were read from private rows, which is a leak.
+    crossed_outcome : CrossedCounts, optional
+        The counts by outcome of the combinations of some columns.
 
     Examples
     --------
@@ -98,6 +106,7 @@ class Aggregate:
     outcome: CountedBy | None = None
     schema: Schema | None = None
     inferred: tuple[str, ...] = ()
+    crossed_outcome: CrossedCounts | None = None
 
     # --- counting ---------------------------------------------------------------------------------
 
@@ -110,6 +119,7 @@ class Aggregate:
         outcome: npt.ArrayLike | None = None,
         outcome_name: str = "outcome",
         crossed: bool | None = None,
+        protected: Sequence[str] | None = None,
         schema: Schema | None = None,
     ) -> Aggregate:
         """Count reports.
@@ -129,6 +139,8 @@ class Aggregate:
         crossed : bool, optional
             Whether combinations of columns are counted, for :meth:`estimate_joint`. By default they are where
             each report names one value and there are at most 65,536 combinations.
+        protected : sequence of str, optional
+            Columns whose combinations are counted by outcome, for :meth:`group_rates` of all of them.
         schema : Schema, optional
             What the values are called.
         """
@@ -158,6 +170,7 @@ class Aggregate:
             table,
             told,
             _reported(schema, sums),
+            crossed_outcome=None if protected is None else _cross_outcome(reports, binary, protected),
         )
 
     def merge(self, *others: Aggregate) -> Aggregate:
@@ -193,6 +206,9 @@ class Aggregate:
         sums = {name: add_counts(own, other.columns[name]) for name, own in self.columns.items()}
         table = None if self.crossed is None or other.crossed is None else self.crossed + other.crossed
         inferred = tuple(name for name in sums if name in {*self.inferred, *other.inferred})
+        groups = self.crossed_outcome
+        if groups is not None and other.crossed_outcome is not None:
+            groups = groups._replace(counts=groups.counts + other.crossed_outcome.counts)
         return replace(
             self,
             people=self.people + other.people,
@@ -200,6 +216,7 @@ class Aggregate:
             crossed=table,
             parts=self.parts | other.parts,
             inferred=inferred,
+            crossed_outcome=groups,
         )
 
     def _difference(self, other: Aggregate) -> tuple[str, str, str] | None:  # noqa: PLR0911 - one each
@@ -214,6 +231,8 @@ class Aggregate:
         if self.outcome != other.outcome:
             hint = "name the same outcome, and the same value of it, wherever reports are counted."
             return "counted by the same outcome", "a count by another", hint
+        if self._groups != other._groups:
+            return "counted by outcome for the same columns", "a count for others", ""
         own, others = (each.schema and each.schema.fingerprint for each in (self, other))
         if own != others:
             return "of the same schema, in which a code stands for the same value", "a sum of another", ""
@@ -221,6 +240,12 @@ class Aggregate:
             hint = "merge each part once; other reports of the same name need another (part=...)."
             return "of other people: each part is merged once", "a sum with a part in common", hint
         return None
+
+    @property
+    def _groups(self) -> tuple[Any, ...]:
+        """The columns, and the crossed columns, whose groups are counted by outcome."""
+        own = {name for name, sums in self.columns.items() if sums.by_outcome is not None}
+        return own, self.crossed_outcome and self.crossed_outcome.columns
 
     # --- estimates --------------------------------------------------------------------------------
 
@@ -257,19 +282,22 @@ class Aggregate:
         return self.maker.estimate_joint_from_table(self.crossed)
 
     def group_rates(
-        self, column: str | None = None, *, privileged: Any = None, level: float = 0.95
+        self, column: str | Sequence[str] | None = None, *, privileged: Any = None, level: float = 0.95
     ) -> GroupRates:
         """Return the rates of the outcome in the true groups, as :func:`group_rates` would.
 
         Parameters
         ----------
-        column : str, optional
-            Whose groups; it may be left out where there is one.
+        column : str or sequence of str, optional
+            Whose groups; it may be left out where there is one. Several columns are crossed: those, in their
+            order, whose combinations were counted.
         privileged : object, optional
-            The label of the group that others are compared with.
+            The label of the group that others are compared with; of crossed columns a tuple.
         level : float
             The level of intervals.
         """
+        if column is not None and not isinstance(column, str):
+            return self._crossed_rates(tuple(column), privileged, level)
         name = next(iter(self.columns)) if column is None and len(self.columns) == 1 else str(column)
         if name not in self.columns:
             raise ColumnNotFoundError(name, tuple(self.columns), place="among those counted")
@@ -281,6 +309,21 @@ class Aggregate:
         channel = Channel.of(law, owner="Aggregate.group_rates")
         labels = tuple(self._labels(name) or range(law.k))
         return GroupRates(counts, channel, labels, privileged, level, law)
+
+    def _crossed_rates(self, columns: tuple[str, ...], privileged: Any, level: float) -> GroupRates:
+        """Return the rates of combinations, with those of each column alone."""
+        crossed = self.crossed_outcome
+        if crossed is None or crossed.columns != columns:
+            must_be = "columns whose combinations were counted by an outcome, in their order"
+            got = "others" if crossed else "columns of which none were"
+            raise InvalidParameterError("column", owner="Aggregate.group_rates", must_be=must_be, got=got)
+        maker: Any = self.maker
+        labels = {name: tuple(self._labels(name) or range(self._law(name).k)) for name in columns}
+        own = dict(zip(columns, privileged or (None,) * len(columns), strict=True))
+        margins = {name: self.group_rates(name, privileged=own[name], level=level) for name in columns}
+        nobody = count_no_reports(maker, columns)
+        counts = nobody.counts + crossed.counts
+        return GroupRates(counts, nobody.channel, combine_labels(labels), privileged, level, maker, margins)
 
     def _shares(self, name: str) -> Frequencies:
         own = self.columns[name]
@@ -383,12 +426,21 @@ def _cross(joint: JointReports, *, crossed: bool | None) -> Table | None:
     return np.bincount(codes, minlength=math.prod(shape)).reshape(shape)
 
 
+def _cross_outcome(
+    reports: Any, outcome: npt.NDArray[np.uint8] | None, protected: Sequence[str]
+) -> CrossedCounts:
+    """Count combinations of columns by outcome."""
+    joint = isinstance(reports, JointReports) and isinstance(reports.strategy, Independent | Combined)
+    if not joint or outcome is None:
+        must_be = "left out, except with an outcome and reports of several columns of each person"
+        raise InvalidParameterError("protected", owner="Aggregate.of", must_be=must_be, got="given")
+    names = read_crossed_columns(protected, reports.strategy)
+    return CrossedCounts(names, count_columns(outcome, reports, names).counts)
+
+
 def add_counts(own: ColumnCounts, other: ColumnCounts) -> ColumnCounts:
     """Return the sum of the counts of one column."""
     both = None
     if own.by_outcome is not None and other.by_outcome is not None:
-        both = OutcomeCounts(
-            own.by_outcome.people + other.by_outcome.people,
-            own.by_outcome.together + other.by_outcome.together,
-        )
+        both = own.by_outcome + other.by_outcome
     return ColumnCounts(own.reports + other.reports, own.counts + other.counts, both)

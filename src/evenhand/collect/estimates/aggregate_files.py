@@ -16,8 +16,15 @@ import pyarrow.parquet as pq
 
 from evenhand._formats import parse_json
 from evenhand._validate import refuse as refuse_parameter
-from evenhand.collect.estimates.outcome_counts import MOST_GROUPS, ColumnCounts, CountedBy, OutcomeCounts
-from evenhand.collect.joint.combined import ProductStrategy
+from evenhand.collect.estimates.crossed_reports import count_no_reports
+from evenhand.collect.estimates.outcome_counts import (
+    MOST_GROUPS,
+    ColumnCounts,
+    CountedBy,
+    CrossedCounts,
+    OutcomeCounts,
+)
+from evenhand.collect.joint.combined import Combined, ProductStrategy
 from evenhand.collect.joint.independent import Independent, Sampled
 from evenhand.collect.joint.records import describe_strategy, strategy_from
 from evenhand.collect.protocols.base import Protocol
@@ -36,8 +43,10 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
 
 FORMAT_NAME = "evenhand aggregate"
-FORMAT = f"{FORMAT_NAME} 1"
+FORMAT = f"{FORMAT_NAME} 2"
 """The form of the file; another number means another form."""
+
+_READ = (f"{FORMAT_NAME} 1", FORMAT)  # the first counts no combinations by outcome
 
 ENDINGS = (".json", ".parquet", ".pq")
 """How names of files of sums end."""
@@ -49,6 +58,7 @@ _KEY = b"aggregate"
 _FIELDS = {
     "format", "evenhand", "rng", "maker", "schema", "inferred", "people", "parts", "outcome", "tables",
 }  # fmt: skip
+_CROSSED = "crossed outcome"
 _RNG = {False: "secure", True: "seeded"}
 
 
@@ -98,12 +108,18 @@ def _tables_of(aggregate: Mapping[str, Any]) -> list[dict[str, Any]]:
     for name, own in aggregate["columns"].items():
         tables.append({"kind": "counts", "column": name, "reports": own.reports, **_sparse(own.counts)})
         if own.by_outcome is not None:
-            people = [int(count) for count in own.by_outcome.people]
-            together = np.triu(own.by_outcome.together)  # it is symmetric
-            tables.append({"kind": "outcome", "column": name, "people": people, **_sparse(together)})
+            tables.append({"kind": "outcome", "column": name, **_describe_outcome(own.by_outcome)})
     if aggregate["crossed"] is not None:
         tables.append({"kind": "crossed", "column": None, **_sparse(aggregate["crossed"])})
+    if (groups := aggregate["crossed_outcome"]) is not None:
+        table = _describe_outcome(groups.counts)
+        tables.append({"kind": _CROSSED, "column": list(groups.columns), **table})
     return tables
+
+
+def _describe_outcome(counts: OutcomeCounts) -> dict[str, Any]:
+    people = [int(count) for count in counts.people]
+    return {"people": people, **_sparse(np.triu(counts.together))}  # it is symmetric
 
 
 def _sparse(array: Any) -> dict[str, list[int]]:
@@ -151,7 +167,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
     form = fields.get("format") if isinstance(fields, dict) else None
     if not isinstance(form, str) or not form.startswith(f"{FORMAT_NAME} "):
         refuse(name, "it holds no sum of reports.")
-    if form != FORMAT:
+    if form not in _READ:
         refuse(name, "its sum of reports is in a form of another version. Hint: update evenhand.")
     digest = fields.pop("sha256", None)
     if digest != _digest(fields):
@@ -206,7 +222,8 @@ def _read_fields(fields: dict[str, Any], name: str) -> dict[str, Any]:
     outcome = fields["outcome"]
     if outcome is not None:
         outcome = CountedBy(**outcome)
-    columns, crossed = _read_tables(fields["tables"], maker, people)
+    own = [table for table in fields["tables"] if table["kind"] != _CROSSED]
+    columns, crossed = _read_tables(own, maker, people)
     return {
         "maker": maker,
         "people": people,
@@ -217,6 +234,7 @@ def _read_fields(fields: dict[str, Any], name: str) -> dict[str, Any]:
         "outcome": outcome,
         "schema": schema,
         "inferred": tuple(map(str, fields["inferred"])),
+        "crossed_outcome": _read_crossed_outcome(fields["tables"], maker, columns),
     }
 
 
@@ -239,17 +257,34 @@ def _read_tables(tables: Any, maker: Protocol | Strategy, people: int) -> tuple[
             _require(not is_one or int(counts.sum()) == reports)
             columns[name] = ColumnCounts(reports, counts)
         elif kind == "outcome" and columns[name].by_outcome is None:
-            k = laws[name].k
-            _require(k <= MOST_GROUPS)
-            upper = _dense(table, (2, k, k))
-            together = upper + np.triu(upper, 1).transpose(0, 2, 1)
-            both = OutcomeCounts(np.array(table["people"], np.int64), together)
-            _require(both.people.shape == (2,) and bool((both.people >= 0).all()))
-            columns[name] = columns[name]._replace(by_outcome=both)
+            _require(laws[name].k <= MOST_GROUPS)
+            columns[name] = columns[name]._replace(by_outcome=_read_outcome(table, laws[name].k))
         else:
             raise ValueError
     _require(bool(columns))
     return columns, crossed
+
+
+def _read_crossed_outcome(
+    tables: Any, maker: Protocol | Strategy, columns: Mapping[str, ColumnCounts]
+) -> CrossedCounts | None:
+    """Return the counts of combinations by outcome, if there are any; ValueError where they cannot be."""
+    found = [table for table in tables if table["kind"] == _CROSSED]
+    if not found:
+        return None
+    (table,) = found
+    names = tuple(map(str, table["column"]))
+    _require(len(names) == len(set(names)) > 1 and isinstance(maker, Independent | Combined))
+    _require(all(columns[name].by_outcome is not None for name in names))
+    features = len(count_no_reports(maker, names).counts.together[0])  # type: ignore[arg-type]
+    return CrossedCounts(names, _read_outcome(table, features))
+
+
+def _read_outcome(table: Mapping[str, Any], k: int) -> OutcomeCounts:
+    upper = _dense(table, (2, k, k))
+    counts = OutcomeCounts(np.array(table["people"], np.int64), upper + np.triu(upper, 1).transpose(0, 2, 1))
+    _require(counts.people.shape == (2,) and bool((counts.people >= 0).all()))
+    return counts
 
 
 def _dense(table: Mapping[str, Any], shape: tuple[int, ...]) -> Any:

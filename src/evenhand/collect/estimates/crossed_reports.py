@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from evenhand.collect.joint.strategy import Strategy
     from evenhand.collect.protocols.base import Protocol
+
 _OWNER = "group_rates"
 
 
@@ -119,6 +121,12 @@ def count_columns(outcome: npt.NDArray[Any], joint: JointReports, columns: Seque
     if len(columns) == 1:
         return count_reports(outcome, joint[columns[0]])
     return _count_independent(outcome, [joint[column] for column in columns])
+
+
+def count_no_reports(strategy: Strategy, columns: Sequence[str]) -> CountedReports:
+    """Return the counts of no reports, to which others are added, and the channel that those go through."""
+    empty = strategy.privatize({name: np.empty(0, np.uint8) for name in strategy.columns}, rng=0)
+    return count_columns(np.empty(0, np.uint8), empty, columns)
 
 
 def count_reports(outcome: npt.NDArray[Any], reports: Reports) -> CountedReports:

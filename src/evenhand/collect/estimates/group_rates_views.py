@@ -17,6 +17,9 @@ from evenhand.schema.crossing import BETWEEN_COLUMNS
 if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
+HIDDEN = "No column by itself shows a gap as large: the crossing hides it from its margins."
+"""What is said where crossed columns have a larger gap than each of them."""
+
 _MOST_PAIRED = 30  # with more groups, the interval of the worst pair would make printing slow
 
 
@@ -127,5 +130,5 @@ def rate_notes(rates: Any) -> list[str]:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
         lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")
     if len(rates.labels) <= _MOST_PAIRED and rates.is_hidden():
-        lines.append("No column by itself shows a gap as large: the crossing hides it from its margins.")
+        lines.append(HIDDEN)
     return lines

@@ -9,7 +9,7 @@ true groups could have made, and the rates computed from it are wrong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -74,6 +74,11 @@ class OutcomeCounts:
         counts = np.diagonal(self.together, axis1=1, axis2=2)
         return counts if self.members is None else counts @ self.members.T
 
+    def __add__(self, other: OutcomeCounts) -> OutcomeCounts:
+        """Return the counts of both, of reports that were made alike."""
+        people, together = self.people + other.people, self.together + other.together
+        return replace(self, people=people, together=together)
+
     @classmethod
     def of_chunks(
         cls, outcome: npt.NDArray[Any], chunks: Iterable[npt.NDArray[np.uint8]], k: int
@@ -94,6 +99,13 @@ class ColumnCounts(NamedTuple):
     reports: int
     counts: npt.NDArray[np.int64]
     by_outcome: OutcomeCounts | None = None
+
+
+class CrossedCounts(NamedTuple):
+    """Reports counted by outcome and by the combinations of several columns."""
+
+    columns: tuple[str, ...]
+    counts: OutcomeCounts
 
 
 class CountedBy(NamedTuple):

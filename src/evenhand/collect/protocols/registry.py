@@ -154,5 +154,6 @@ def compared_names(k: int = 2) -> tuple[str, ...]:
 
 def _auto_sizes() -> dict[str, tuple[float, float]]:
     """Return for how many values ``auto`` takes each protocol: above the first number, up to the second."""
-    among = {name: (0.0, float(LONGEST)) for name, kind in PROTOCOLS.items() if kind.is_among_best}
+    own = CLASSES.own  # never those of other packages: what is drawn must not depend on what is installed
+    among = {name: (0.0, float(LONGEST)) for name in own if CLASSES[name].is_among_best}
     return {**among, "grr": (0.0, math.inf), "olh": (LONGEST, _MOST_HASHED)}

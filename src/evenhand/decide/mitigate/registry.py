@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenhand._registry import PluginRules, Registry
 from evenhand.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -19,16 +19,26 @@ if TYPE_CHECKING:
 
     from evenhand.decide.mitigate.mitigation import Mitigation
 
-MITIGATIONS = {
-    "shrink": "evenhand.decide.mitigate.shrink",
-    "sum-constraint": "evenhand.decide.mitigate.sum_constraint",
-    "piecewise-proxy": "evenhand.decide.mitigate.piecewise",
-    "linear-proxy": "evenhand.decide.mitigate.linear",
-    "output-perturbation": "evenhand.decide.mitigate.output",
-    "fairness-payment": "evenhand.decide.mitigate.payment",
-}
-"""The file of each mitigation by the name that plans and the command line have for it, in the order in which
-they are compared."""
+MITIGATIONS: Registry[MitigationKind] = Registry(
+    {
+        "shrink": "evenhand.decide.mitigate.shrink:MITIGATION",
+        "sum-constraint": "evenhand.decide.mitigate.sum_constraint:MITIGATION",
+        "piecewise-proxy": "evenhand.decide.mitigate.piecewise:MITIGATION",
+        "linear-proxy": "evenhand.decide.mitigate.linear:MITIGATION",
+        "output-perturbation": "evenhand.decide.mitigate.output:MITIGATION",
+        "fairness-payment": "evenhand.decide.mitigate.payment:MITIGATION",
+    },
+    PluginRules(
+        "evenhand.mitigations",
+        "mitigation",
+        "a MitigationKind of evenhand.decide.mitigate.registry",
+        base="evenhand.decide.mitigate.registry:MitigationKind",
+        is_class=False,
+        taken=("plain", "clamp", "none"),
+    ),
+)
+"""Each mitigation by the name that plans and the command line have for it, in the order in which they are
+compared. Other packages add mitigations by the entry points ``evenhand.mitigations``."""
 
 Problem = Literal["rule", "allotment"]
 
@@ -183,18 +193,20 @@ class MitigationKind:
 
 
 def mitigation_kind(name: str) -> MitigationKind:
-    """Return what the file of a mitigation declares.
+    """Return what a mitigation declares.
 
     >>> mitigation_kind("linear-proxy").problems
     ('allotment',)
     """
     if name not in MITIGATIONS:
         raise UnknownNameError("Mitigation", name, MITIGATIONS)
-    kind: MitigationKind = import_module(MITIGATIONS[name]).MITIGATION
-    return kind
+    return MITIGATIONS[name]
 
 
 def mitigation_kinds(problem: Problem | None = None) -> tuple[MitigationKind, ...]:
-    """Return every mitigation, or those for a rule or an allotment, in the order of comparisons."""
-    kinds = (mitigation_kind(name) for name in MITIGATIONS)
+    """Return every mitigation of evenhand, or those for a rule or an allotment, in the order of comparisons.
+
+    Those of other packages are tried where they are named, and never because they are installed.
+    """
+    kinds = (MITIGATIONS[name] for name in MITIGATIONS.own)
     return tuple(kind for kind in kinds if problem is None or problem in kind.problems)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+from evenhand._part_files import AS_BYTES, FOLLOW_NO_LINK
 from evenhand._validate import refuse
 from evenhand.errors import UnreadableFileError, UnwritableFileError
 from evenhand.measure.columns import read_column
@@ -99,7 +100,7 @@ class PersonKey:
             If there is a file already. A key is never overwritten: every answer would change with it.
         """
         text = _FIRST_LINE + b"\n" + self.__secret.hex().encode() + b"\n"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FOLLOW_NO_LINK | AS_BYTES
         try:
             with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
                 file.write(text)

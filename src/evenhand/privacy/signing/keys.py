@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from evenhand._lazy import lazy
+from evenhand._part_files import AS_BYTES
 from evenhand._validate import kind_of
 from evenhand._validate import refuse as refuse_parameter
 from evenhand.errors import UnreadableFileError, UnwritableFileError
@@ -303,7 +304,7 @@ def _read(path: str | os.PathLike[str], *, secret: bool = False) -> bytes:
 def _write_new(place: Path, written: bytes, *, mode: int) -> None:
     """Write a file that is not there yet, with these permissions from its first moment."""
     try:
-        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | AS_BYTES, mode)
     except OSError:
         raise UnwritableFileError(
             f"{own_name(place)} was not written: its folder is not there, you may not write there, or a file "

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evenhand._registry import PluginRules, Registry
 from evenhand.errors import EvenhandError, InvalidParameterError, UnknownNameError
 from evenhand.privacy.records import build_from_record, find_class
-from evenhand.release.class_registry import ClassRegistry
 from evenhand.schema.values import plain_mapping
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _OWNER = "ReleaseTask"
 
-MECHANISMS: ClassRegistry[ReleaseMechanism] = ClassRegistry(
+MECHANISMS: Registry[type[ReleaseMechanism]] = Registry(
     {
         "laplace": "evenhand.release.mechanisms.noise:Laplace",
         "discrete-gaussian": "evenhand.release.mechanisms.noise:DiscreteGaussian",
@@ -32,9 +32,19 @@ MECHANISMS: ClassRegistry[ReleaseMechanism] = ClassRegistry(
         "thresholded-laplace": "evenhand.release.mechanisms.thresholded:ThresholdedLaplace",
         "record-swapping": "evenhand.release.mechanisms.random_swapping:RecordSwapping",
         "generalized-sampling": "evenhand.release.mechanisms.generalized_sampling:GeneralizedSampling",
-    }
+    },
+    PluginRules(
+        "evenhand.mechanisms",
+        "mechanism",
+        "a class derived from evenhand.release.ReleaseMechanism, with all of its abstract methods",
+        base="evenhand.release.mechanisms.mechanism:ReleaseMechanism",
+        needs=("title", "label"),
+        taken=("none",),
+    ),
 )
-"""Every mechanism class by its name. Names cost nothing to list; a class is loaded when it is taken."""
+"""Every mechanism class by its name. Names cost nothing to list; a class is loaded when it is taken.
+
+Other packages add mechanisms by the entry points ``evenhand.mechanisms``."""
 
 
 def mechanism_named(name: str) -> type[ReleaseMechanism]:

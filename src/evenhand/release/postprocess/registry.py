@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand._registry import Registry
 from evenhand.errors import InvalidParameterError
-from evenhand.release.class_registry import ClassRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.release.postprocess.steps import Step
 
-STEPS: ClassRegistry[Step] = ClassRegistry(
+STEPS: Registry[type[Step]] = Registry(
     {
         "nonnegative": "evenhand.release.postprocess.steps:Nonnegative",
         "integral": "evenhand.release.postprocess.steps:Integral",

@@ -146,8 +146,8 @@ class Histogram:
         Parameters
         ----------
         df : pandas, Polars or Arrow frame, lazy frame, Table, or path
-            One row for each person. A lazy frame (of Polars, DuckDB, Ibis, Dask or Spark) is counted where
-            its rows are, see :doc:`/engines`. A :class:`~evenhand.table.Table` is taken as it is. A path
+            One row for each person. A lazy frame is counted where its rows are, see
+            :doc:`/how-to/large-files-and-engines`. A :class:`~evenhand.table.Table` is taken as it is. A path
             names a file of any length, a folder or a pattern, which is counted in batches.
         schema : Schema
             The columns with their domains and rules; values outside follow the column's rule. Where

@@ -298,6 +298,7 @@ def moved_chart(
     caption: str,
     words: tuple[str, str] | None = None,
     most_columns: int = 4,
+    among: int = 0,
 ) -> Chart:
     """Draw dumbbells: an upright bar for the unprotected rate, a filled mark for the protected one.
 
@@ -314,6 +315,8 @@ def moved_chart(
         What the bar and the mark stand for; by default the rate without and with protection.
     most_columns : int
         How many panels stand side by side at most.
+    among : int
+        How many groups there are, if more than are drawn: they have the looks that all of them together have.
 
     Returns
     -------
@@ -326,7 +329,7 @@ def moved_chart(
     """
     words = words or (fixed_word("chart.unprotected"), fixed_word("chart.protected"))
     labels = {moved.group: moved.label for _, groups in panels for moved in groups}
-    among = max([len(labels), *(group + 1 for group in labels)], default=0)
+    among = max([among, len(labels), *(group + 1 for group in labels)])
     columns = min(columns_for(len(panels)) if len(panels) != 4 else 2, most_columns)
     wide, narrow = (
         "".join(_draw_moved(axis, groups, min(width, _WIDEST), among, words) for axis, groups in panels)

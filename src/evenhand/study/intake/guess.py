@@ -143,7 +143,7 @@ def _domains(frame: nw.DataFrame[Any], opened: Opened, words: RoleOptions) -> di
     """Return the domain of every column that can be used; a target with a threshold has its two sides."""
     drop = {*words.drop, words.weight, words.person}
     columns: Iterable[Column | None] = opened.schema or (
-        draft_column(frame, name, "sensitive", band=words.bands.get(name, "")).column
+        draft_column(frame.select(name), name, "sensitive", band=words.bands.get(name, "")).column
         for name in opened.names
         if name not in drop
     )

@@ -136,7 +136,7 @@ def open_data(
     if is_name and (not _close_file(name) or get_close_matches(name, datasets.DATASETS)):
         place = f"a data set, nor a file (whose name would end with {ENDINGS_TEXT})"
         raise UnknownNameError("Data", name, [*_close_file(name), *datasets.DATASETS], place=place)
-    if not (several and rows is not None):
+    if not several:
         _refuse_what_is_no_file(name)
     limits = limits or own_file_limits()
     streamed = limits if rows is None else STREAM_LIMITS
@@ -164,8 +164,6 @@ def _close_file(name: str) -> list[str]:
 
 def _refuse_what_is_no_file(name: str) -> None:
     path = Path(name)
-    if path.is_dir():
-        refuse(path.name or name, "it is a folder.")
     if not path.exists() and (close := _close_file(name)):
         refuse(path.name, f"there is no such file. Hint: did you mean '{close[0]}'?")
     if not name.lower().endswith(tuple(ENDINGS)):

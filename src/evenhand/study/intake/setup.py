@@ -16,6 +16,7 @@ from evenhand.study.intake.typed_values import label_values, value_of
 from evenhand.study.intake.wording import say
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
+from evenhand.study.tasks.shared.rows import sampled_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.schema import Column
     from evenhand.study.intake.draft import Draft, Part
     from evenhand.study.intake.opening import Opened
+    from evenhand.study.tasks.base import Task
 
 ROLES = {
     "target": "the column that is predicted",
@@ -426,6 +428,22 @@ def choices_of(opened: Opened, name: str, part: Part, *, band: str = "") -> tupl
 
 
 # --- plans ----------------------------------------------------------------------------------------
+
+
+def plan_of(
+    opened: Opened, task: Task, setup: Setup | None = None, *, rows: int | None = None, **design: Any
+) -> Plan:
+    """Return the plan of a task for data that was opened; `design` are repeats and seed, if not its own.
+
+    It uses so many `rows`, by default all that were read, and says what a reader should know of the schema.
+    """
+    own: dict[str, Any] = {"notes": (opened.note,) if opened.note else ()}
+    if setup is not None:
+        own = {"schema": setup.schema, "notes": setup.sentences}
+    if opened.drawn is not None:
+        own["notes"] = (*own["notes"], sampled_sentence(opened.drawn))
+    source = replace(opened.source, rows=opened.drawn if rows is None else rows)
+    return Plan(data=source, task=task, **own, **design)
 
 
 def plan_for(  # noqa: PLR0913 - one keyword for each choice

@@ -6,7 +6,7 @@ people again and again, so that an interval over repeats says little of a small 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.measure.disparities import Disparity
+    from evenhand.report.page import Chart
     from evenhand.study.page.catalogue import Catalogue
     from evenhand.study.page.reading import Reading
 
@@ -108,8 +109,9 @@ def _rated(
             Estimate(float(shares[place]), float(lows[place]), float(highs[place])),
             few=bool(people[place] < FEWEST_PEOPLE),
             strong=place in pair,
+            group=group,
         )
-        for place, name in enumerate(names.values())
+        for place, (group, name) in enumerate(names.items())
         if there[place]
     ]
     return gap, order_rows(rows)
@@ -177,17 +179,25 @@ def map_section(
     """Return the picture of all groups beside those of each column by itself."""
     say = sentences.under("crossed")
     few = sum(row.few for row in rows)
-    words = [
-        say("alt_group", group=row.label, people=row.people, rate=row.rate.value)
-        for row in rows[:_MOST_IN_WORDS]
-    ]
-    panels = [(Axis(say("groups"), unit, 100.0), rows)]
-    panels.append((Axis(say("by_column"), unit, 100.0), [row for found in margins.values() for row in found]))
-    chart = groups_chart(
-        panels,
-        name="all-groups",
-        alt=say("alt", heading=heading, groups=words),
-        caption=f"{caption}{say('few', few=few, fewest=fewest) if few else ''}",
-        cut_few=cut_few,
-    )
+    alone = [row for found in margins.values() for row in found]
+    caption = f"{caption}{say('few', few=few, fewest=fewest) if few else ''}"
+
+    def draw(rows: Sequence[GroupRow]) -> Chart:
+        words = [
+            say("alt_group", group=row.label, people=row.people, rate=row.rate.value)
+            for row in rows[:_MOST_IN_WORDS]
+        ]
+        return groups_chart(
+            [(Axis(say("groups"), unit, 100.0), rows), (Axis(say("by_column"), unit, 100.0), alone)],
+            name="all-groups",
+            alt=say("alt", heading=heading, groups=words),
+            caption=caption,
+            cut_few=cut_few,
+        )
+
+    def draw_group(group: str) -> Chart:
+        return draw([row for row in rows if row.group == group])
+
+    is_known = any(row.group for row in rows)
+    chart = replace(draw(rows), draw_group=draw_group if is_known else None)
     return Section(heading, lead, charts=(chart,), notes=(note,) if note else (), anchor="all-groups")

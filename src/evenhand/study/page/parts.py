@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts import moved_chart
@@ -11,7 +13,7 @@ from evenhand.report.marks import Axis, Moved
 from evenhand.report.page import Note
 from evenhand.report.words import limits_of, number
 from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL
-from evenhand.study.page.wording import mark, outcome_name
+from evenhand.study.page.wording import delta_text, digits_of, mark, outcome_name
 from evenhand.study.results.frames import cell_columns, data_columns
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from evenhand.report.page import Chart
     from evenhand.study.page.reading import Reading
     from evenhand.study.results.estimates import Estimated
+    from evenhand.study.tasks.base import Task
+    from evenhand.study.tasks.measure import Measure
 
 _MOST_IN_WORDS = 5
 
@@ -73,6 +77,31 @@ def cell_text(
     return f"{shown}\n{limits_of(times * found.low, times * found.high, digits, sign=sign)}"
 
 
+def measure_title(known: Measure, *, change: bool = False) -> str:
+    r"""Return what stands above the values of a measure, with the unit below; or above their changes.
+
+    >>> from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
+    >>> measure_title(CLASSIFIER_MEASURES["sp_gap"]), measure_title(CLASSIFIER_MEASURES["acc"], change=True)
+    ('Gap in selection rates\npoints', 'Change\npoints')
+    """
+    words = "Change" if change else f"{known.words[:1].upper()}{known.words[1:]}"
+    unit = {"percent": "points" if change else "%", "points": "points"}.get(known.form, "")
+    return f"{words}\n{unit}".rstrip()
+
+
+def measure_text(task: Task, known: Measure, found: Estimated, *, sign: bool = False) -> str:
+    """Return a value of a measure as a report writes it, with its interval below."""
+    if not math.isfinite(found.value):
+        return fixed_word("form.undefined")
+    if known.form == "amount":
+        return task.amount_text(found.value, sign=sign)
+    if known.form == "delta" and not sign:
+        return delta_text(found.value)
+    is_share = known.form in {"percent", "points"}
+    digits = 1 if is_share else digits_of(found.value)
+    return cell_text(found, times=100.0 if is_share else 1.0, digits=digits, sign=sign)
+
+
 def fold_rows(count: int, *, at: int = 12) -> int | None:
     """Return from which row on a long table is folded; None if it is short."""
     return at if count > at + 2 else None
@@ -116,13 +145,20 @@ def rates_chart(
         before, after = reading.rate_pair(group, "selection")
         slots = {"before": before, "after": after, "change": reading.moved(group, "selection")}
         words.append(say("rates.moved", group=reading.named(group), **slots))
-    return moved_chart(
+    chart = moved_chart(
         [(axis, [_moved(reading, group, rate) for group in shown]) for rate, axis in rates],
         name=name,
         alt=say("rates.alt", heading=heading, moves="; ".join(words)),
         caption=caption,
+        among=len(reading.groups),
         **options,
     )
+    known = {"name": name, "heading": heading, "caption": caption, **options}
+    return replace(chart, draw_group=partial(_rates_of_group, reading, known))
+
+
+def _rates_of_group(reading: Reading, known: dict[str, Any], group: str) -> Chart:
+    return rates_chart(reading, (group,), **known)
 
 
 def _moved(reading: Reading, group: str, rate: str) -> Moved:

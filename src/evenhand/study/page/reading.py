@@ -60,6 +60,7 @@ MOST_COLOURS = 5
 """Groups up to this many have a colour of their own."""
 
 _LARGE_EPSILON = 10
+_AT_THE_HEAD = ("sample", "privacy")  # kinds of notes on the data that stand above everything
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Reading:
 
     def page(self, *, command: str = "") -> Page:
         """Return the report as a page; `command` is what makes it again."""
-        data = [plain(note, longest=600) for note in self.data_notes if note.kind != "privacy"]
+        data = [plain(note, longest=600) for note in self.data_notes if note.kind not in _AT_THE_HEAD]
         with written_in(self.language):
             return Page(
                 question=self.question(),
@@ -198,7 +199,8 @@ class Reading:
         """Return what stands above everything: that the page is not private, then what could be misjudged."""
         say = self.sentences.say
         said = [Note("warn", self.not_private or say("head.not_private"))]
-        said += [Note("warn", plain(note, longest=900)) for note in self.data_notes if note.kind == "privacy"]
+        for kind in _AT_THE_HEAD:  # in this order
+            said += [Note("warn", plain(note, longest=900)) for note in self.data_notes if note.kind == kind]
         largest = max(self.epsilons, default=0.0)
         if largest > _LARGE_EPSILON:
             rest = self.large_epsilon_words(largest)

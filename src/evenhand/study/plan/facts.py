@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from evenhand._notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from evenhand.schema import Schema
 
@@ -131,14 +131,20 @@ def versions(used: Collection[str] = _OPTIONAL) -> dict[str, str]:
     >>> list(found)[:4]
     ['python', 'evenhand', 'numpy', 'scipy']
     """
-    return {name: number for name, number in _installed() if name not in _OPTIONAL or name in used}
+    others = tuple(name for name in used if name not in _PACKAGES)
+    found = (*_installed(), *_versions_of(others))
+    return {name: number for name, number in found if name not in _OPTIONAL or name in used}
 
 
 @cache
 def _installed() -> tuple[tuple[str, str], ...]:
     this = import_module("evenhand").__version__  # it stands above all layers
-    installed = [("python", platform.python_version()), ("evenhand", this)]
-    for package in _PACKAGES:
+    return ("python", platform.python_version()), ("evenhand", this), *_versions_of(_PACKAGES)
+
+
+def _versions_of(packages: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    installed = []
+    for package in packages:
         try:
             installed.append((package, version(package)))
         except PackageNotFoundError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import refuse
+from evenhand.measure.added import ADDED_MEASURES, added_measure
 from evenhand.measure.calibration import Calibration, calibrate
 from evenhand.measure.counts import CountTable, Tables, count_table
 from evenhand.measure.disparities import (
@@ -31,6 +32,7 @@ from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
+    from evenhand.measure.added import GroupMeasure
     from evenhand.measure.counts import Shares
     from evenhand.study.predictions.rules import Rule, Verdict
 
@@ -59,6 +61,8 @@ class PredictionAudit:
     level : float
     unwanted : bool
         Whether the positive prediction is bad for people, such as an alarm.
+    measures : tuple of str
+        Measures of other packages that are shown besides.
     """
 
     rows: Predictions
@@ -68,6 +72,7 @@ class PredictionAudit:
     fewest: int = FEWEST_PEOPLE
     level: float = 0.95
     unwanted: bool = False
+    measures: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_level(self.level, owner=OWNER)
@@ -75,6 +80,9 @@ class PredictionAudit:
             refuse("fewest", OWNER, "a whole number of at least 1", self.fewest)
         if self.privileged is not None and self.privileged not in self.rows.labels:
             refuse("privileged", OWNER, "the label of one of the groups", "another label")
+        for name in self.measures:
+            if added_measure(name) is None:
+                refuse("measures", OWNER, "those of other packages, for the page has evenhand's own", name)
 
     # --- counts -----------------------------------------------------------------------------------
 
@@ -212,6 +220,20 @@ class PredictionAudit:
             for name in COMPARISONS
         }
 
+    @cached_property
+    def added(self) -> dict[str, tuple[GroupMeasure, Estimated, str]]:
+        """Each measure of another package, its value for groups with enough people, and why it has none."""
+        table, large = self.table, [place for place, size in enumerate(self.people) if size >= self.fewest]
+        squares, rows = (None if part is None else part[large] for part in (table.squares, table.rows))
+        compared = CountTable(tuple(large), table.counts[large], squares, table.labelled, rows)
+        found = {}
+        for name in self.measures:
+            kind = ADDED_MEASURES[name]
+            reason = kind.reason_for(compared)
+            low, high = (math.nan, math.nan) if reason else kind.interval_of(compared, self.level)
+            found[name] = kind, _estimated(kind.value_of(compared), low, high, self.level), reason
+        return found
+
     @property
     def head(self) -> Disparity:
         """The comparison that the head is about."""
@@ -316,6 +338,7 @@ class PredictionAudit:
             "not_stated": groups_apart if self.not_stated is not None else None,
             "margins": {name: self._margin(name) for name in self.margins},
             "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
+            "measures": {name: self.added_numbers(name) for name in self.added},
             "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
             "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
         }
@@ -367,6 +390,12 @@ class PredictionAudit:
             **{name: None if place is None else labels[place] for name, place in ends.items()},
             "not_compared": [labels[place] for place in found.too_few], "reason": found.reason,
         }  # fmt: skip
+
+    def added_numbers(self, name: str) -> dict[str, Any]:
+        """Return a measure of another package by the names of its numbers."""
+        kind, value, reason = self.added[name]
+        more = {"no_disparity": kind.no_disparity, "reason": reason}
+        return {"words": kind.words, **_numbers(value), **more}
 
     def rule_numbers(self, rule: Rule, verdict: Verdict) -> dict[str, Any]:
         """Return a rule with what was measured and the verdict."""

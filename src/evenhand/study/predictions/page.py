@@ -18,6 +18,7 @@ from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import check_order, encode_group, read_predictions
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.predictions.sections import (
+    added_section,
     against_section,
     by_group_section,
     calibration_section,
@@ -46,6 +47,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     weights: Any = None,
     headline: str = HEADLINE,
     rules: Sequence[str] = (),
+    measures: Sequence[str] = (),
     labels: Mapping[Any, str] | None = None,
     missing_group: bool = False,
     pool_below: int | None = None,
@@ -87,6 +89,8 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         ``"selection_ratio"``; names of fairlearn such as ``"equalized_odds_difference"`` are understood.
     rules : sequence of str
         Such as ``"80%"`` or ``"odds_gap <= 0.1"``. A rule is kept only if the whole interval keeps it.
+    measures : sequence of str
+        Measures that other packages add, by name; the page has a table of them.
     labels : mapping, optional
         What groups are called, by their values.
     missing_group : bool
@@ -154,6 +158,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         fewest,
         level,
         unwanted,
+        tuple(measures),
     )
     return build_page(audit)
 
@@ -179,6 +184,7 @@ def build_page(audit: PredictionAudit, *, command: str = "", next_command: str =
         rules_section(audit),
         groups_section(audit),
         comparisons_section(audit),
+        added_section(audit),
         by_group_section(audit),
         against_section(audit),
         calibration_section(audit),

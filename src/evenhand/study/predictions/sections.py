@@ -10,7 +10,7 @@ from evenhand.measure.disparities import COMPARED_RATES
 from evenhand.report.charts import bars_chart, calibration_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
-from evenhand.report.words import number
+from evenhand.report.words import limits_of, number
 from evenhand.study.page.crossed import hidden_note, map_section
 from evenhand.study.page.parts import cell_text, fold_rows
 from evenhand.study.page.wording import mark, plain, points
@@ -175,6 +175,32 @@ def _comparison_cell(found: Disparity) -> str:
 def say_undefined(audit: PredictionAudit) -> str:
     """Return that a number cannot be estimated."""
     return audit.sentences.say("comparisons.undefined")
+
+
+def added_section(audit: PredictionAudit) -> Section | None:
+    """Return the measures of other packages; None if none is named."""
+    if not audit.added:
+        return None
+    say, rows = audit.sentences.under("added"), []
+    for kind, value, reason in audit.added.values():
+        shown = plain(reason) if reason else added_text(value)
+        none = _NONE if kind.no_disparity is None else f"{kind.no_disparity:g}"
+        rows.append([plain(kind.words), shown, none])
+    table = Table(
+        header=[say(f"column_{name}") for name in ("measure", "value", "none")],
+        rows=rows,
+        numeric=[False, True, True],
+        caption=say("caption", level=audit.level, fewest=audit.fewest),
+        name="added-measures",
+        data=_columns_of([{"measure": name, **audit.added_numbers(name)} for name in audit.added]),
+    )
+    return Section(say("heading"), say("lead"), tables=[table], anchor="added")
+
+
+def added_text(value: Estimated) -> str:
+    """Return a measure of another package with its interval, in one line."""
+    low, high = value.low or 0.0, value.high or 0.0  # one that is defined has both
+    return f"{number(value.value, 3)} ({limits_of(low, high, 3)})"
 
 
 def by_group_section(audit: PredictionAudit) -> Section:

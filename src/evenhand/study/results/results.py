@@ -371,19 +371,23 @@ def _several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+def key_measures(plan: Plan) -> list[str]:
+    """Return the few measures of a plan that a short table shows."""
+    keys = plan.task.key_measures or plan.measures[:_FEW]
+    return [name for name in keys if name in plan.measures] or list(plan.measures[: len(keys)])
+
+
 def _rows(results: ResultData, shown: int) -> list[list[str]]:
-    named = results.plan.measures
-    task = results.plan.task
-    keys = task.key_measures or named[:_FEW]
-    measures = [name for name in keys if name in named] or list(named[: len(keys)])
+    task, measures = results.plan.task, key_measures(results.plan)
     rows = [["setting", *(task.measure(name).words for name in measures)]]
     for setting in results.settings[:shown]:
         means = (estimate(results, setting, name, level=_LEVEL) for name in measures)
-        rows.append([str(setting), *map(_value_text, means)])
+        rows.append([str(setting), *map(value_text, means)])
     return rows
 
 
-def _value_text(mean: Estimated) -> str:
+def value_text(mean: Estimated) -> str:
+    """Return a mean with its interval, if it has one, for a short table."""
     if not mean.runs:
         return "no value"
     value = number_text(mean.value)

@@ -110,3 +110,48 @@ def duration(
         slope = max(mean(large) - first, 0.0) / (large - small)
         line = (max(first - slope * small, 0.0), slope)
     return Duration(people, len(plan.cells()), line, workers or os.cpu_count() or 1, start)
+
+
+def time_within(
+    plan: Plan,
+    prepared: Prepared,
+    *,
+    seconds: float,
+    workers: int | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> tuple[Duration, int]:
+    """Tell how long all cells take, from cells on parts of the rows that are timed in about so many seconds.
+
+    An unprotected cell and a protected one run on a small part, first once to import and compile, then on
+    larger parts as long as the last one says that they fit.
+
+    Returns
+    -------
+    tuple of Duration and int
+        And how many rows the largest part had.
+    """
+    settings = plan.settings()
+    cells = [Cell(Setting(), 0)] + ([Cell(settings[len(settings) // 2], 0)] if len(settings) > 1 else [])
+    weights = np.array([1, len(settings) - 1][: len(cells)]) / len(settings)
+
+    def mean(rows: int) -> float:
+        part, took = prepared.subset(rows), []
+        for cell in cells:
+            start = clock()
+            execute(cell, plan=plan, prepared=part)
+            took.append(clock() - start)
+        return float(np.dot(weights, took))
+
+    people = prepared.facts.rows
+    sizes = [rows for rows in (_WARM, 5 * _WARM, _SMALL, _LARGE) if rows < people] or [people]
+    mean(sizes[0])
+    began, took = clock(), {sizes[0]: mean(sizes[0])}
+    for rows in (*sizes[1:], *([people] if sizes[0] < people <= _LARGE else [])):
+        last = max(took)
+        if clock() - began + took[last] * len(cells) * rows / last > seconds:
+            break
+        took[rows] = mean(rows)
+    (least, first), (largest, last_time) = min(took.items()), max(took.items())
+    slope = max(last_time - first, 0.0) / (largest - least) if largest > least else last_time / largest
+    line = (max(last_time - slope * largest, 0.0), slope)
+    return Duration(people, len(plan.cells()), line, workers or os.cpu_count() or 1), largest

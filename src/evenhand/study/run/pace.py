@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evenhand.study.run.events import Timed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -123,6 +125,34 @@ class Pace:
         )
         unseen = {setting.mechanism for setting in self._left} - set(self._compiling)
         return (work + len(unseen) * fmean(self._compiling.values())) / self._workers
+
+
+class Speed:
+    """How fast runs are done, those of an earlier command apart, and so is the start of workers.
+
+    Once the study itself says how long the rest takes, that is the time left until some more runs are done.
+    """
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._before: int | None = None
+        self._told: float | None = None
+
+    def of(self, event: Any) -> tuple[float, float]:
+        """Return runs per second and seconds left; zeros while nothing is known."""
+        if self._before is None or isinstance(event, Timed):
+            self._start, self._before = time.monotonic(), event.done
+            self._told = event.seconds_left if isinstance(event, Timed) else None
+        done, took = event.done - self._before, time.monotonic() - self._start
+        if done <= 0 or took <= 0:
+            return 0.0, 0.0
+        if self._told is None:  # the first half holds the start of workers
+            return done / took, (
+                event.total - event.done
+            ) * took / done if 2 * event.done >= event.total else 0.0
+        if done < _FEWEST_RUNS:
+            return done / took, max(self._told - took, 0.0)
+        return done / took, (event.total - event.done) * took / done
 
 
 def spread_first_repeat(cells: Sequence[Cell]) -> list[Cell]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from evenhand._locks import Lock
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.plan.cells import canonical
 from evenhand.study.plan.facts import versions
@@ -22,7 +23,6 @@ from evenhand.study.store.file import (
     COLUMNS,
     FORMAT,
     TABLES,
-    Lock,
     Record,
     call_on_error,
     checksum,

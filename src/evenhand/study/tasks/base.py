@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 import numpy as np
 
 from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.report.words import number
 from evenhand.study.plan.script import ScriptCell, script_cells
 from evenhand.study.tasks.measure import Measure, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -194,6 +196,10 @@ class Task(ABC):
         """Return what is known of a number of each group."""
         return self.group_numbers.get(name) or count_of(name)
 
+    def amount_text(self, value: float, *, sign: bool = False) -> str:
+        """Return an amount of what the task deals with, as its report writes it."""
+        return number(value, 2, sign=sign)
+
     @abstractmethod
     def settings(self) -> Iterator[Setting]:
         """Yield every protected setting once."""
@@ -253,6 +259,13 @@ class Task(ABC):
         data = "" if plan.data is None else f" of {plan.data.label}"
         title = plan.name or f"evenhand audit {self.kind}{data}"
         return script_cells(plan.to_toml(), title=title, name=name, language=language)
+
+    def write_more(self, results: Any, folder: Path, *, frame: Any = None) -> dict[str, Path]:  # noqa: ARG002 - as above
+        """Write files that this kind alone has into the folder of a study; return their paths by their words.
+
+        It is given the results, and the rows if they are in memory.
+        """
+        return {}
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:  # noqa: ARG002 - as above
         """Return the command line that does what a setting tested; an empty text if there is none."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from evenhand.study.results.intervals import Arm, Spread
 
+Form = Literal["percent", "points", "delta", "amount", "number"]
+"""How a number is written: a share in percent, a disparity in points, a delta, an amount of what a task deals
+with such as money, or as it is."""
+
 PEOPLE = "people"
 """The number of people of a group in the test rows."""
 
@@ -40,6 +44,8 @@ class Measure:
         Whether both sides of "no disparity" are a disparity.
     rate : {"", "selection", "tpr", "accuracy"}
         The rate of one group that it is, if its spread depends on what is averaged.
+    form : {"percent", "points", "delta", "amount", "number"}
+        How a report writes it.
 
     Examples
     --------
@@ -54,6 +60,7 @@ class Measure:
     spread: Spread = "even"
     signed: bool = False
     rate: Literal["", "selection", "tpr", "accuracy"] = ""
+    form: Form = "number"
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -95,14 +102,14 @@ class Measure:
         return "even" if self.spread == "group" and arm == "unprotected" else self.spread
 
 
-def share_of(words: str, *, spread: Spread = "even") -> Measure:
+def share_of(words: str, *, spread: Spread = "even", form: Form = "percent") -> Measure:
     """Return a measure between 0 and 1 of which less is better."""
-    return Measure(words, high=1.0, spread=spread)
+    return Measure(words, high=1.0, spread=spread, form=form)
 
 
-def count_of(words: str, *, signed: bool = False) -> Measure:
+def count_of(words: str, *, signed: bool = False, form: Form = "number") -> Measure:
     """Return a measure without an upper limit, and without a lower one if it has a sign."""
-    return Measure(words, low=-math.inf if signed else 0.0)
+    return Measure(words, low=-math.inf if signed else 0.0, form=form)
 
 
 _WORDS = {
@@ -129,6 +136,12 @@ def _spread(name: str) -> Spread:
     return "none" if name == "di" else "even"
 
 
+def _form(name: str) -> Form:
+    if name == "di":
+        return "number"
+    return "points" if name in NO_DISPARITY else "percent"
+
+
 CLASSIFIER_MEASURES: Mapping[str, Measure] = {
     name: Measure(
         _WORDS[name],
@@ -137,18 +150,19 @@ CLASSIFIER_MEASURES: Mapping[str, Measure] = {
         better=NO_DISPARITY.get(name, "higher"),
         spread=_spread(name),
         signed=name in COMPARED,
+        form=_form(name),
     )
     for name in MEASURES
 }
 """What every cell measures in which a classifier is tested."""
 
 CLASSIFIER_RATES: Mapping[str, Measure] = {
-    **{name: share_of(name) for name in RATES},
-    "selection": Measure("selection", high=1.0, rate="selection"),
-    "tpr": Measure("tpr", high=1.0, rate="tpr"),
-    "fpr": share_of("fpr", spread="none"),
+    **{name: share_of(name.replace("_", " ")) for name in RATES},
+    "selection": Measure("selection rate", high=1.0, rate="selection", form="percent"),
+    "tpr": Measure("true positive rate", high=1.0, rate="tpr", form="percent"),
+    "fpr": share_of("false positive rate", spread="none"),
     "precision": share_of("precision", spread="precision"),
-    "accuracy": Measure("accuracy", high=1.0, rate="accuracy"),
+    "accuracy": Measure("accuracy", high=1.0, rate="accuracy", form="percent"),
     PEOPLE: count_of("people in the test rows"),
 }
 """What is known of each group where a classifier is tested."""

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from evenhand._registry import PluginRules, Registry
 from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from evenhand.study.tasks.base import Task
 
-KINDS: dict[str, str] = {
-    "collect": "evenhand.study.tasks.collect.task:CollectTask",
-    "release": "evenhand.study.tasks.release.task:ReleaseTask",
-    "learn": "evenhand.study.tasks.learn.task:LearnTask",
-    "decide": "evenhand.study.tasks.decide.task:DecideTask",
-}
-"""Each kind with the module and the class of its task, which is imported when it is asked for."""
+KINDS: Registry[type[Task]] = Registry(
+    {
+        "collect": "evenhand.study.tasks.collect.task:CollectTask",
+        "release": "evenhand.study.tasks.release.task:ReleaseTask",
+        "learn": "evenhand.study.tasks.learn.task:LearnTask",
+        "decide": "evenhand.study.tasks.decide.task:DecideTask",
+    },
+    PluginRules(
+        "evenhand.tasks",
+        "kind of study",
+        "a class derived from evenhand.study.tasks.base.Task, with all of its abstract methods",
+        base="evenhand.study.tasks.base:Task",
+        named_by="kind",
+    ),
+)
+"""The class of each kind's tasks, which is imported when it is asked for. Other packages add kinds by the
+entry points ``evenhand.tasks``."""
 
 DEFAULT_KIND = "collect"
 """The kind of a plan that names none."""
@@ -32,7 +42,7 @@ def register_kind(kind: str, home: str) -> None:
     home : str
         Where its :class:`~evenhand.study.tasks.base.Task` is: ``"package.module:Class"``.
     """
-    KINDS[kind] = home
+    KINDS.data[kind] = home
 
 
 def package_of_kind(kind: str) -> str:
@@ -41,7 +51,7 @@ def package_of_kind(kind: str) -> str:
     >>> package_of_kind("release")
     'evenhand.study.tasks.release'
     """
-    return KINDS[kind].partition(":")[0].rpartition(".")[0]
+    return KINDS.home(kind).partition(":")[0].rpartition(".")[0]
 
 
 def task_of_kind(kind: str) -> type[Task]:
@@ -52,6 +62,4 @@ def task_of_kind(kind: str) -> type[Task]:
     """
     if kind not in KINDS:
         raise UnknownNameError("Kind of study", kind, KINDS, place="one of a plan")
-    module, _, name = KINDS[kind].partition(":")
-    task: type[Task] = getattr(import_module(module), name)
-    return task
+    return KINDS[kind]

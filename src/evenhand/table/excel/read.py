@@ -76,7 +76,7 @@ def _chosen(sheets: list[Any], name: str, wanted: str | None) -> Any:
         return by_name.get(wanted) or by_place[wanted]
     filled = [sheet for sheet in sheets if any(_is_filled(row) for row in sheet.iter_rows())]
     if len(filled) > 1:
-        hint = "Hint: say which by its name, or its place such as --sheet 1."
+        hint = "Hint: say which by its name, or by its place such as 1 (--sheet)."
         refuse(name, f"it has {len(filled)} sheets with cells. {hint}")
     if not filled:
         refuse(name, "it is empty, where a row of column names should be.")

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from evenhand.cli.compiled import announce_compiling
 from evenhand.cli.options import complete_name
+from evenhand.cli.terminal.console import Terminal
 from evenhand.datasets import DATASETS
 from evenhand.errors import MissingExtraError
 from evenhand.study.results.results import Results
@@ -19,6 +21,28 @@ def test_the_demo_has_five_protocols_at_three_epsilons(call, fake):
     assert len(plan.task.epsilons) == 3
     assert str(fake[0]["out"]) == "evenhand-demo"
     assert "Made-up people" in done.stderr
+
+
+def test_the_demo_ends_with_where_to_go_next(call, fake):
+    done = call("demo", "--workers", 1)
+    last = done.stdout.splitlines()[-4:]
+
+    assert "evenhand audit learn causal --methods plain,plain+parity" in " ".join(done.stdout.split())
+    assert last[-1].startswith("Read on     evenhand --help")
+    assert "What helps" not in call("demo", "--json").stdout
+
+
+def test_that_loops_are_compiled_is_said_once(capsys, monkeypatch, tmp_path):
+    """The first command on a machine would seem to hang."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    announce_compiling(Terminal())
+    first = capsys.readouterr().err
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "bits.nbi").touch()
+    announce_compiling(Terminal())
+
+    assert "Compile  compiling, once: about ten seconds" in first
+    assert capsys.readouterr().err == ""
 
 
 def test_the_report_is_opened_where_somebody_is_there(call, fake, monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.engine.privatize import privatize_file
 from evenhand.schema import Column, Domain, Schema
+from unit.cli.conftest import people
 
 SCHEMA = Schema(
     [
@@ -107,6 +108,29 @@ def test_the_answer_for_machines(call, reports):
     assert said["files"] == []
 
 
+def test_crossed_columns_have_rates_of_their_combinations(call, file, tmp_path):
+    source = people(tmp_path / "many.csv", rows=6_000)
+    schema = Schema(
+        [SCHEMA["sex"], Column("job", Domain.categorical(["nurse", "clerk", "cook"])), SCHEMA["hired"]],
+        sensitive=["sex", "job"],
+    )
+    made = privatize_file(source, "many-out.csv", schema=schema, epsilon=8).places.out
+    options = ["--by", "hired", "--positive", "yes", "--protected", "job,sex"]
+
+    done = call("estimate", made, *options, "--privileged", "cook,male", "--csv", "shares.csv")
+    told = json.loads(call("estimate", made, *options, "--json").stdout)
+
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    assert "hired by true group of job × sex" in said
+    assert "cook, male minus this" in said
+    assert "nurse, female" in said
+    assert [*told["rates"]] == ["sex", "job", "job × sex"]
+    assert len(told["rates"]["job × sex"]) == 6
+    with Path("shares.rates.csv").open(newline="") as table:
+        assert sum(row["column"] == "job × sex" for row in csv.DictReader(table)) == 6
+
+
 def test_no_reports_have_no_shares(call, file):
     header = file.read_text().splitlines()[0]
     file.write_text(f"{header}\n")
@@ -198,6 +222,20 @@ def test_a_table_is_not_written_over_what_is_read(call, reports, name):
     assert refused.exit_code == 2
     assert "written over" in refused.stderr
     assert Path(reports).read_bytes() == before
+
+
+@pytest.mark.parametrize(("flag", "name"), [("--csv", "shares.csv"), ("--aggregate", "sum.json")])
+@pytest.mark.parametrize("read", ["parts", "parts/*"])
+def test_nothing_is_written_among_the_reports_that_are_read(call, file, tmp_path, flag, name, read):
+    """If this is false, the next estimate of the folder reads what this one wrote."""
+    (tmp_path / "parts").mkdir()
+    privatize_file(file, "parts/a.csv", schema=SCHEMA, epsilon=6)
+
+    done = call("estimate", read, flag, f"parts/{name}")
+
+    assert done.exit_code == 2
+    assert f"{flag} is among the files of REPORTS" in done.stderr
+    assert not (tmp_path / "parts" / name).exists()
 
 
 def test_sums_are_written_and_merged(call, reports, tmp_path):

@@ -73,6 +73,23 @@ def test_parquet_json_and_post_processing(call, file, declared, tmp_path):
     assert told["cells"] == 8
 
 
+@pytest.mark.parametrize("read", ["people", "people/*.csv"])
+@pytest.mark.parametrize("name", ["table.csv", "a.csv"])
+def test_a_table_is_not_written_among_the_files_that_are_read(call, file, declared, tmp_path, read, name):
+    """If this is false, counts are taken for people the next time, or replace them."""
+    (tmp_path / "people").mkdir()
+    own = file.rename(tmp_path / "people" / "a.csv")
+    before = own.read_bytes()
+
+    words = [*COLUMNS, *LAPLACE, "--schema", declared, "--out", f"people/{name}", "--overwrite"]
+    done = call("release", read, *words)
+
+    assert done.exit_code == 2
+    assert "--out is among the files of IN" in done.stderr
+    assert [path.name for path in own.parent.iterdir()] == ["a.csv"]
+    assert own.read_bytes() == before
+
+
 def test_quiet_prints_the_paths_alone(call, file, declared):
     found = call("release", file, *COLUMNS, *LAPLACE, "--schema", declared, "--out", "t.csv", "--quiet")
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from evenhand.cli.terminal.console import Terminal
-from evenhand.cli.terminal.progress import follow_study, round_range, spell_range, spell_seconds
+from evenhand.cli.terminal.progress import follow_study, spell_seconds
 from evenhand.study.run.events import Started, Timed
+from evenhand.study.run.expected import round_range, spell_range
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def damage(path, **changes):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"format": "evenhand aggregate 2"}, "another version"),
+        ({"format": "evenhand aggregate 3"}, "another version"),
         ({"format": "evenhand reports 1"}, "holds no sum"),
         ({"people": 5}, "its hash"),
         ({"more": 5}, "its hash"),

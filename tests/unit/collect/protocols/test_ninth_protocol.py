@@ -22,7 +22,7 @@ from evenhand.collect import (
     split_cost,
     strategy_for,
 )
-from evenhand.collect.protocols.homes import HOMES
+from evenhand.collect.protocols.homes import CLASSES
 from evenhand.collect.protocols.registry import convex_names, formula_names, ideal
 from evenhand.engine import estimate_file, privatize_file
 from evenhand.errors import UnknownNameError
@@ -34,7 +34,7 @@ from unit.engine._streams import SCHEMA, people, write
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
     """Add the line, and take it out again after the test."""
-    monkeypatch.setitem(HOMES, "halved", "unit.collect.protocols._halved_response:HalvedResponse")
+    monkeypatch.setitem(CLASSES, "halved", "unit.collect.protocols._halved_response:HalvedResponse")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_it_is_known_by_its_name(protocol):
 
 def test_it_is_unknown_without_its_line(monkeypatch):
     """Else the other tests would show nothing about the registry."""
-    monkeypatch.delitem(HOMES, "halved")
+    monkeypatch.delitem(CLASSES, "halved")
 
     with pytest.raises(UnknownNameError, match="halved"):
         protocol_named("halved")

@@ -8,6 +8,7 @@ import pytest
 
 from evenhand.study.tasks.collect.page.frontier import (
     frontier_heading,
+    frontier_section,
     measures_heading,
     table_heading,
     trend_words,
@@ -163,6 +164,16 @@ def test_a_frontier_of_one_repeat_claims_nothing():
     )
     one = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.7, 0.7))))
     assert frontier_heading(CollectReading.of(one)) == "The setting tested costs accuracy"
+
+
+def test_where_no_gap_can_be_measured_no_frontier_is_drawn_and_headings_say_so():
+    """With one group too small, a page showed an empty chart and blamed intervals that were there."""
+    reading = CollectReading.of(along(gap=lambda where: math.nan))
+
+    assert frontier_section(reading) is None
+    assert measures_heading(reading) == "No gap can be measured, so nothing is known of how it goes with ε"
+    assert table_heading(reading) == "All numbers: no gap can be measured"
+    assert frontier_section(CollectReading.of(along())) is not None
 
 
 # --- measures against epsilon ---------------------------------------------------------------------

@@ -65,7 +65,7 @@ def test_several_sheets_are_chosen_from_by_name_or_place(tmp_path):
 
     assert refusal(path) == (
         "book.xlsx was not read: it has 2 sheets with cells. "
-        "Hint: say which by its name, or its place such as --sheet 1."
+        "Hint: say which by its name, or by its place such as 1 (--sheet)."
     )
     assert "none of its 2 sheets is called 'three'" in refusal(path, file_format=FileFormat(sheet="three"))
     assert read(path, file_format=FileFormat(sheet="two")).to_pydict() == {"b": [2]}

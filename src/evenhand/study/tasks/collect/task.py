@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evenhand._validate import integer, one_of
 from evenhand.collect import PROTOCOLS
 from evenhand.collect.joint.build import STRATEGIES
+from evenhand.collect.protocols.homes import CLASSES
 from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text
@@ -251,8 +252,10 @@ class CollectTask(Task):
 
     @property
     def used_packages(self) -> tuple[str, ...]:
-        """LightGBM, where it is the model."""
-        return ("lightgbm",) if isinstance(self.model, str) and self.model == "lightgbm" else ()
+        """LightGBM, where it is the model, and other packages whose protocols or model are used."""
+        model = [self.model] if isinstance(self.model, str) else []
+        protocols = CLASSES.packages(protocol.name for protocol in self.protocols if protocol.name != AUTO)
+        return (*(name for name in model if name == "lightgbm"), *protocols, *MODELS.packages(model))
 
     @property
     def validation(self) -> str:

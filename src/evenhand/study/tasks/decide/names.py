@@ -12,7 +12,7 @@ from evenhand.study.tasks.shared.sizes import Size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.study.tasks.measure import Measure
+    from evenhand.study.tasks.measure import Form, Measure
 
 NOISES = ("laplace", "discrete-gaussian")
 """The mechanisms whose noise decisions are studied under."""
@@ -26,19 +26,23 @@ MOST_ENTITIES = 300
 
 # --- measures -------------------------------------------------------------------------------------
 
-_SHARED = {
-    "alpha": count_of("largest minus smallest bias of an entity"),
-    "mean_error": count_of("mean error of an entity"),
-}
+
+def _shared(form: Form) -> dict[str, Measure]:
+    return {
+        "alpha": count_of("largest minus smallest bias of an entity", form=form),
+        "mean_error": count_of("mean error of an entity", form=form),
+    }
+
+
 _CLAIMS = {
-    "exact": share_of("whether the results are exact"),
+    "exact": share_of("whether the results are exact", form="number"),
     "error_bound": count_of("bound on the error of the computation"),
     "claimed_epsilon": count_of("epsilon of the claim"),
-    "delta": share_of("delta"),
+    "delta": share_of("delta", form="delta"),
 }
 
 RULE_MEASURES: Mapping[str, Measure] = {
-    **_SHARED,
+    **_shared("points"),
     "largest_flip": share_of("largest chance of a wrong decision"),
     "expected_wrong": count_of("expected number of wrong decisions"),
     "expected_refused": count_of("expected number of rights refused"),
@@ -50,22 +54,25 @@ RULE_MEASURES: Mapping[str, Measure] = {
 """What every cell measures where a right follows from a rule."""
 
 ALLOTMENT_MEASURES: Mapping[str, Measure] = {
-    **_SHARED,
-    "largest_misallocation": count_of("largest expected misallocation of an entity"),
-    "largest_error": count_of("largest typical error of an entity"),
+    **_shared("amount"),
+    "largest_misallocation": count_of("largest expected misallocation of an entity", form="amount"),
+    "largest_error": count_of("largest typical error of an entity", form="amount"),
     "moved": count_of(
-        "half of all expected gains and losses, which is what moves between entities if all is paid out"
+        "half of all expected gains and losses, which is what moves between entities if all is paid out",
+        form="amount",
     ),
-    "cost_of_privacy": count_of("money that makes up for every expected loss"),
-    "overspent": count_of("money that is expected to be paid beyond the budget", signed=True),
+    "cost_of_privacy": count_of("money that makes up for every expected loss", form="amount"),
+    "overspent": count_of("money that is expected to be paid beyond the budget", signed=True, form="amount"),
     **_CLAIMS,
 }
 """What every cell measures where money is allotted."""
 
-_PEOPLE = {"people": count_of("people of the group"), "due": count_of("what they are due")}
+_PEOPLE = {"people": count_of("people of the group")}
+_DUE = "what they are due"
 
 RULE_GROUP_NUMBERS: Mapping[str, Measure] = {
     **_PEOPLE,
+    "due": count_of(_DUE),
     "refused": count_of("people expected to lose the right by error"),
     "granted": count_of("people expected to gain the right by error"),
 }
@@ -73,8 +80,9 @@ RULE_GROUP_NUMBERS: Mapping[str, Measure] = {
 
 ALLOTMENT_GROUP_NUMBERS: Mapping[str, Measure] = {
     **_PEOPLE,
-    "gain": count_of("what is expected to change", signed=True),
-    "gain_per_head": count_of("what is expected to change per head", signed=True),
+    "due": count_of(_DUE, form="amount"),
+    "gain": count_of("what is expected to change", signed=True, form="amount"),
+    "gain_per_head": count_of("what is expected to change per head", signed=True, form="amount"),
 }
 """Of each group of people: all, their money, and what it is expected to change by, in all and per head."""
 

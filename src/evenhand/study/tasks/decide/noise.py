@@ -54,13 +54,35 @@ def noise_for(task: DecideTask, setting: Setting, problem: Any) -> Promised:
     setting : Setting
     problem : Rule or Allotment
     """
-    touched = task.counts_touched
-    parameters = noise_parameters(setting)
-    if setting.mechanism == _GAUSSIAN and touched > 1:
-        return _gaussian(task, setting, parameters, problem)
-    share = None if setting.epsilon is None else setting.epsilon / touched
-    mechanism = TableMechanism(setting.mechanism, parameters).build(epsilon=share, unit=task.unit)
-    return Promised(mechanism, *claim_of(guarantee_of(problem, mechanism, touches=touched)))
+    mechanism = noise_of_a_count(task, setting)
+    promised = guarantee_of(problem, mechanism, touches=task.counts_touched)
+    if _shares_rho(task, setting):
+        promised = promised.to_approximate(delta=_delta(noise_parameters(setting)))
+    return Promised(mechanism, *claim_of(promised))
+
+
+def noise_of_a_count(task: DecideTask, setting: Setting) -> Any:
+    """Return the mechanism by which one count is published, with its part of what a person is promised.
+
+    Losses of rho add up, so Gaussian noise on each count has its part of the rho that gives epsilon at delta.
+    """
+    touched, parameters = task.counts_touched, noise_parameters(setting)
+    if not _shares_rho(task, setting):
+        share = None if setting.epsilon is None else setting.epsilon / touched
+        return TableMechanism(setting.mechanism, parameters).build(epsilon=share, unit=task.unit)
+    if setting.epsilon is None:
+        whole = exact(parameters["rho"], name="rho", owner="DecideTask", above=0)
+    else:
+        whole = _rho(setting.epsilon, _delta(parameters), task.unit)
+    return DiscreteGaussian(rho=whole / touched, unit=task.unit)
+
+
+def _shares_rho(task: DecideTask, setting: Setting) -> bool:
+    return setting.mechanism == _GAUSSIAN and task.counts_touched > 1
+
+
+def _delta(parameters: dict[str, Any]) -> Fraction:
+    return exact(parameters.get("delta", _DELTA), name="delta", owner="DecideTask", above=0, most=1)
 
 
 def claim_of(guarantee: Guarantee | None) -> tuple[float, float]:
@@ -74,22 +96,6 @@ def claim_of(guarantee: Guarantee | None) -> tuple[float, float]:
     if guarantee.rho is not None:
         guarantee = guarantee.to_approximate(delta=_DELTA)
     return float(guarantee.epsilon or 0), _up(guarantee.delta)
-
-
-def _gaussian(task: DecideTask, setting: Setting, parameters: dict[str, Any], problem: Any) -> Promised:
-    """Return Gaussian noise for counts that share what one person is promised.
-
-    Losses of rho add up, so each count has its part of the rho that gives epsilon at delta.
-    """
-    touched = task.counts_touched
-    delta = exact(parameters.get("delta", _DELTA), name="delta", owner="DecideTask", above=0, most=1)
-    if setting.epsilon is None:
-        whole = exact(parameters["rho"], name="rho", owner="DecideTask", above=0)
-    else:
-        whole = _rho(setting.epsilon, delta, task.unit)
-    mechanism = DiscreteGaussian(rho=whole / touched, unit=task.unit)
-    promised = guarantee_of(problem, mechanism, touches=touched)
-    return Promised(mechanism, *claim_of(promised.to_approximate(delta=delta)))
 
 
 @cache

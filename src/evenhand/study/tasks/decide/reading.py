@@ -101,9 +101,7 @@ class DecideReading(Reading):
     @cached_property
     def amounts(self) -> Amounts:
         """How amounts are worded."""
-        task = self.task
-        in_money = task.budget is not None
-        return Amounts(plain(task.currency), in_money, smallest=task.smallest, language=self.language)
+        return Amounts.of(self.task, language=self.language)
 
     @cached_property
     def _common_slots(self) -> dict[str, Any]:

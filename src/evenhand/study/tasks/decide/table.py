@@ -12,14 +12,17 @@ from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.tasks.decide.compute import computed
 from evenhand.study.tasks.decide.measures import entity_columns
+from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.base import ResultData as Results
 
 _RESULTS = frozenset(
     (
@@ -63,6 +66,17 @@ def entity_table(plan: Plan, setting: Setting, *, prepared: Any) -> dict[str, An
 def _apart(name: str) -> str:
     """Return the name of a column of counts, other than those of results."""
     return f"counted {name}" if name in _RESULTS else name
+
+
+def write_chosen_entities(results: Results, folder: Path, *, frame: Any = None) -> dict[str, Path]:
+    """Write every entity under the setting of the report, if it has a result; return the path by its word."""
+    reading = DecideReading.of(results)
+    if reading.outcome() is None:
+        return {}
+    path = folder / "entities.csv"
+    plan = results.plan
+    write_entities(plan, reading.chosen, path, prepared=plan.task.prepare(plan, frame=frame))
+    return {"Entities": path}
 
 
 def write_entities(plan: Plan, setting: Setting, path: str | PathLike[str], *, prepared: Any) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from evenhand._validate import integer, one_of
 from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Sum
+from evenhand.decide.mitigate.registry import MITIGATIONS
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
@@ -31,6 +33,7 @@ from evenhand.study.tasks.shared.table_mechanisms import UNITS, parameter_words,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
+    from pathlib import Path
 
     from evenhand.decide.language.rule import Rule
     from evenhand.study.tasks.base import Reading
@@ -243,6 +246,11 @@ class DecideTask(Task):
             yield {"mitigation": mitigation.name, **more}, [*parameter_words(own), mitigation.name]
 
     @property
+    def used_packages(self) -> tuple[str, ...]:
+        """Other packages whose mitigations are used."""
+        return MITIGATIONS.packages(mitigation.name for mitigation in self.mitigations)
+
+    @property
     def measures(self) -> Mapping[str, Measure]:
         """What every cell measures."""
         return RULE_MEASURES if self.is_rule else ALLOTMENT_MEASURES
@@ -251,6 +259,12 @@ class DecideTask(Task):
     def group_numbers(self) -> Mapping[str, Measure]:
         """What every cell tells of each group of people."""
         return RULE_GROUP_NUMBERS if self.is_rule else ALLOTMENT_GROUP_NUMBERS
+
+    def amount_text(self, value: float, *, sign: bool = False) -> str:
+        """Return money, or a share of the budget where there is none."""
+        from evenhand.study.tasks.decide.wording import Amounts  # noqa: PLC0415 - only for a report
+
+        return Amounts.of(self).text(value, sign=sign)
 
     @property
     def data_numbers(self) -> tuple[str, ...]:
@@ -264,6 +278,12 @@ class DecideTask(Task):
         from evenhand.study.tasks.decide.page.page import DecidePage  # noqa: PLC0415 - only for a report
 
         return DecidePage.of(results, chosen=chosen, language=language)
+
+    def write_more(self, results: Any, folder: Path, *, frame: Any = None) -> dict[str, Path]:
+        """Write every entity under the setting of the report; return the path of the table by its word."""
+        table = import_module("evenhand.study.tasks.decide.table")
+        written: dict[str, Path] = table.write_chosen_entities(results, folder, frame=frame)
+        return written
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.report.marks import Axis
 from evenhand.report.words import MINUS, epsilon_words, number
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.page.wording import counted
+from evenhand.study.page.wording import counted, plain
 from evenhand.study.tasks.decide.methods import method_of, method_title, noise_parameters
 from evenhand.study.tasks.shared.wording import mechanism_name as mechanism_of_a_release
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PACKAGE = "evenhand.study.tasks.decide"
 """Where the folder with the sentences stands."""
+
+LEAST_CHANCE = 1e-7
+"""A chance below this is only said to be less."""
 
 _LARGE = ((1e9, "billion", 2), (1e6, "million", 1))
 _LEAST_SHARE = 1e-9
@@ -82,6 +85,12 @@ class Amounts:
     in_money: bool
     smallest: float = 0.01
     language: str = "en"
+
+    @classmethod
+    def of(cls, task: Any, *, language: str = "en") -> Self:
+        """Return how the amounts of a task are worded."""
+        in_money = task.budget is not None
+        return cls(plain(task.currency), in_money, smallest=task.smallest, language=language)
 
     @property
     def least(self) -> float:
@@ -155,7 +164,7 @@ def chance_text(value: float, sentences: Catalogue | None = None) -> str:
         return say("number.unknown")
     if value == 0:
         return say("number.percent", share="0")
-    if value < 1e-7:
+    if value < LEAST_CHANCE:
         return say("number.less", amount=say("number.percent", share="0.00001"))
     return say("number.percent", share=number(100 * value, max(1, _digits(100 * value) - 1)))
 

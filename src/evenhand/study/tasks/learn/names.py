@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 LEARN_MEASURES: Mapping[str, Measure] = {
     **CLASSIFIER_MEASURES,
-    "fair_gap": share_of("gap that equal rates would show"),
-    "bound": share_of("bound on the expected gap"),
-    "bound_95": share_of("bound on the gap that holds with 95 %"),
+    "fair_gap": share_of("gap that equal rates would show", form="points"),
+    "bound": share_of("bound on the expected gap", form="points"),
+    "bound_95": share_of("bound on the gap that holds with 95 %", form="points"),
     "changed": share_of("share of predictions that differ from the plain classifier's"),
     "flipped": share_of("share of predictions that post-processing changes"),
     "claimed_epsilon": count_of("epsilon of the claim"),
-    "delta": share_of("delta"),
+    "delta": share_of("delta", form="delta"),
     "noise": count_of("noise multiplier of training"),
     "trained_on": count_of("rows that training sees"),
 }

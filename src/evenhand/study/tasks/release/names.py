@@ -22,13 +22,13 @@ RELEASE_MEASURES: Mapping[str, Measure] = {
     "l1_bias": count_of("bias of all cells together"),
     "alpha": count_of("largest minus smallest bias of a cell"),
     "largest_bias": count_of("largest bias of a cell"),
-    "delta": share_of("delta"),
+    "delta": share_of("delta", form="delta"),
     "claimed_epsilon": count_of("epsilon of the claim"),
     "suppressed": share_of("share of cells not published"),
     "net_people": count_of("people published minus people there are", signed=True),
-    "bias_exact": share_of("whether the bias is exact"),
-    "error_exact": share_of("whether the error is exact"),
-    "delta_tight": share_of("whether delta is attained"),
+    "bias_exact": share_of("whether the bias is exact", form="number"),
+    "error_exact": share_of("whether the error is exact", form="number"),
+    "delta_tight": share_of("whether delta is attained", form="number"),
 }
 """What every cell of a study of releases measures."""
 

@@ -167,6 +167,11 @@ class ReleaseTask(Task):
         return tuple(f"{part}_{size.key}" for part in SIZE_NUMBERS for size in SIZES)
 
     @property
+    def used_packages(self) -> tuple[str, ...]:
+        """Other packages whose mechanisms are used."""
+        return MECHANISMS.packages(mechanism.name for mechanism in self.mechanisms)
+
+    @property
     def overlap(self) -> float:
         """Test rows per training row of one repeat."""
         return overlap_of(self.test)

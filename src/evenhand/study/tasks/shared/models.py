@@ -7,13 +7,30 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from evenhand._registry import PluginRules, Registry
 from evenhand.errors import InvalidParameterError, MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-MODELS = ("gradient-boosting", "lightgbm", "random-forest", "logistic")
-"""The models by name."""
+_HERE = "evenhand.study.tasks.shared.models"
+MODELS: Registry[Any] = Registry(
+    {
+        "gradient-boosting": f"{_HERE}:_gradient_boosting",
+        "lightgbm": f"{_HERE}:_lightgbm",
+        "random-forest": f"{_HERE}:_random_forest",
+        "logistic": f"{_HERE}:_logistic",
+    },
+    PluginRules(
+        "evenhand.models",
+        "model",
+        "the class of a scikit-learn classifier",
+        named_by="",
+        needs=("fit", "predict", "get_params", "set_params"),
+    ),
+)
+"""The models by name, each with what makes one: a function here, or a class that another package adds by the
+entry points ``evenhand.models``."""
 
 OWN = "own:"
 """Begins what a plan file says of a classifier that was given from Python."""
@@ -98,7 +115,8 @@ def classifier(task: ModelChoice, *, seed: int) -> Any:
             got=task.model,
             hint=f"run it from Python, with CollectTask(model={task.model.removeprefix(OWN)}(...)).",
         )
-    make, known = _MAKERS[task.model]()
+    maker = MODELS[task.model]
+    make, known = _class_maker(maker) if isinstance(maker, type) else maker()
     _check_names(task, known)
     made = make(seed, dict(task.parameters))
     _check_values(task, made)
@@ -177,6 +195,15 @@ def _check_values(task: ModelChoice, made: Any) -> None:
 # --- one maker for each name ----------------------------------------------------------------------
 
 
+def _class_maker(kind: Any) -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
+    """Return what makes a classifier of another package."""
+
+    def make(seed: int, parameters: dict[str, Any]) -> Any:
+        return _own(kind(**parameters), seed)
+
+    return make, set(kind().get_params())
+
+
 def _gradient_boosting() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - slow to import
 
@@ -230,11 +257,3 @@ def _missing_library(message: str) -> MissingExtraError:
     missing = MissingExtraError("libgomp1", feature="The model 'lightgbm'")
     missing.args = (message,)
     return missing
-
-
-_MAKERS: dict[str, Callable[[], tuple[Callable[[int, dict[str, Any]], Any], set[str]]]] = {
-    "gradient-boosting": _gradient_boosting,
-    "lightgbm": _lightgbm,
-    "random-forest": _random_forest,
-    "logistic": _logistic,
-}

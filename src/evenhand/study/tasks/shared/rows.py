@@ -87,9 +87,9 @@ def load_frame(
     return found.frame, None, () if found.drawn is None else (sampled_sentence(found.drawn),)
 
 
-def sampled_sentence(rows: int) -> str:
+def sampled_sentence(rows: int) -> Note:
     """Return what is said where a file does not fit and some of its rows were drawn."""
-    return catalogue("", language_now()).say("method.large", rows=rows)
+    return Note("sample", catalogue("", language_now()).say("method.large", rows=rows))
 
 
 def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
@@ -165,7 +165,7 @@ def _choose_rows(plan: StudyPlan, there: int) -> tuple[NDArray[np.intp] | slice,
     if rows is None or rows >= there:
         return slice(None), ()
     draws = SeededSource(plan.seed).for_cell(ROWS_CELL).words(there)
-    note = catalogue("", language_now()).say("method.sample", rows=rows)
+    note = Note("sample", catalogue("", language_now()).say("method.sample", rows=rows))
     return np.sort(np.argpartition(draws, rows - 1)[:rows]), (note,)
 
 

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.collect.reading import CollectReading
 
 
-def frontier_section(reading: CollectReading) -> Section:
-    """Return the frontier with its heading."""
+def frontier_section(reading: CollectReading) -> Section | None:
+    """Return the frontier with its heading; None where no setting has a gap to draw."""
+    if not has_gap(reading):
+        return None
     best = best_reached(reading)
     marks = {setting: _point(reading, setting, undominated=setting in best) for setting in reading.protected}
     say, heading = reading.sentences.say, frontier_heading(reading)
@@ -55,6 +57,11 @@ def frontier_section(reading: CollectReading) -> Section:
         charts=(chart,),
         anchor="frontier",
     )
+
+
+def has_gap(reading: CollectReading) -> bool:
+    """Whether the gap of any protected setting can be measured: it takes two groups of enough people."""
+    return any(math.isfinite(reading.value(GAP, setting).value) for setting in reading.protected)
 
 
 def best_reached(reading: CollectReading) -> tuple[Setting, ...]:
@@ -154,7 +161,7 @@ def table_heading(reading: CollectReading) -> str:
     """
     say, tested = reading.sentences.under("table"), _signs(reading, GAP)
     if not tested:
-        return say("no_intervals")
+        return say("no_intervals" if has_gap(reading) else "no_gap")
     every = {setting: sign for setting, sign in tested.items() if reading.is_useful(setting)}
     if not every:
         return say("useless")
@@ -270,7 +277,7 @@ def measures_heading(reading: CollectReading) -> str:
     if not found:
         return say("one_epsilon")
     if not any(trend.slope.has_interval for trend in found):
-        return say("no_intervals")
+        return say("no_intervals" if has_gap(reading) else "no_gap")
     up, down, rest = (
         [the_way(trend.setting) for trend in found if trend.sign == sign] for sign in (1, -1, 0)
     )

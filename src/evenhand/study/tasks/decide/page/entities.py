@@ -10,6 +10,7 @@ from evenhand.report.marks import Axis, Bar, Class, Estimate, Spot
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
 from evenhand.study.tasks.decide.answers import heading_of, sides, who_gains
+from evenhand.study.tasks.decide.wording import LEAST_CHANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,7 +123,10 @@ def _flips_heading(reading: DecideReading) -> str:
         return reading.say("flips.heading_unknown")
     count, lose = (round(reading.mean(name)) for name in ("at_risk", "at_risk_of_loss"))
     if not count:
-        return reading.say("flips.heading_none", largest=reading.chance(reading.mean("largest_flip")))
+        largest = reading.mean("largest_flip")
+        if largest > 0:
+            largest = max(largest, LEAST_CHANCE)  # "above less than" would be no bound
+        return reading.say("flips.heading_none", largest=reading.chance(largest))
     return reading.say("flips.heading" if count > 1 else "flips.heading_one", number=count, lose=lose)
 
 

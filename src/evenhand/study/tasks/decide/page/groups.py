@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.report.charts import bars_chart
@@ -13,6 +15,8 @@ from evenhand.study.page.wording import plain
 from evenhand.study.tasks.decide.answers import group_value, heading_of, who_pays_answer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evenhand.report.page import Chart
     from evenhand.study.tasks.decide.reading import DecideReading
 
@@ -22,7 +26,10 @@ def groups_section(reading: DecideReading) -> Section | None:
     if not reading.groups:
         return None
     heading = heading_of(who_pays_answer(reading))
-    chart = _chart(reading, heading)
+    values = {group: group_value(reading, group) for group in reading.groups}
+    if not reading.is_rule:
+        values = {group: reading.amounts.round_to_smallest(value) for group, value in values.items()}
+    chart = _chart(reading, heading, values) if any(values.values()) else None
     return Section(
         heading=heading,
         lead=reading.say_kind("groups.lead"),
@@ -32,27 +39,29 @@ def groups_section(reading: DecideReading) -> Section | None:
     )
 
 
-def _chart(reading: DecideReading, heading: str) -> Chart | None:
-    """Return the bars; None where no group gains or loses as much as anybody can be paid."""
-    values = {group: group_value(reading, group) for group in reading.groups}
+def _chart(reading: DecideReading, heading: str, per_head: Mapping[str, float]) -> Chart:
+    """Return the bars of some groups."""
+    values = dict(per_head)
     if reading.is_rule:
-        values = {group: 1000 * value for group, value in values.items()}
+        values = {group: 1000 * value for group, value in per_head.items()}
         axis = Axis(reading.say("groups.axis_rule"), reading.say("groups.axis_rule_unit"))
         shown = {group: number(value, 1) for group, value in values.items()}
     else:
         amounts = reading.amounts
-        values = {group: amounts.round_to_smallest(value) for group, value in values.items()}
         axis = amounts.axis(reading.say("groups.axis_money"), values.values())
         shown = {group: amounts.text(value, sign=True) for group, value in values.items()}
-    if not any(values.values()):
-        return None
     bars = [
         Bar(plain(group), Estimate(value), strong=value < 0 or reading.is_rule)
         for group, value in values.items()
     ]
     listed = "; ".join(f"{plain(group)} {text}" for group, text in shown.items())
     caption = reading.say_kind("groups.caption", exactness=reading.exactness)
-    return bars_chart(axis, bars, name="who-pays", alt=f"{heading}. {listed}.", caption=caption)
+    chart = bars_chart(axis, bars, name="who-pays", alt=f"{heading}. {listed}.", caption=caption)
+    return replace(chart, draw_group=partial(_chart_of_group, reading, heading, per_head))
+
+
+def _chart_of_group(reading: DecideReading, heading: str, per_head: Mapping[str, float], group: str) -> Chart:
+    return _chart(reading, heading, {group: per_head[group]})
 
 
 def _table(reading: DecideReading) -> Table:

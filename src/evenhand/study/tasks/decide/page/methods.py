@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.decide.mitigate.registry import mitigation_kinds
+from evenhand.decide.mitigate.registry import MITIGATIONS
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
@@ -188,7 +188,7 @@ def _notes(reading: DecideReading) -> list[Note]:
     if any("nonnegative" in step for setting in reading.methods for step in method_of(setting)[0]):
         notes.append(Note("plain", reading.say("methods.clamp")))
     problem: Literal["rule", "allotment"] = "rule" if reading.is_rule else "allotment"
-    cautions = [kind.cautions.get(problem) for kind in mitigation_kinds(problem) if kind.name in names]
+    cautions = [MITIGATIONS[name].cautions.get(problem) for name in MITIGATIONS if name in names]
     return notes + [Note("warn", caution) for caution in cautions if caution is not None]
 
 

@@ -60,5 +60,5 @@ def _rows(reading: ReleaseReading, names: dict[str, str]) -> tuple[GroupRow, ...
         reach = max(abs(end) for end in mark(lost).ends)
         if math.isfinite(spread):
             reach = abs(lost.value) + normal_quantile(1 - LEVEL) * spread
-        rows.append(GroupRow(name, people, Estimate(reach), few=people < FEWEST_PEOPLE))
+        rows.append(GroupRow(name, people, Estimate(reach), few=people < FEWEST_PEOPLE, group=group))
     return order_rows(rows, worst_is_high=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.release.mechanisms.registry import MECHANISMS
@@ -23,6 +24,9 @@ from evenhand.study.tasks.release.wording import (
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.report.page import Chart
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.release.reading import ReleaseReading
@@ -32,14 +36,23 @@ _MOST_PANELS = 8
 
 def groups_section(reading: ReleaseReading) -> Section:
     """Return dumbbells of every group: people there are, and people counted in the published table."""
-    say, shown, heading = reading.sentences.say, _first(reading), _heading(reading)
+    heading = _heading(reading)
+    chart = _chart(reading, heading, reading.groups)
+    lead = reading.sentences.say("groups.lead", name=mechanism_name(reading.chosen))
+    notes = tuple(_notes(reading))
+    return Section(heading=heading, lead=lead, charts=(chart,), notes=notes, anchor="groups")
+
+
+def _chart(reading: ReleaseReading, heading: str, groups: Sequence[str]) -> Chart:
+    """Return the dumbbells of some groups, a panel for each setting."""
+    say, shown = reading.sentences.say, _first(reading)
     numbers = "; ".join(
         say("groups.number", group=reading.named(group), change=share_text(reading.lost(group)))
-        for group in reading.groups[:_MOST_PANELS]
+        for group in groups[:_MOST_PANELS]
     )
     left = len(reading.beside) - len(shown)
     chart = moved_chart(
-        [(_axis(reading, setting), _moved(reading, setting)) for setting in shown],
+        [(_axis(reading, setting), _moved(reading, setting, groups)) for setting in shown],
         name="people-by-group",
         alt=say("groups.alt", heading=heading, how=release_name(reading, reading.chosen), numbers=numbers),
         caption=say(
@@ -51,10 +64,13 @@ def groups_section(reading: ReleaseReading) -> Section:
         ),
         words=(say("groups.words_before"), say("groups.words_after")),
         most_columns=3,
+        among=len(reading.groups),
     )
-    lead = say("groups.lead", name=mechanism_name(reading.chosen))
-    notes = tuple(_notes(reading))
-    return Section(heading=heading, lead=lead, charts=(chart,), notes=notes, anchor="groups")
+    return replace(chart, draw_group=partial(_chart_of_group, reading, heading))
+
+
+def _chart_of_group(reading: ReleaseReading, heading: str, group: str) -> Chart:
+    return _chart(reading, heading, (group,))
 
 
 def _first(reading: ReleaseReading) -> list[Setting]:
@@ -69,13 +85,14 @@ def _axis(reading: ReleaseReading, setting: Setting) -> Axis:
     return Axis(mechanism_name(setting), unit, 100.0)
 
 
-def _moved(reading: ReleaseReading, setting: Setting) -> list[Moved]:
+def _moved(reading: ReleaseReading, setting: Setting, groups: Sequence[str]) -> list[Moved]:
     rows = []
-    for place, group in enumerate(reading.groups):
+    for group in groups:
         found = reading.lost(group, setting)
         if math.isfinite(found.value):
             found = replace(found, low=None, high=None) if found.low == found.high else found
             whole = Estimate(1.0)
+            place = reading.groups.index(group)
             rows.append(Moved(place, reading.named(group), whole, _plus(found), mark(found)))
     return rows
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evenhand.study.store.file import Lock
+from evenhand._locks import Lock
 
 
 def test_a_lock_is_held_once_and_given_back(tmp_path):
@@ -24,7 +24,7 @@ def test_a_lock_is_held_once_and_given_back(tmp_path):
 def test_a_lock_of_a_process_that_was_killed_is_free(tmp_path):
     """A study that was killed must not block its folder for ever."""
     program = (
-        "import sys, time\nfrom evenhand.study.store.file import Lock\n"
+        "import sys, time\nfrom evenhand._locks import Lock\n"
         "lock = Lock(sys.argv[1])\nprint(lock.take(), flush=True)\ntime.sleep(60)\n"
     )
     path = tmp_path / "a.lock"

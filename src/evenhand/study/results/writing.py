@@ -1,0 +1,64 @@
+"""The files of a finished study: the same ones, to the byte, from the command line and from the workbench."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
+
+
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return the path of each file that every study has in its folder, by its word."""
+    names = {"Report": "report.html", "Plan": "plan.toml", "Cells": "cells.csv", "Store": "study.db"}
+    return {word: folder / name for word, name in names.items()}
+
+
+def write_results(
+    results: Results, folder: Path, *, chosen: object = None, language: str = "en"
+) -> dict[str, Path]:
+    """Write what goes beside the store, and return the path of each file by its word.
+
+    Parameters
+    ----------
+    results : Results
+    folder : path
+        Where the study was run.
+    chosen : Setting, mapping or str, optional
+        The setting that the report is about; by default it is found by rule.
+    language : str
+        Of the report.
+
+    Raises
+    ------
+    MissingExtraError
+        If a package is missing that a report needs; everything else is written then.
+    """
+    files = files_in(folder)
+    results.to_csv(files["Cells"])
+    results.report(files["Report"], chosen=chosen, language=language)
+    return files
+
+
+def write_script(path: Path, plan: Plan, *, language: str = "en", replace: bool = False) -> Path:
+    """Write the Python that repeats a plan, as a script or a notebook by its ending.
+
+    Parameters
+    ----------
+    path : path
+    plan : Plan
+    language : str
+        Of the report that it writes.
+    replace : bool
+        Whether a file that is there is replaced; else FileExistsError is raised.
+    """
+    cells = plan.task.script(plan, name=path.stem, language=language)
+    text = as_script(cells) if path.suffix.lower() == ENDINGS[0] else as_notebook(cells)
+    with path.open("w" if replace else "x", encoding="utf-8") as file:
+        file.write(text)
+    return path
