@@ -105,7 +105,7 @@ def test_everything_is_imported_and_every_command_runs(system, tmp_path):
     Schema(columns, sensitive="sex").save(tmp_path / "schema.toml")
     kept = {name: value for name, value in os.environ.items() if name != "EVENHAND_LEDGER"}
     (tmp_path / "temporary").mkdir()
-    kept["TMPDIR"] = str(tmp_path / "temporary")  # or it would take the folders of living studies for left ones
+    kept["TMPDIR"] = str(tmp_path / "temporary")  # or it would sweep away the folders of living studies
     words = [json.dumps(SYSTEMS[system]), json.dumps(list(STEPS.values()))]
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE, system, *words],
