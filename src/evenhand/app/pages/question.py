@@ -143,7 +143,7 @@ def _card(kind: Kind, record: StudyRecord) -> Tag:
 
 def add_outputs(visit: Visit) -> None:
     """Add the parts of the page that change while it stays: the form, the estimate, the commands."""
-    shape: reactive.Value[tuple[Any, ...]] = reactive.Value(())
+    shape: reactive.Value[tuple[Any, ...]] = reactive.Value((), name="shape")
 
     @reactive.effect
     async def _() -> None:

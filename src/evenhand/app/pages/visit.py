@@ -58,7 +58,9 @@ class Inquiry(Generic[T]):
         self._function = function
         self._is_provisional = is_provisional or (lambda _: False)
         self._has_changed = asyncio.Event()
-        self._answer: reactive.Value[tuple[Hashable, Answer[T]]] = reactive.Value((None, Answer()))
+        self._answer: reactive.Value[tuple[Hashable, Answer[T]]] = reactive.Value(
+            (None, Answer()), name="answer"
+        )
         self._wanted: Hashable = None
         self._arguments: tuple[Any, ...] = ()
         self._options: dict[str, Any] = {}
@@ -146,14 +148,15 @@ class Visit:
         self.workbench = workbench
         self.session = session
         self.desk: Desk = workbench.desk
-        self.drawn: reactive.Value[int] = reactive.Value(0)
+        # values have names, or Shiny would search all source files on the stack for one
+        self.drawn: reactive.Value[int] = reactive.Value(0, name="drawn")
         """Counts what a page must be drawn anew for."""
-        self.saved: reactive.Value[int] = reactive.Value(0)
+        self.saved: reactive.Value[int] = reactive.Value(0, name="saved")
         """Counts changes of records, which live parts of a page follow."""
-        self.problem: reactive.Value[Problem | None] = reactive.Value(None)
-        self.open_part: reactive.Value[tuple[str, str]] = reactive.Value(("", ""))
+        self.problem: reactive.Value[Problem | None] = reactive.Value(None, name="problem")
+        self.open_part: reactive.Value[tuple[str, str]] = reactive.Value(("", ""), name="open_part")
         """What is opened on the first page: a word such as "rename", and the study."""
-        self.choices: reactive.Value[dict[Hashable, Any]] = reactive.Value({})
+        self.choices: reactive.Value[dict[Hashable, Any]] = reactive.Value({}, name="choices")
         """What was chosen on a page and belongs to the tab alone, such as two settings to compare."""
         self._inquiries: dict[tuple[FarFunction, str], Inquiry[Any]] = {}
         session.on_ended(self._end)
