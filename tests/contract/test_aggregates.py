@@ -28,7 +28,8 @@ from evenhand.collect.estimates import aggregate_files
 from evenhand.errors import IndependenceWarning, UnreadableFileError
 
 PEOPLE = 400
-THROUGH = (None, ".json", ".parquet")  # in memory, or by files
+FILES = [pytest.param(ending, marks=pytest.mark.figures) for ending in (".json", ".parquet")]
+THROUGH = [None, *FILES]  # in memory, or by files
 STRATEGIES = {
     "single": Single("race", GRR(5, 1)),
     "independent": Independent({"race": GRR(5, 1), "sex": GRR(2, 1)}),

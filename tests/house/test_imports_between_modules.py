@@ -2,6 +2,8 @@
 
 import ast
 
+import pytest
+
 MOST_HIDDEN_IMPORTS = 80
 
 
@@ -43,17 +45,17 @@ def _cycles(edges):
         left = {module: found for module, found in left.items() if module not in starts}
 
 
-def _trees(sources, root):
-    return {
-        _module_of(path, root): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sources
-        if path.name != "__init__.py"
-    }
+@pytest.fixture(scope="module")
+def trees(sources):
+    """Return the code of every file of the package, parsed."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sources}
 
 
-def test_no_module_imports_another_that_leads_back_to_it(sources, root):
+def test_no_module_imports_another_that_leads_back_to_it(trees, root):
     """Imports inside functions and those for types alone count too: a reader follows all of them."""
-    assert _cycles(_edges(_trees(sources, root))) == []
+    modules = {_module_of(path, root): tree for path, tree in trees.items() if path.name != "__init__.py"}
+
+    assert _cycles(_edges(modules)) == []
 
 
 def test_a_cycle_is_seen():
@@ -64,12 +66,12 @@ def test_a_cycle_is_seen():
     assert _cycles({**ring, "c": {"d"}}) == []
 
 
-def test_few_imports_stand_inside_functions(sources):
+def test_few_imports_stand_inside_functions(trees):
     """Each is there because an optional or heavy library is avoided; loading by name stands in registries."""
     hidden = [
         f"{path}:{node.lineno}"
-        for path in sources
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in trees.items()
+        for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)

@@ -95,6 +95,7 @@ STEPS = {
 }  # fmt: skip
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_everything_is_imported_and_every_command_runs(system, tmp_path):
     """A user of Windows could not even see the help."""

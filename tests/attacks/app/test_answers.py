@@ -122,6 +122,7 @@ def test_no_header_can_be_smuggled_in_by_a_name(gate, study):
     assert gate.get(f"/studies/{study}/files/%0d%0aSet-Cookie:a=b").headers.get("set-cookie") is None
 
 
+@pytest.mark.figures
 def test_fifty_requests_at_once_are_all_answered(gate, study):
     """G10: a page that asks for much at once must not lock itself out."""
     with ThreadPoolExecutor(50) as threads:

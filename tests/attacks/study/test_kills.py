@@ -81,6 +81,7 @@ def _sweep(folder, *, kills, rows, workers, pause):
     return {"again": len(begun) - len(final), "told": len(told), "cells": len(final)}
 
 
+@pytest.mark.figures
 def test_killing_a_study_loses_no_finished_cell(tmp_path):
     found = _sweep(tmp_path, kills=2, rows=12, workers=1, pause=0.01)
 

@@ -41,6 +41,7 @@ def test_an_audit_of_a_large_file_says_how_many_rows_it_used(call, file):
     assert any("does not fit into memory" in " ".join(page.split()) for page in pages)
 
 
+@pytest.mark.figures
 @pytest.mark.usefixtures("small_machine")
 def test_a_release_study_of_a_large_file_says_first_that_its_table_is_that_of_drawn_rows(call, file):
     """A count of drawn rows is no count of people: who reads errors of cells must know whose they are."""
@@ -57,6 +58,7 @@ def test_a_release_study_of_a_large_file_says_first_that_its_table_is_that_of_dr
     assert head[2].text.startswith("The true table is that of the 80 people drawn")
 
 
+@pytest.mark.figures
 @pytest.mark.usefixtures("small_machine")
 def test_a_plan_without_a_number_of_rows_runs_on_a_large_file(call, file, monkeypatch):
     """A plan that was written for a file that fitted must not end in an error when the file has grown."""

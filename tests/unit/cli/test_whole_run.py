@@ -33,6 +33,7 @@ def test_a_file_becomes_a_report_that_holds_what_the_terminal_says(call, file, t
     assert done.stderr.count("Warning") >= 1
 
 
+@pytest.mark.figures
 def test_the_same_folder_again_needs_resume(call, file):
     call("audit", file, *ROLES, *QUICK, "--workers", 1, "--out", "s")
     again = call("audit", file, *ROLES, *QUICK, "--workers", 1, "--out", "s")

@@ -234,6 +234,7 @@ RANDOM = {
 }
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("rows", [40, 60, 200, 1_000, pytest.param(5_000, marks=pytest.mark.figures)])
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_orders_are_not_named(name, rows):

@@ -116,6 +116,7 @@ def test_permuting_blocks_is_seen_by_that_test(tmp_path, monkeypatch):
     assert len(set(law.values())) > 1
 
 
+@pytest.mark.figures
 @pytest.mark.statistical
 @pytest.mark.parametrize("source", [SecureSource(), SeededSource(20261116)], ids=repr)
 @pytest.mark.parametrize("memory", ["memory", "disk"])

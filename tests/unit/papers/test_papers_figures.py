@@ -19,6 +19,7 @@ def _chart():
     return measures_figure(results, words, "fig4")
 
 
+@pytest.mark.figures
 def test_a_figure_has_a_panel_for_each_split_and_measure(chart):
     """The paper shows uniform beside k-based; so do we, with every protocol."""
     assert (chart.rows, chart.columns) == (("uniform split", "k-based split"), 2)

@@ -114,6 +114,7 @@ def hockey_stick(upper, lower, chances, noise, epsilon):
     return np.maximum(first - np.exp(epsilon) * second, 0).sum() * (x[1] - x[0])
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("seed", range(8))
 def test_no_rows_that_a_person_may_have_are_worse(seed):
     """Vectors of any length up to 1, in either direction; the twin is the bound for one row less."""

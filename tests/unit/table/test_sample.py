@@ -49,6 +49,7 @@ def test_the_size_of_batches_changes_nothing(file, rows):
     assert ages(folder, rows) == whole
 
 
+@pytest.mark.figures
 def test_every_pair_of_rows_is_as_likely(tmp_path):
     """3,000 draws of 2 of 4 rows: each of 6 pairs is drawn about 500 times, within 5 deviations."""
     pq.write_table(pa.table({"age": np.arange(4)}), tmp_path / "few.parquet")

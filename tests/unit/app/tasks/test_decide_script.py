@@ -45,6 +45,7 @@ def test_the_script_publishes_with_the_noise_of_the_study(tmp_path, noise, rule)
     assert known["noise"] == studied
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("noise", ["laplace", "discrete-gaussian"])
 def test_the_script_runs_as_it_is(tmp_path, noise):
     _, script = script_of(plan_of(tmp_path, noise, "poor/people > 0.2"))

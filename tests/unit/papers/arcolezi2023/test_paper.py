@@ -303,6 +303,7 @@ def test_every_claim_differs_in_a_world_the_other_way_round(other_world):
     assert {name: other_world[name] for name in expected} == dict.fromkeys(expected, "contradicted")
 
 
+@pytest.mark.figures
 def test_the_claims_left_differ_in_a_world_without_effects():
     """These six do not turn round with the others, so they have a world of their own."""
     about = {"adult": ADULT, "acs_coverage": ACS, "lsac": facts()}

@@ -62,6 +62,7 @@ def test_what_was_not_run_has_no_table():
     assert build_tables(Evidence({})) == {}
 
 
+@pytest.mark.figures
 def test_everything_is_written(tmp_path):
     """Claims, tables and figures, each table with the agreed columns."""
     pytest.importorskip("altair")

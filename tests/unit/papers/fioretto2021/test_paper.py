@@ -73,6 +73,7 @@ def in_rule(part, values):
 # --- numbers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.figures
 def test_the_printed_numbers_are_those_of_the_paper():
     """A slip of the pen here would make every verdict on it wrong."""
     assert BOUNDS == {"0.001": "0.003", "0.01": "0.00003", "0.1": "0.0000012"}

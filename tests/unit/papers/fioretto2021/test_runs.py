@@ -96,6 +96,7 @@ def test_the_sensitivity_of_a_table_is_that_of_the_formula_sheet():
     assert allotment.output_sensitivity(small, 0.9) == pytest.approx(6 / (0.9 * 19))
 
 
+@pytest.mark.figures
 def test_a_record_of_an_allotment_has_every_number():
     """What figures and tables read."""
     record = evidence().trials["allotment"][0]

@@ -331,6 +331,7 @@ def _one_of_each(evidence):
     return [module.measures_figure("lsac-gender", results, 1), scatter]
 
 
+@pytest.mark.figures
 def test_everything_is_written(whole, tmp_path):
     """Claims, tables, and figures of both kinds: each picture takes a while, so not all of them."""
     pytest.importorskip("altair")

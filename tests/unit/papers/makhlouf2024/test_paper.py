@@ -249,6 +249,7 @@ def test_every_claim_differs_in_a_world_the_other_way_round():
     assert (found["footnote-7-skew"], found["compas-days"]) == ("agrees", "cannot be checked")
 
 
+@pytest.mark.figures
 def test_the_claims_left_differ_in_a_world_where_nothing_happens():
     """These three do not turn round with the others."""
     found = judged(world(nothing_happens))
