@@ -70,7 +70,7 @@ def test_who_is_lost_is_what_is_expected_where_that_is_exact():
     )
     assert said.evidence == "(One standard deviation; Laplace noise at ε = 1, exact.)"
     reading = ReleaseReading.of(drawn)
-    assert [moved.change.low for moved in _moved(reading, reading.chosen)] == [None, None]
+    assert [moved.change.low for moved in _moved(reading, reading.chosen, reading.groups)] == [None, None]
     assert "women" in answers(sampled)[1]
     assert "on average" not in answers(sampled)[1]
 
