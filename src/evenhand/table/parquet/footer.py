@@ -278,19 +278,44 @@ _DETAILS = {0: 5, 2: 7, 3: 8}  # kind of page: the field that describes it
 _ENCODING = {0: 2, 2: 2, 3: 4}  # kind of page: the field of that description which names the encoding
 _DICTIONARY_PAGE = 2
 _DELTA_BYTE_ARRAY = 7
+_DICTIONARY_ENCODINGS = (2, 8)
+_MOST_LISTED = 1 << 18  # Arrow's hash table takes 25 MB from there on, and four times as much at each step
+
+
+class Page(NamedTuple):
+    """A page of a column: how many values it holds, how they are stored, and how large it is unpacked."""
+
+    values: int
+    unpacked: int
+    is_list: bool
+    has_places: bool
 
 
 class ColumnPlan(NamedTuple):
-    """How a column is stored: bytes unpacked, its largest page, and whether it keeps a list of its values.
+    """How a column is stored.
 
-    `longest_row` is how many bytes a row takes in the page where rows are longest.
+    Parameters
+    ----------
+    name : str
+        The column.
+    unpacked, largest_page : int
+        How many bytes all its pages, and the largest, take unpacked.
+    longest_row : float
+        How many bytes a row takes in the page where rows are longest.
+    groups_with_list : tuple of int
+        The groups of rows that keep a list of its values.
+    is_listed : bool
+        Whether each row is a place in such a list, and no list is long. Writers begin a list, and go over to
+        plain values once it is full. Arrow can return such a column as places too, but then it hashes all
+        values of a group: memory would grow with the length of the group.
     """
 
     name: str
     unpacked: int
     largest_page: int
-    has_dictionary: bool
-    longest_row: float = 0.0
+    longest_row: float
+    groups_with_list: tuple[int, ...]
+    is_listed: bool
 
 
 def check_types(schema: pa.Schema, names: Sequence[str], file: str) -> None:
@@ -316,27 +341,41 @@ def plan_columns(
     total = pages = 0
     plans = []
     for name in names:
-        before, largest, dictionary, longest = total, 0, False, 0.0
-        for group in footer.groups:
-            for values, unpacked in _pages(source, size, group.chunks[places[name]], group.rows):
-                pages, total = pages + 1, total + unpacked
-                largest, dictionary = max(largest, unpacked), dictionary or values is None
-                longest = max(longest, unpacked / values) if values else longest
+        before, largest, longest = total, 0, 0.0
+        groups_with_list: list[int] = []
+        is_listed = True
+        for number, group in enumerate(footer.groups):
+            for page in _pages(source, size, group.chunks[places[name]], group.rows):
+                pages, total = pages + 1, total + page.unpacked
+                largest = max(largest, page.unpacked)
+                if page.is_list:
+                    groups_with_list.append(number)
+                    is_listed = is_listed and page.values < _MOST_LISTED
+                elif page.values:
+                    longest = max(longest, page.unpacked / page.values)
+                    is_listed = is_listed and page.has_places
                 if total > limits.bytes:
                     over_limit(
                         source.name, f"unpacked it holds more than {limits.bytes:,} bytes.", limit="bytes"
                     )
                 if pages > _MOST_PAGES:
                     refuse(source.name, f"it is cut into more than {_MOST_PAGES:,} pages.")
-        plans.append(ColumnPlan(name, total - before, largest, dictionary, longest))
+        is_listed = is_listed and bool(groups_with_list)
+        plan = ColumnPlan(name, total - before, largest, longest, tuple(groups_with_list), is_listed)
+        plans.append(plan)
     return plans
 
 
-def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[tuple[int | None, int]]:
-    """Yield how many rows each page of a column in a group has, and its unpacked size; None for a list."""
+def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[Page]:
+    """Yield the pages of a column in a group of rows.
+
+    A list of values comes first, then places in it, then plain values, as writers do it: who looks at the
+    first row has seen the list.
+    """
     if chunk.values != rows:
         _damaged(source)
     place, seen = chunk.start, 0
+    before: Page | None = None
     while seen < rows:
         header, header_size = _page_header(source, size, place)
         kind, unpacked, packed = (number_of(header, field, I32) for field in (1, 2, 3))
@@ -347,12 +386,18 @@ def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator
         values = number_of(details, 1, I32)
         if place > size or (kind in _DETAILS and (values is None or values < 0)):
             _damaged(source)
-        if number_of(details, _ENCODING.get(kind, 0), I32) == _DELTA_BYTE_ARRAY:
+        encoding = number_of(details, _ENCODING.get(kind, 0), I32)
+        if encoding == _DELTA_BYTE_ARRAY:
             why = "it stores text as differences (DELTA_BYTE_ARRAY), which may unfold without bound."
             refuse(source.name, f"{why} Hint: write it with plain or dictionary encoding.")
-        counted = None if kind == _DICTIONARY_PAGE else values or 0
-        seen += counted or 0
-        yield counted, unpacked
+        is_list = kind == _DICTIONARY_PAGE
+        page = Page(values or 0, unpacked, is_list, not is_list and encoding in _DICTIONARY_ENCODINGS)
+        follows_list = before is not None and (before.is_list or before.has_places)
+        if (is_list and before is not None) or (page.has_places and not follows_list):
+            _damaged(source)
+        before = page
+        seen += 0 if is_list else page.values
+        yield page
 
 
 def _page_header(source: Source, size: int, place: int) -> tuple[Fields, int]:

@@ -179,6 +179,7 @@ class _Reader:
         """Read the columns of a group and append their pieces to `arrays`."""
         names = [plan.name for plan in group]
         text_bytes = sum(plan.unpacked for plan in group) // max(self.rows, 1)
+        text_bytes += sum(self._longest_listed(plan) for plan in group)
         step = _BATCH_BYTES // max(row_bytes(self.declared, names) + text_bytes, 1)
         for batch in self._unpack(names, self._listed(group), max(1, min(step, 1 << 16))):
             for name, array in zip(names, batch, strict=True):
@@ -196,13 +197,36 @@ class _Reader:
         except EvenhandError:
             raise
         except _ARROW_FAILURES:
-            refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
+            self._refuse_damaged()
         if self._rows_read != self.rows:
             refuse(self.source.name, "it is damaged: it does not hold the rows it declares.")
 
     def _listed(self, plans: list[ColumnPlan]) -> list[str]:
-        """Return the columns of text that are stored as a list of values and places in it."""
-        return [plan.name for plan in plans if plan.has_dictionary and _is_text(self._type(plan.name))]
+        """Return the columns of text that are stored as a list of values and nothing but places in it."""
+        return [plan.name for plan in plans if plan.is_listed and _is_text(self._type(plan.name))]
+
+    def _longest_listed(self, plan: ColumnPlan) -> int:
+        """Return how many bytes a row may take that repeats a text of a list, where rows are written out.
+
+        The first row of a group comes with the list of the group.
+        """
+        if plan.is_listed or not _is_text(self._type(plan.name)):
+            return 0
+        longest = 0
+        try:
+            file = _open(self.source, read_dictionary=[plan.name])
+            for group in plan.groups_with_list:
+                first = next(file.iter_batches(1, row_groups=[group], columns=[plan.name], use_threads=False))
+                lengths = self._text_lengths(first.column(0))
+                longest = max(longest, int(lengths.max(initial=0)))
+        except EvenhandError:
+            raise
+        except _ARROW_FAILURES:
+            self._refuse_damaged()
+        return longest
+
+    def _refuse_damaged(self) -> NoReturn:
+        refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
 
     def _type(self, name: str) -> Any:
         return self.declared.field(name).type
@@ -296,7 +320,11 @@ class ParquetBatches(_Reader):
             why = f"its pages take more than {_MOST_PAGE_BYTES:,} bytes side by side."
             refuse(self.source.name, f"{why} Hint: read fewer columns, or write it with smaller pages.")
         self._with_list = self._listed(plans)
-        text = sum(plan.longest_row for plan in plans if _is_text(self._type(plan.name)))
+        text = sum(
+            max(plan.longest_row, self._longest_listed(plan))
+            for plan in plans
+            if _is_text(self._type(plan.name))
+        )
         longest = row_bytes(self.declared, names) + text
         self._step = max(1, min(batch_rows, int(_STREAM_BYTES / max(longest, 1))))
         self.schema = pa.schema([pa.field(name, self._read_type(name)) for name in names])
