@@ -231,7 +231,11 @@ def test_a_run_that_is_killed_leaves_no_output(tmp_path):
 
 
 def _peak(folder, rows, form):
-    """Return the peak memory, in bytes, of a process that privatises and estimates so many rows."""
+    """Return the peak memory, in bytes, of a process that privatises and estimates so many rows.
+
+    It is read from what the system says of the process: `ru_maxrss` begins at the peak of the parent, here
+    of all tests that ran before.
+    """
     letters = pa.array(np.array(list("abcd"))[np.arange(100_000) % K])
     part = pa.table({"v": letters, "note": pa.array([f"person {place}" for place in range(100_000)])})
     if form == "parquet":
@@ -246,12 +250,13 @@ def _peak(folder, rows, form):
                 file.write(text)
     SCHEMA.save(folder / "schema.toml")
     code = (
-        "import resource; from evenhand.engine import estimate_file, privatize_file\n"
+        "import pathlib; from evenhand.engine import estimate_file, privatize_file\n"
         "from evenhand.schema import Schema\n"
         "schema = Schema.load('schema.toml')\n"
         f"privatize_file('in.{form}', 'o.{form}', schema=schema, epsilon=1, overwrite=True)\n"
         f"estimate_file('o.{form}')\n"
-        "print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "status = pathlib.Path('/proc/self/status').read_text()\n"
+        "print(1024 * int(status.split('VmHWM:')[1].split()[0]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

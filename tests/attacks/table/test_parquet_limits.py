@@ -13,8 +13,13 @@ from attacks import _parquet_forge as forge
 from attacks.table.test_csv_limits import outcome_and_peak
 from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.table import Limits, read_parquet
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.parquet.read import ParquetBatches
+from evenhand.table.source import Source
 
 pytestmark = pytest.mark.figures
+
+ALL_COLUMNS = {"schema": None, "columns": None, "batch_rows": 50_000, "owner": "read_batches"}
 
 
 def written(table, **settings):
@@ -29,6 +34,24 @@ def read(data, **settings):
 
 def plain_int32(values):
     return np.asarray(values, "<i4").tobytes()
+
+
+def plain_text(value):
+    return forge.page(struct.pack("<I", len(value)) + value, values=1)
+
+
+def listed(value):
+    """Return a list of one text."""
+    return forge.page(struct.pack("<I", len(value)) + value, values=1, kind=2)
+
+
+def places(rows):
+    """Return a page whose rows all have the first text of a list."""
+    return forge.page(b"\1" + forge.varint(rows << 1) + b"\0", values=rows, encoding=8)
+
+
+def texts(pages, *, rows):
+    return forge.parquet(pages, rows=rows, physical=forge.BYTE_ARRAY)
 
 
 def peak_kilobytes():
@@ -79,6 +102,7 @@ def test_many_pages_that_add_up_are_refused():
         forge.parquet(forge.page(plain_int32([1]), values=-4), rows=3),
         forge.parquet(forge.page(plain_int32([1]), values=1, unpacked=-1), rows=1),
         forge.parquet(b"\xff" * 40, rows=1),
+        texts(places(1), rows=1),
     ],
 )
 def test_a_file_that_contradicts_itself_is_refused(data):
@@ -115,6 +139,41 @@ def test_a_long_text_repeated_is_refused_before_it_is_spelled_out():
 
     assert len(data) < 10_000
     assert peak_kilobytes() - before < 100_000
+
+
+def test_a_long_text_repeated_is_refused_too_where_plain_values_follow():
+    """Such a column is written out as it is read: how many rows at a time follows from its list."""
+    start = listed(b"x" * 60_000) + plain_text(b"y")
+    data, honest = (texts(start + places(rows), rows=rows + 1) for rows in (30_000, 2))
+    before = peak_kilobytes()
+    batches = ParquetBatches(Source("x", io.BytesIO(data)), STREAM_LIMITS, **ALL_COLUMNS)
+
+    assert max(batch.nbytes for batch in batches) < 50_000_000
+    assert peak_kilobytes() - before < 150_000
+    with pytest.raises(LimitExceededError, match="as a table it takes more than 300,000,000 bytes"):
+        read(data)
+    assert peak_kilobytes() - before < 450_000
+    assert read(honest).to_pydict() == {"a": [b"y"] + [b"x" * 60_000] * 2}
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+@pytest.mark.parametrize("is_declared", [False, True])
+@pytest.mark.parametrize("list_megabytes", [1, 16])
+def test_memory_does_not_grow_with_the_length_of_a_group_of_rows(list_megabytes, is_declared, codec):
+    """Arrow hashes all values of a group, in its list or not, if it returns them as places in a list."""
+    values = pa.array(np.arange(600_000)).cast(pa.string())
+    table = pa.table({"a": values.dictionary_encode() if is_declared else values, "b": values.is_null()})
+    data = written(
+        table, row_group_size=600_000, dictionary_pagesize_limit=list_megabytes << 20, compression=codec
+    )
+    batches = ParquetBatches(Source("x", io.BytesIO(data)), STREAM_LIMITS, **ALL_COLUMNS)
+    at_start, taken, rows = pa.total_allocated_bytes(), 0, []
+    for batch in batches:
+        taken = max(taken, pa.total_allocated_bytes() - at_start)
+        rows += batch.column(0).to_pylist()
+
+    assert rows == values.to_pylist()
+    assert taken < 25_000_000
 
 
 @pytest.mark.parametrize("use_dictionary", [True, False])

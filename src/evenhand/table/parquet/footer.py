@@ -12,6 +12,7 @@ name another type for their elements) is malformed here.
 
 from __future__ import annotations
 
+import base64
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -31,10 +32,11 @@ _MOST_STRUCTURES = 400_000  # Arrow takes up to 700 bytes for each
 
 
 class ColumnChunk(NamedTuple):
-    """One column of one group of rows: how many values, and where its first page starts."""
+    """One column of one group of rows: how many values, where its first page starts, how pages are packed."""
 
     values: int
     start: int
+    codec: int | None
 
 
 class Group(NamedTuple):
@@ -75,6 +77,32 @@ def read_footer(source: Source, size: int) -> Footer:
     return footer
 
 
+def write_without_categories(source: Source, size: int, stored: bytes, names: Sequence[str]) -> bytes:
+    """Return a file of nothing but the footer, in which these columns are declared as their values.
+
+    Arrow follows the schema that it stored in a file: `stored` is its text, which says that the columns are
+    places in lists.
+    """
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored)))
+    for name in names:
+        place = schema.get_field_index(name)
+        field = schema.field(place)
+        schema = schema.set(place, field.with_type(field.type.value_type))
+    changed = base64.b64encode(schema.serialize())
+    (length,) = struct.unpack("<I", bytes_at(source, size - 8, 4))
+    footer = bytes_at(source, size - 8 - length, length)
+    footer = footer.replace(_varint_of(len(stored)) + stored, _varint_of(len(changed)) + changed, 1)
+    return _MAGIC + footer + struct.pack("<I", len(footer)) + _MAGIC
+
+
+def _varint_of(number: int) -> bytes:
+    written = bytearray()
+    while number >= 0x80:
+        written.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*written, number])
+
+
 def bytes_at(source: Source, place: int, length: int) -> bytes:
     """Return `length` bytes from `place` on, fewer if the file ends."""
     try:
@@ -97,7 +125,7 @@ def _chunk(source: Source, fields: Fields) -> ColumnChunk:
         start, dictionary = _require(source, column, 9), number_of(column, 11, I64)
         if dictionary is not None and 0 < dictionary < start:
             start = dictionary
-        return ColumnChunk(_require(source, column, 5), start)
+        return ColumnChunk(_require(source, column, 5), start, number_of(column, 4, I32))
     return refuse(source.name, "its description is damaged, or it is encrypted.")
 
 
@@ -278,19 +306,77 @@ _DETAILS = {0: 5, 2: 7, 3: 8}  # kind of page: the field that describes it
 _ENCODING = {0: 2, 2: 2, 3: 4}  # kind of page: the field of that description which names the encoding
 _DICTIONARY_PAGE = 2
 _DELTA_BYTE_ARRAY = 7
+_DICTIONARY_ENCODINGS = (2, 8)
+_MOST_LISTED = 1 << 18  # Arrow's hash table takes 25 MB from there on, and four times as much at each step
+
+
+_CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
+_LISTED_BYTES = 16  # what Arrow takes for each text of a list beside the text
+
+
+class Page(NamedTuple):
+    """A page of a column: how many values it holds, how they are stored, where it is, and how large."""
+
+    values: int
+    is_list: bool
+    has_places: bool
+    place: int
+    packed: int
+    unpacked: int
+    codec: int | None
+
+    @property
+    def memory(self) -> int:
+        """How many bytes of memory it takes, unpacked."""
+        return self.unpacked + (_LISTED_BYTES * self.values if self.is_list else 0)
+
+    def find_longest(self, source: Source) -> int:
+        """Return how many bytes the longest text of a list has, or all of them if they cannot be unpacked.
+
+        Arrow would hash the whole list to show it.
+        """
+        data: Any = bytes_at(source, self.place, self.packed)
+        if self.codec:
+            try:
+                data = pa.decompress(data, self.unpacked, _CODECS[self.codec], asbytes=True)
+            except (KeyError, pa.ArrowException, OSError, ValueError):
+                return self.unpacked
+        length_at = struct.Struct("<I").unpack_from
+        place, end, longest = 0, len(data) - 3, 0
+        while place < end:
+            (length,) = length_at(data, place)
+            place += length + 4
+            longest = max(longest, length)
+        return min(longest, self.unpacked)
 
 
 class ColumnPlan(NamedTuple):
-    """How a column is stored: bytes unpacked, its largest page, and whether it keeps a list of its values.
+    """How a column is stored.
 
-    `longest_row` is how many bytes a row takes in the page where rows are longest.
+    Parameters
+    ----------
+    name : str
+        The column.
+    unpacked : int
+        How many bytes all its pages take unpacked.
+    largest_page : int
+        How many bytes of memory the largest takes.
+    longest_row : float
+        How many bytes a row takes in the page where rows are longest.
+    lists : tuple of Page
+        The lists of its values, one for a group of rows or none.
+    is_listed : bool
+        Whether each row is a place in such a list, and no list is long. Writers begin a list, and go over to
+        plain values once it is full. Arrow can return such a column as places too, but then it hashes all
+        values of a group: memory would grow with the length of the group.
     """
 
     name: str
     unpacked: int
     largest_page: int
-    has_dictionary: bool
-    longest_row: float = 0.0
+    longest_row: float
+    lists: tuple[Page, ...]
+    is_listed: bool
 
 
 def check_types(schema: pa.Schema, names: Sequence[str], file: str) -> None:
@@ -316,24 +402,32 @@ def plan_columns(
     total = pages = 0
     plans = []
     for name in names:
-        before, largest, dictionary, longest = total, 0, False, 0.0
+        before, largest, longest = total, 0, 0.0
+        lists: list[Page] = []
+        is_listed = True
         for group in footer.groups:
-            for values, unpacked in _pages(source, size, group.chunks[places[name]], group.rows):
-                pages, total = pages + 1, total + unpacked
-                largest, dictionary = max(largest, unpacked), dictionary or values is None
-                longest = max(longest, unpacked / values) if values else longest
+            for page in _pages(source, size, group.chunks[places[name]], group.rows):
+                pages, total = pages + 1, total + page.unpacked
+                largest = max(largest, page.memory)
+                if page.is_list:
+                    lists.append(page)
+                    is_listed = is_listed and page.values < _MOST_LISTED
+                elif page.values:
+                    longest = max(longest, page.unpacked / page.values)
+                    is_listed = is_listed and page.has_places
                 if total > limits.bytes:
                     over_limit(
                         source.name, f"unpacked it holds more than {limits.bytes:,} bytes.", limit="bytes"
                     )
                 if pages > _MOST_PAGES:
                     refuse(source.name, f"it is cut into more than {_MOST_PAGES:,} pages.")
-        plans.append(ColumnPlan(name, total - before, largest, dictionary, longest))
+        is_listed = is_listed and bool(lists)
+        plans.append(ColumnPlan(name, total - before, largest, longest, tuple(lists), is_listed))
     return plans
 
 
-def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[tuple[int | None, int]]:
-    """Yield how many rows each page of a column in a group has, and its unpacked size; None for a list."""
+def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator[Page]:
+    """Yield the pages of a column in a group of rows."""
     if chunk.values != rows:
         _damaged(source)
     place, seen = chunk.start, 0
@@ -342,17 +436,19 @@ def _pages(source: Source, size: int, chunk: ColumnChunk, rows: int) -> Iterator
         kind, unpacked, packed = (number_of(header, field, I32) for field in (1, 2, 3))
         if kind is None or unpacked is None or packed is None or min(unpacked, packed) < 0:
             _damaged(source)
-        place += header_size + packed
+        start, place = place + header_size, place + header_size + packed
         details = next(iter(structures_of(header, _DETAILS.get(kind, 0))), {})
         values = number_of(details, 1, I32)
         if place > size or (kind in _DETAILS and (values is None or values < 0)):
             _damaged(source)
-        if number_of(details, _ENCODING.get(kind, 0), I32) == _DELTA_BYTE_ARRAY:
+        encoding = number_of(details, _ENCODING.get(kind, 0), I32)
+        if encoding == _DELTA_BYTE_ARRAY:
             why = "it stores text as differences (DELTA_BYTE_ARRAY), which may unfold without bound."
             refuse(source.name, f"{why} Hint: write it with plain or dictionary encoding.")
-        counted = None if kind == _DICTIONARY_PAGE else values or 0
-        seen += counted or 0
-        yield counted, unpacked
+        is_list = kind == _DICTIONARY_PAGE
+        has_places = not is_list and encoding in _DICTIONARY_ENCODINGS
+        seen += 0 if is_list else values or 0
+        yield Page(values or 0, is_list, has_places, start, packed, unpacked, chunk.codec)
 
 
 def _page_header(source: Source, size: int, place: int) -> tuple[Fields, int]:

@@ -12,7 +12,14 @@ import pyarrow.parquet as pq
 
 from evenhand.errors import EvenhandError
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
-from evenhand.table.parquet.footer import ColumnPlan, check_types, plan_columns, read_footer, row_bytes
+from evenhand.table.parquet.footer import (
+    ColumnPlan,
+    check_types,
+    plan_columns,
+    read_footer,
+    row_bytes,
+    write_without_categories,
+)
 from evenhand.table.source import (
     Source,
     batch_names,
@@ -179,6 +186,7 @@ class _Reader:
         """Read the columns of a group and append their pieces to `arrays`."""
         names = [plan.name for plan in group]
         text_bytes = sum(plan.unpacked for plan in group) // max(self.rows, 1)
+        text_bytes += sum(self._longest_listed(plan) for plan in group)
         step = _BATCH_BYTES // max(row_bytes(self.declared, names) + text_bytes, 1)
         for batch in self._unpack(names, self._listed(group), max(1, min(step, 1 << 16))):
             for name, array in zip(names, batch, strict=True):
@@ -188,7 +196,7 @@ class _Reader:
         """Yield the columns of at most `step` rows at a time; refuse a file that is not what it declares."""
         self._rows_read = 0
         try:
-            file = _open(self.source, read_dictionary=listed)
+            file = self._open_listed(names, listed)
             for batch in file.iter_batches(step, columns=names, use_threads=False):
                 checked = [self._checked(batch.column(name), name) for name in names]
                 self._rows_read += batch.num_rows
@@ -196,13 +204,38 @@ class _Reader:
         except EvenhandError:
             raise
         except _ARROW_FAILURES:
-            refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
+            self._refuse_damaged()
         if self._rows_read != self.rows:
             refuse(self.source.name, "it is damaged: it does not hold the rows it declares.")
 
+    def _open_listed(self, names: list[str], listed: list[str]) -> Any:
+        """Open the file so that no columns but the listed ones come as places in lists."""
+        categories = [name for name in names if _is_categories(self._type(name)) and name not in listed]
+        if not categories:
+            return _open(self.source, read_dictionary=[name for name in listed if _is_text(self._type(name))])
+        stored = _open(self.source).metadata.metadata[b"ARROW:schema"]
+        changed = write_without_categories(self.source, self._size, stored, categories)
+        file = _open(self.source, metadata=_open_stream(io.BytesIO(changed)).metadata, read_dictionary=listed)
+        if any(pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in categories):
+            self._refuse_damaged()
+        return file
+
     def _listed(self, plans: list[ColumnPlan]) -> list[str]:
-        """Return the columns of text that are stored as a list of values and places in it."""
-        return [plan.name for plan in plans if plan.has_dictionary and _is_text(self._type(plan.name))]
+        """Return the columns of text that are stored as a list of values and nothing but places in it."""
+        return [plan.name for plan in plans if plan.is_listed and self._has_text(plan)]
+
+    def _has_text(self, plan: ColumnPlan) -> bool:
+        kind = self._type(plan.name)
+        return _is_text(kind) or _is_categories(kind)
+
+    def _longest_listed(self, plan: ColumnPlan) -> int:
+        """Return how many bytes a row may take that repeats a text of a list, where rows are written out."""
+        if plan.is_listed or not self._has_text(plan):
+            return 0
+        return max((page.find_longest(self.source) for page in plan.lists), default=0)
+
+    def _refuse_damaged(self) -> NoReturn:
+        refuse(self.source.name, "it is damaged: its columns cannot be unpacked.")
 
     def _type(self, name: str) -> Any:
         return self.declared.field(name).type
@@ -213,6 +246,9 @@ class _Reader:
         if lengths is not None and pa.types.is_dictionary(array.type) and array.type != wanted:
             self._take(int(lengths.take(array.indices.drop_null()).sum(dtype=np.int64)))  # known only now
             array = array.dictionary_decode().cast(wanted)
+        if _is_categories(wanted) and not pa.types.is_dictionary(array.type):
+            listed = array.dictionary_encode()
+            array = pa.DictionaryArray.from_arrays(listed.indices, listed.dictionary, ordered=wanted.ordered)
         self._take(array.nbytes)
         return array
 
@@ -242,8 +278,12 @@ class _Reader:
 
 
 def _open(source: Source, **options: Any) -> Any:
+    return _open_stream(source.stream, **options)
+
+
+def _open_stream(stream: Any, **options: Any) -> Any:
     return pq.ParquetFile(
-        source.stream,
+        stream,
         buffer_size=1 << 16,
         pre_buffer=False,
         page_checksum_verification=True,
@@ -264,6 +304,11 @@ def _is_text(kind: Any) -> bool:
             pa.types.is_binary_view,
         )
     )
+
+
+def _is_categories(kind: Any) -> bool:
+    """Whether a column is declared as places in a list of texts."""
+    return bool(pa.types.is_dictionary(kind)) and _is_text(kind.value_type)
 
 
 _STREAM_BYTES = 32 << 20
@@ -296,7 +341,9 @@ class ParquetBatches(_Reader):
             why = f"its pages take more than {_MOST_PAGE_BYTES:,} bytes side by side."
             refuse(self.source.name, f"{why} Hint: read fewer columns, or write it with smaller pages.")
         self._with_list = self._listed(plans)
-        text = sum(plan.longest_row for plan in plans if _is_text(self._type(plan.name)))
+        text = sum(
+            max(plan.longest_row, self._longest_listed(plan)) for plan in plans if self._has_text(plan)
+        )
         longest = row_bytes(self.declared, names) + text
         self._step = max(1, min(batch_rows, int(_STREAM_BYTES / max(longest, 1))))
         self.schema = pa.schema([pa.field(name, self._read_type(name)) for name in names])
@@ -318,6 +365,8 @@ class ParquetBatches(_Reader):
     def _read_type(self, name: str) -> Any:
         """Return the type in which a column comes: text that is stored with a list of values keeps it."""
         declared = self._type(name)
+        if _is_categories(declared):
+            return declared if name in self._with_list else declared.value_type
         return pa.dictionary(pa.int32(), declared) if name in self._with_list else declared
 
     def _checked(self, array: Any, name: str) -> Any:

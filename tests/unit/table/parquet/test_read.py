@@ -232,8 +232,8 @@ def test_a_path_is_read(tmp_path):
 def test_columns_with_large_pages_are_read_one_after_the_other():
     """Pages of all columns of a group are in memory together."""
     large, small = (
-        ColumnPlan("large", 40 << 20, 30 << 20, has_dictionary=False),
-        ColumnPlan("small", 2 << 20, 1 << 20, has_dictionary=False),
+        ColumnPlan("large", 40 << 20, 30 << 20, 8, (), is_listed=False),
+        ColumnPlan("small", 2 << 20, 1 << 20, 8, (), is_listed=False),
     )
 
     assert [[plan.name for plan in group] for group in _groups([small, large, small, large, small])] == [
