@@ -91,11 +91,11 @@ class Unfinished:
 
     def _make_folder(self) -> Path:
         """Return a new folder or, where runs are taken up, the one of this output: ours, and no link."""
-        beside = {"prefix": f".{self._out.name}.", "suffix": _LOOSE_ENDING, "dir": self._out.parent}
-        folder = self._out.parent / f".{self._out.name}{ENDING}"
+        beside, start = self._out.parent, f".{self._out.name}"
+        folder = beside / f"{start}{ENDING}"
         try:
             if not self._is_kept:
-                return Path(tempfile.mkdtemp(**beside))
+                return Path(tempfile.mkdtemp(prefix=f"{start}.", suffix=_LOOSE_ENDING, dir=beside))
             with suppress(FileExistsError):
                 folder.mkdir(mode=0o700)
             status = folder.lstat()
