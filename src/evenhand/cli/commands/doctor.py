@@ -16,7 +16,7 @@ import typer
 import evenhand
 from evenhand._registry import installed_plugins
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.compiled import compile_folder, count_compiled
+from evenhand.cli.compiled import compile_folder, count_compiled, may_write
 from evenhand.cli.options import registry_named
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.ending import FAILED
@@ -80,9 +80,7 @@ def doctor(*, as_json: shared.AsJson = False) -> None:
 
 def examine() -> Iterator[Finding]:
     """Yield what is found on this machine, the most needed first."""
-    system = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _CORE)
-    yield Finding("Ready", "versions", f"evenhand {evenhand.__version__}, {system}; {versions}.")
+    yield _examine_versions()
     yield _examine_secure_source()
     yield _examine_compile_cache()
     for extra, packages in _extras().items():
@@ -91,6 +89,18 @@ def examine() -> Iterator[Finding]:
     yield from _examine_plugins()
     yield _examine_data()
     yield _examine_ledger()
+
+
+def _examine_versions() -> Finding:
+    """Say which versions there are of what evenhand cannot do without."""
+    system = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    own = f"evenhand {evenhand.__version__}, {system}"
+    missing = [name for name in _CORE if _version(name) is None]
+    if missing:
+        text = f"{own}; evenhand does not work without {', '.join(missing)}. Hint: pip install evenhand"
+        return Finding("Broken", "versions", text)
+    versions = ", ".join(f"{name} {_version(name)}" for name in _CORE)
+    return Finding("Ready", "versions", f"{own}; {versions}.")
 
 
 def _examine_secure_source() -> Finding:
@@ -102,13 +112,12 @@ def _examine_secure_source() -> Finding:
 
 def _examine_compile_cache() -> Finding:
     """Say whether compiled loops are kept from one command to the next."""
-    folder, kept = compile_folder(), count_compiled()
-    if kept:
+    if kept := count_compiled():
         return Finding("Ready", "compile cache", f"{kept:,} compiled loops are kept: first uses are quick.")
-    if os.access(folder, os.W_OK):
+    if may_write(compile_folder()):
         text = "No loop is compiled yet: the first use of each takes some seconds, later ones do not."
         return Finding("Ready", "compile cache", text)
-    text = "The folder of evenhand cannot be written, so compiled loops are kept in the user's cache."
+    text = "The folder for compiled loops cannot be written, so commands may compile them again."
     return Finding("None", "compile cache", f"{text} Hint: NUMBA_CACHE_DIR names another folder.")
 
 
