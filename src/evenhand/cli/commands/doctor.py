@@ -37,7 +37,7 @@ _STYLES = {"Ready": "green", "Missing": "yellow", "Faulty": "yellow", "None": "d
 _PLUGINS = ("protocols", "mechanisms", "mitigations", "measures", "models", "kinds")
 _CORE = ("numpy", "scipy", "scikit-learn", "pyarrow", "numba", "cryptography")
 _ENGINES = ("polars", "duckdb", "ibis-framework", "dask", "pyspark")
-_REQUIREMENT = re.compile(r"""([\w.-]+).*extra\s*==\s*['"]([\w-]+)['"]""")
+_REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,-]+)\])?.*extra\s*==\s*['"]([\w-]+)['"]""")
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,21 @@ def _examine_compile_cache() -> Finding:
 def _extras() -> dict[str, tuple[str, ...]]:
     """Return the packages of each extra for people who use evenhand: those that the extra 'all' brings."""
     declared: dict[str, list[str]] = {}
-    for line in metadata.requires("evenhand") or ():
-        found = _REQUIREMENT.match(line)
-        if found and found[1] != "evenhand":
-            declared.setdefault(found[2], []).append(found[1])
+    for extra, name, inner in _requirements("evenhand"):
+        more = [other for own, other, _ in _requirements(name) if own in inner]
+        declared.setdefault(extra, []).extend([name, *more])
     brought = set(declared.pop("all", ()))
     return {extra: tuple(names) for extra, names in sorted(declared.items()) if brought.issuperset(names)}
+
+
+def _requirements(package: str) -> list[tuple[str, str, list[str]]]:
+    """Return what the extras of an installed package bring: the extra, what it brings, and extras of that."""
+    try:
+        lines = metadata.requires(package) or ()
+    except metadata.PackageNotFoundError:
+        return []
+    matches = [match for line in lines if (match := _REQUIREMENT.match(line))]
+    return [(match[3], match[1], (match[2] or "").split(",")) for match in matches if match[1] != package]
 
 
 def _examine_extra(extra: str, packages: tuple[str, ...]) -> Finding:

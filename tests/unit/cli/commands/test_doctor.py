@@ -51,6 +51,27 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(call, monkey
     assert "pip install 'evenhand[learn]'" in found["extra learn"]["text"]
 
 
+def test_what_an_extra_brings_by_an_extra_of_a_package_is_looked_for_too(call, monkeypatch):
+    """The extra dask was ready without distributed, and a study on a cluster then refused."""
+    wanted = {
+        "evenhand": [
+            "dask[dataframe,distributed]>=1; extra == 'dask'",
+            "dask[dataframe,distributed]>=1; extra == 'all'",
+        ],
+        "dask": [
+            'dask[array]; extra == "dataframe"',
+            "pandas; extra == 'dataframe'",
+            "distributed<3; extra == 'distributed'",
+        ],
+    }
+    monkeypatch.setattr(doctor.metadata, "requires", wanted.get)
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "distributed" else "1.0")
+    found = findings(call)[1]["extra dask"]
+
+    assert found["state"] == "Missing"
+    assert found["text"] == "Extra dask: distributed. Hint: pip install 'evenhand[dask]'"
+
+
 def test_spark_without_java_is_said(call, monkeypatch):
     monkeypatch.setattr(doctor, "_version", lambda name: "4.0.0")
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
