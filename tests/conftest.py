@@ -1,9 +1,11 @@
 """What every test may use."""
 
 import gc
+import importlib.util
 import os
 import pathlib
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -44,3 +46,29 @@ def root() -> pathlib.Path:
 def sources() -> list[pathlib.Path]:
     """Return every Python file of the package."""
     return sorted((ROOT / "src" / "evenhand").rglob("*.py"))
+
+
+@pytest.fixture
+def run_example(monkeypatch, capsys):
+    """Return a function that makes one of an example: it runs the script in this process with some words."""
+
+    def load(script):
+        about = importlib.util.spec_from_file_location(f"{script.stem}_example", script)
+        module = importlib.util.module_from_spec(about)
+        about.loader.exec_module(module)
+
+        def run(*arguments):
+            monkeypatch.setattr(sys, "argv", [script.name, *arguments])
+            code = None
+            try:
+                module.main()
+            except SystemExit as left:
+                code = left.code
+            out, err = capsys.readouterr()
+            return SimpleNamespace(
+                code=code, stdout=out, stderr=err + (code if isinstance(code, str) else "")
+            )
+
+        return run
+
+    return load

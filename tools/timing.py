@@ -1,6 +1,6 @@
 """Show how often the time that a study says before lies around the truth.
 
-    python tools/timing.py [--only NAME,NAME]
+    python tools/timing.py [--only WORDS]
 
 Ten studies of all kinds and of several sizes run one after the other, each by a command of its own, on people
 that are made up. The truth is the time of the whole command, from its start to its exit, by a clock outside
@@ -100,9 +100,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", help="names of studies, with commas, or a part of their names")
+    parser.add_argument("--only", help="run the studies whose names hold these words, such as 'learn'")
     asked = parser.parse_args().only
     chosen = {name: words for name, words in STUDIES.items() if not asked or asked in name}
+    if not chosen:
+        parser.error(f"no study has these words in its name; there are: {'; '.join(STUDIES)}")
     trials = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

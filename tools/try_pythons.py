@@ -62,9 +62,9 @@ def try_python(version: str, words: list[str]) -> bool | None:
 
 def main() -> None:
     """Try the versions that are named, or all; the exit code is 1 if the tests fail on one."""
-    own, _, words = " ".join(sys.argv[1:]).partition("--")
-    versions = own.split() or list(PYTHONS)
-    results = {version: try_python(version, words.split()) for version in versions}
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    results = {version: try_python(version, given[end + 1 :]) for version in given[:end] or PYTHONS}
     sys.exit(any(passed is False for passed in results.values()))
 
 

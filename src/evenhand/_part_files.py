@@ -53,15 +53,15 @@ class Part:
         self._mode = _mode_for(target, path)
 
     def finish(self) -> None:
-        """Bring the file to the disk."""
+        """Bring the file to the disk; it stays open, and may be written again."""
         self.file.flush()
         os.fsync(self.file.fileno())
-        if sys.platform == "win32":  # where a file that is open stays where it is
-            self.file.close()
-            self._path.chmod(self._mode)
 
     def take_place(self) -> None:
         """Replace what is at the place; only there others may read it, as they might the old file."""
+        if sys.platform == "win32":  # where a file that is open stays where it is
+            self.file.close()
+            self._path.chmod(self._mode)
         self._path.replace(self.target)
         if not self.file.closed:
             with suppress(OSError):  # on a disk without permissions; its owner can read it all the same

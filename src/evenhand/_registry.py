@@ -211,12 +211,15 @@ def installed_plugins() -> dict[str, tuple[Plugin, ...]]:
     found: dict[str, list[Plugin]] = {}
     seen = set()
     for distribution in distributions():
-        added = [entry for entry in distribution.entry_points if entry.group.startswith(_PREFIX)]
-        if added and distribution.name not in seen:  # of two in one place the first is imported
-            seen.add(distribution.name)
+        try:
+            added = [entry for entry in distribution.entry_points if entry.group.startswith(_PREFIX)]
+            name, version = (distribution.name, distribution.version) if added else ("", "")
+        except Exception:  # noqa: BLE001, S112 - a package that is half installed has nothing to add
+            continue
+        if name and name not in seen:  # of two in one place the first is imported
+            seen.add(name)
             for entry in added:
-                plugin = Plugin(entry.name, entry, distribution.name, distribution.version)
-                found.setdefault(entry.group, []).append(plugin)
+                found.setdefault(entry.group, []).append(Plugin(entry.name, entry, name, version))
     return {group: tuple(plugins) for group, plugins in found.items()}
 
 
@@ -228,6 +231,6 @@ def _loaded(plugin: Plugin, rules: PluginRules) -> tuple[Any, str]:
         fault = rules.fault_of(plugin.name, thing)
     except ModuleNotFoundError as error:
         return None, f"cannot be loaded: there is no module '{error.name}'."
-    except Exception as error:  # noqa: BLE001 - whatever the code of another package does, it is told by name
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another package does, it is told
         return None, f"cannot be loaded: it ends with {type(error).__name__}."
     return thing, f"must be {rules.must_be}. Got {fault} instead." if fault else ""

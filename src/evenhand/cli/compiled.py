@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from platformdirs import user_cache_path
+
 import evenhand
 
 if TYPE_CHECKING:
@@ -13,9 +15,21 @@ if TYPE_CHECKING:
 
 
 def compile_folder() -> Path:
-    """Return where compiled loops are kept: the folder that NUMBA_CACHE_DIR names, or that of evenhand."""
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(named) if named else Path(evenhand.__file__).parent
+    """Return where compiled loops are kept, as numba chooses.
+
+    That is the folder that NUMBA_CACHE_DIR names, else that of evenhand, else, where that cannot be written,
+    numba's own in the user's cache.
+    """
+    named, own = os.environ.get("NUMBA_CACHE_DIR"), Path(evenhand.__file__).parent
+    if named:
+        return Path(named)
+    return own if may_write(own) else user_cache_path("numba", appauthor=False)
+
+
+def may_write(folder: Path) -> bool:
+    """Whether this person may write into a folder, or make it where it is not there yet."""
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    return os.access(there, os.W_OK)
 
 
 def count_compiled() -> int:

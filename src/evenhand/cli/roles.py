@@ -23,7 +23,7 @@ from evenhand.study.intake.setup import (
     missing_roles,
     set_up,
 )
-from evenhand.study.page.wording import outcome_name
+from evenhand.study.page.wording import counted, outcome_name
 from evenhand.study.tasks.shared.rows import sampled_sentence
 from evenhand.table.sample import LARGE_FILE_ROWS
 
@@ -137,8 +137,8 @@ def report_reading(terminal: Terminal, opened: Opened) -> None:
     label = opened.source.label
     with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
     missing = "none missing" if not with_nulls else f"missing values in {with_nulls}"
-    columns = f"{len(opened.names)} column{'' if len(opened.names) == 1 else 's'}"
-    terminal.say("Reading", f"{label}, {opened.rows:,} rows, {columns}, {missing}")
+    size = f"{counted(opened.rows, 'row')}, {counted(len(opened.names), 'column')}"
+    terminal.say("Reading", f"{label}, {size}, {missing}")
     if opened.note:
         terminal.say("Note", opened.note)
     if opened.drawn is not None:

@@ -73,6 +73,11 @@ class ReportFile:
         The file.
     guarantee, schema : str or path, optional
         What stands beside it.
+
+    Attributes
+    ----------
+    unseen : Outcome or None
+        The outcome, if nobody in the file has the value of it that counts.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class ReportFile:
         if file_form(path, owner=_OWNER) != self.record.form:
             refuse(self.name, "its guarantee speaks of a file of another form.")
         self.schema = _read_schema(self.record, schema_path(path) if schema is None else schema, self.name)
+        self.unseen: Outcome | None = None
 
     def count(self, asked: Asked, progress: Progress | None = None) -> Aggregate:
         """Return the sum of its reports."""
@@ -113,8 +119,7 @@ class ReportFile:
                 total = total.add(more)
         if followed.rows != record.rows:
             refuse(self.name, "it does not have the number of reports that its guarantee speaks of.")
-        if outcome is not None:
-            outcome.check_seen()
+        self.unseen = outcome if outcome is not None and outcome.is_unseen else None
         return Aggregate(
             record.strategy,
             record.rows,

@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.collect.estimates.outcome_counts import CrossedCounts
+    from evenhand.engine.outcomes import Outcome
     from evenhand.engine.record import Record
     from evenhand.schema import Schema
     from evenhand.table.limits import Limits
+    from evenhand.table.parts import Parts
 
     Progress = Callable[[int, float], None]
 
@@ -122,10 +124,11 @@ def _stack_frames(frames: Mapping[str, pa.Table]) -> pa.Table:
 
 @dataclass(frozen=True)
 class Counted:
-    """The sum of some files, with the first of them."""
+    """The sum of some files, with the first of them; `unseen` is the outcome that nobody in them has."""
 
     aggregate: Aggregate
-    first: ReportFile | None
+    first: ReportFile | None = None
+    unseen: Outcome | None = None
 
 
 def estimate_file(  # noqa: PLR0913 - one keyword for each choice
@@ -233,10 +236,20 @@ def _count_all(
     progress: Progress | None,
     simulated: str,
 ) -> Counted:
-    """Count one file, or several and merge them."""
+    """Count one file, or several and merge them; refuse an outcome to count that nobody has."""
     parts = find_parts(path, endings=_ENDINGS)
     if parts.is_alone:
-        return _count_part(path, guarantee, schema, asked, progress, simulated)
+        total = _count_part(path, guarantee, schema, asked, progress, simulated)
+    else:
+        total = _count_parts(parts, guarantee, schema, asked, progress, simulated)
+    if total.unseen is not None:
+        total.unseen.refuse_unseen()
+    return total
+
+
+def _count_parts(
+    parts: Parts, guarantee: Any, schema: Any, asked: Asked, progress: Progress | None, simulated: str
+) -> Counted:
     if guarantee is not None or schema is not None:
         must_be, got = "left out where several files are read", "a file"
         raise InvalidParameterError("guarantee", owner=_OWNER, must_be=must_be, got=got)
@@ -244,10 +257,10 @@ def _count_all(
     if not files:
         refuse(parts.name, "no file of it has reports.")
     many = len(files) >= asked.workers
-    each = asked._replace(workers=1 if many else asked.workers)
+    per_file = asked._replace(workers=1 if many else asked.workers)
 
     def count(file: Any) -> Counted:
-        return _count_part(file, None, None, each, None, simulated)
+        return _count_part(file, None, None, per_file, None, simulated)
 
     counted = zip(files, map_in_order(count, files, asked.workers if many else 1), strict=True)
     _, total = next(counted)
@@ -264,10 +277,10 @@ def _count_part(
     if holds_aggregate(path):
         total = _select(Aggregate.load(path), asked, own_name(path))
         _refuse_simulated(own_name(path), simulated, is_simulated=total.simulated)
-        return Counted(total, None)
+        return Counted(total)
     file = ReportFile(path, guarantee, schema)
     _refuse_simulated(file.name, simulated, is_simulated=file.record.simulated)
-    return Counted(file.count(asked, progress), file)
+    return Counted(file.count(asked, progress), file, file.unseen)
 
 
 def _refuse_simulated(name: str, simulated: str, *, is_simulated: bool) -> None:
@@ -323,9 +336,10 @@ def _as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
 
 def _merge(total: Counted, other: Counted, name: str) -> Counted:
     try:
-        return Counted(total.aggregate + other.aggregate, total.first or other.first)
+        aggregate = total.aggregate + other.aggregate
     except InvalidParameterError as error:
         refuse(name, f"beside the files before it, it must be {error.must_be}.")
+    return Counted(aggregate, total.first or other.first, total.unseen and other.unseen)
 
 
 def _estimate(counted: Counted, *, privileged: str | Sequence[str] | None, level: float) -> FileEstimates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -122,11 +122,15 @@ class Outcome:
         self._seen = self._seen or bool(outcome.any())
         return outcome.astype(np.int8)
 
-    def check_seen(self) -> None:
-        """Refuse a value to count that nobody has, which is a typing mistake unless a schema declares it."""
-        if self._schema is None and self._positive is not None and not self._seen:
-            must_be = f"a value of column '{self.name}'"
-            raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody so far has the value that counts, and no schema declares it."""
+        return self._schema is None and self._positive is not None and not self._seen
+
+    def refuse_unseen(self) -> NoReturn:
+        """Refuse a value to count that nobody has: it is a typing mistake."""
+        must_be = f"a value of column '{self.name}'"
+        raise InvalidParameterError("positive", owner=_OWNER, must_be=must_be, got=self._positive)
 
     def _unclear(self) -> InvalidParameterError:
         return InvalidParameterError(

@@ -138,7 +138,7 @@ class FolderPlaces:
             If it is there already, or its own folder is not.
         """
         place, real = resolve_folder(out), os.path.realpath(out)
-        if any(os.path.commonpath([real, os.path.realpath(file)]) == real for file in parts.files) or (
+        if any(Path(os.path.realpath(file)).is_relative_to(real) for file in parts.files) or (
             os.path.realpath(place.parent) in {os.path.realpath(file.parent) for file in parts.files}
         ):
             must_be = "a folder apart from those that are read"

@@ -343,10 +343,10 @@ class _Run:
                 return drawing.draw_once(file, target, self.form, streams, evidence)
 
             drawn = []
-            for one in map_in_order(draw, range(len(self.parts)), drawing_threads(self.drawing, many=many)):
-                drawn.append(one)
+            for part in map_in_order(draw, range(len(self.parts)), self.drawing.workers if many else 1):
+                drawn.append(part)
                 if self.progress is not None:
-                    rows = sum(each.record.rows for each in drawn)
+                    rows = sum(part.record.rows for part in drawn)
                     self.progress(rows, len(drawn) / len(self.parts))
             unfinished.mark_placing()
             if not is_placed:
@@ -384,8 +384,8 @@ class _Run:
         self, places: Places, drawn: Sequence[Drawn], charge: Entry | None, *, out: Path | None = None
     ) -> Privatized:
         choice = self.drawing.choice
-        following = tuple(name for name in choice.in_clear if any(name in each.following for each in drawn))
-        record = _join_records([each.record for each in drawn])
+        following = tuple(name for name in choice.in_clear if any(name in part.following for part in drawn))
+        record = _join_records([part.record for part in drawn])
         return Privatized(
             places if out is None else replace(places, out=out),
             record,
@@ -401,11 +401,6 @@ class _Run:
 
 WHICH_FILE = "row order (in which file a person is)"
 """What stands among what is in the clear, where each file that is read has one of its own."""
-
-
-def drawing_threads(drawing: Drawing, *, many: bool) -> int:
-    """Return how many files are drawn at the same time."""
-    return drawing.workers if many else 1
 
 
 def _join_records(records: Sequence[Record]) -> Record:

@@ -20,15 +20,19 @@ import json
 import os
 import re
 import shutil
+import sqlite3
+import stat
+import sys
 import tempfile
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pyarrow as pa
 
-from evenhand._part_files import lock_file, resolve_folder
+from evenhand._locks import Lock
+from evenhand._part_files import resolve_folder
 from evenhand.errors import EvenhandError, UnreadableFileError, UnwritableFileError
 from evenhand.privacy.randomness import RunKey
 from evenhand.table.source import own_name
@@ -69,33 +73,45 @@ class Unfinished:
     Raises
     ------
     UnwritableFileError
-        If another process uses the folder, or the run that it holds has other terms.
+        If another process uses the folder, somebody else made it, or the run that it holds has other terms.
     """
 
     def __init__(self, out: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -> None:
         self._out = resolve_folder(out)
         self._is_kept = terms is not None
         _sweep(self._out.parent)
-        if terms is None:
-            made = tempfile.mkdtemp(prefix=f".{self._out.name}.", suffix=_LOOSE_ENDING, dir=self._out.parent)
-            self.folder = Path(made)
-        else:
-            self.folder = self._out.parent / f".{self._out.name}{ENDING}"
-            self.folder.mkdir(mode=0o700, exist_ok=True)
+        self.folder = self._make_folder()
         self._lock = self._take_lock()
         if terms is not None:
             try:
                 self._start(terms)
             except BaseException:
-                self._lock.close()
+                self._lock.free()
                 raise
 
-    def _take_lock(self) -> Any:
-        lock = (self.folder / _LOCK).open("wb")
+    def _make_folder(self) -> Path:
+        """Return a new folder or, where runs are taken up, the one of this output: ours, and no link."""
+        beside, start = self._out.parent, f".{self._out.name}"
+        folder = beside / f"{start}{ENDING}"
         try:
-            lock_file(lock.fileno(), wait=False)
+            if not self._is_kept:
+                return Path(tempfile.mkdtemp(prefix=f"{start}.", suffix=_LOOSE_ENDING, dir=beside))
+            with suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+            status = folder.lstat()
         except OSError:
-            lock.close()
+            self._refuse("its folder is not there, or you may not write there.")
+        if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
+            self._refuse(f"'{own_name(folder)}' beside it belongs to somebody else, who might know the key.")
+        return folder
+
+    def _take_lock(self) -> Lock:
+        lock = Lock(self.folder / _LOCK)
+        try:
+            is_taken = lock.take()
+        except sqlite3.Error:
+            self._refuse(f"the folder '{own_name(self.folder)}' beside it cannot be locked.")
+        if not is_taken:
             self._refuse("another process is writing it.")
         return lock
 
@@ -194,7 +210,7 @@ class Unfinished:
             os.fsync(file.fileno())
         part.replace(self.folder / name)
 
-    def _refuse(self, why: str) -> Any:
+    def _refuse(self, why: str) -> NoReturn:
         raise UnwritableFileError(f"{own_name(self._out)} was not written: {why}")
 
     # --- the end ----------------------------------------------------------------------------------
@@ -210,8 +226,10 @@ class Unfinished:
         if not (self._is_kept and interrupted):
             with suppress(OSError):
                 self._destroy_key()
+            if sys.platform == "win32":  # where a file that is open cannot be removed
+                self._lock.free()
             shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
+        self._lock.free()
 
 
 class Spool:
@@ -255,8 +273,10 @@ def _sweep(folder: Path) -> None:
     with suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208 - names alone, for there may be many
             left = folder / name
-            if not _LOOSE.fullmatch(name) or not left.is_dir() or left.is_symlink():
+            if not _LOOSE.fullmatch(name) or left.is_symlink() or not (left / _LOCK).is_file():
                 continue
-            with suppress(OSError), (left / _LOCK).open("r+b") as lock:
-                lock_file(lock.fileno(), wait=False)
-                shutil.rmtree(left, ignore_errors=True)
+            lock = Lock(left / _LOCK)
+            with suppress(sqlite3.Error):
+                if lock.take():
+                    lock.free()  # nobody takes up such a folder again
+                    shutil.rmtree(left, ignore_errors=True)

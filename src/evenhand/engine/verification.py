@@ -117,7 +117,7 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
-        checks = [{"name": each.name, "passed": each.passed, "text": each.text} for each in self.checks]
+        checks = [{"name": check.name, "passed": check.passed, "text": check.text} for check in self.checks]
         return {
             "release": self.release,
             "passed": self.passed,
@@ -299,7 +299,7 @@ class _Run:
         names = [place.relative_to(self.table.parent).as_posix() for place in self._described()]
         if sorted(files) != sorted(names):
             raise _Failed(f"The note describes {_few_names(list(files))}, and not {_few_names(names)}.")
-        self._refuse_strangers(names)
+        self._refuse_unlisted_files(names)
         for name, digest in files.items():
             if hash_file(self.table.parent / name) != digest:
                 raise _Failed(f"{own_name(name)} was changed: its SHA-256 is not the one in the note.")
@@ -313,14 +313,14 @@ class _Run:
         classes = classes_path(self.table)
         return (self.table, classes) if classes.name in self.fields["files"] else (self.table,)
 
-    def _refuse_strangers(self, names: list[str]) -> None:
+    def _refuse_unlisted_files(self, names: list[str]) -> None:
         """Refuse files that a reader would take for a part of the release, and its note does not know."""
         ours = {*names, self.note.name, signature_path(self.note).name}
         for place in side_files(self.table):
             if place.name in ours or not os.path.lexists(place):
                 continue
             alone = place in (classes_path(self.table), rates_path(self.table))
-            if alone and any(os.path.lexists(each) for each in (note_path(place), record_path(place))):
+            if alone and any(map(os.path.lexists, (note_path(place), record_path(place)))):
                 self.not_checked.append(
                     f"{own_name(place)}: it has a note of its own and is no part of this release."
                 )

@@ -190,7 +190,7 @@ def reproduce(
     found: dict[str, Results] = {}
     records: dict[str, dict[int, dict[str, Any]]] = {}
     missing: dict[str, str] = {}
-    total = sum(each.cells for each in studies) + sum(each.number for each in trials)
+    total = sum(study.cells for study in studies) + sum(part.number for part in trials)
     with listening(progress) as listener:
         tell = _Together(listener, total)
         for study in studies:
@@ -200,11 +200,11 @@ def reproduce(
                 found[study.name] = _run_study(study, out, workers, tell, resume=resume, cancel=token)
             except DataSetNotFoundError as error:
                 missing[study.name] = str(error)
-        for each in trials:
+        for part in trials:
             try:
-                records[each.name] = _run_trials(each, out, tell, cancel=token)
+                records[part.name] = _run_trials(part, out, tell, cancel=token)
             except DataSetNotFoundError as error:
-                missing[each.name] = str(error)
+                missing[part.name] = str(error)
         tell.end(cancelled=token.requested)
     return build_reproduction(paper, chosen, found, missing=missing, trials=records)
 
@@ -228,7 +228,7 @@ def examine(name: str, out: str | PathLike[str], *, design: str = "reduced") -> 
     chosen = _check_design(design, full=False)
     studies = {study.name: _load_results(study, Path(out) / study.name) for study in paper.studies(chosen)}
     found = {study: results for study, results in studies.items() if results is not None}
-    trials = {each.name: _load_trials(each, Path(out)) for each in paper.trials(chosen)}
+    trials = {part.name: _load_trials(part, Path(out)) for part in paper.trials(chosen)}
     return build_reproduction(paper, chosen, found, trials=trials)
 
 
@@ -321,12 +321,12 @@ def _choose_studies(
 ) -> tuple[tuple[Study, ...], tuple[Trials, ...]]:
     if only is None:
         return studies, trials
-    known = [study.name for study in studies] + [each.name for each in trials]
+    known = [study.name for study in studies] + [part.name for part in trials]
     named = [only] if isinstance(only, str) else list(only)
-    wanted = {one_of("only", each, known, owner="reproduce") for each in named}
+    wanted = {one_of("only", name, known, owner="reproduce") for name in named}
     return (
         tuple(study for study in studies if study.name in wanted),
-        tuple(each for each in trials if each.name in wanted),
+        tuple(part for part in trials if part.name in wanted),
     )
 
 
@@ -348,7 +348,7 @@ def _run_study(
     packed = {} if file is None or not resume else packing.load_cells(file)
     folders = {} if folder is None else _part_folders(study, folder)
 
-    def one(number: int, plan: Plan) -> Results:
+    def run_part(number: int, plan: Plan) -> Results:
         whole, frame = (plan, None) if study.completed is None else study.completed(plan)
         place = folders.get(number)
         if place is not None and number in packed:
@@ -365,12 +365,14 @@ def _run_study(
 
     try:
         if study.parts is None:
-            return one(0, study.plan)
+            return run_part(0, study.plan)
         outcomes, facts = [], None
         for number, part in enumerate(study.parts()):
-            found = one(number, part)
+            found = run_part(number, part)
             facts = facts or found.facts
-            outcomes += [replace(each, cell=Cell(each.cell.setting, number)) for each in found.outcomes]
+            outcomes += [
+                replace(outcome, cell=Cell(outcome.cell.setting, number)) for outcome in found.outcomes
+            ]
             if cancel.requested:
                 break
     finally:
@@ -389,7 +391,7 @@ def adopt_cells(kept: FinishedPart, plan: Plan, frame: Any, folder: Path) -> Non
     stored = set()
     if Store.count_results(folder):
         with Store.open(folder) as store:
-            stored = {each.outcome.cell.id for each in store.records() if each.outcome.failure is None}
+            stored = {record.outcome.cell.id for record in store.records() if record.outcome.failure is None}
     missing = [pair for name, pair in kept.cells.items() if name not in stored]
     if not missing:
         return

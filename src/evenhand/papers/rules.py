@@ -153,10 +153,10 @@ def mostly(
     >>> mostly([wide]).why
     'Of 1 comparisons, 0 clearly for it and 0 clearly against it. About 74 repeats could decide, if ...'
     """
-    known = [each for each in differences if each.runs and math.isfinite(each.value)]
+    known = [estimate for estimate in differences if estimate.runs and math.isfinite(estimate.value)]
     if not known:
         return cannot_check("No comparison has a value.")
-    above, below = (sum(_is_side(each, side) for each in known) for side in (1, -1))
+    above, below = (sum(_is_side(estimate, side) for estimate in known) for side in (1, -1))
     counts = f"Of {len(known)} {what}, {above} {words[0]} and {below} {words[1]}."
     verdict = majority(above, below, len(known))
     if verdict == NOT_SHOWN:
@@ -164,9 +164,9 @@ def mostly(
     return Checked(verdict, counts, _middle(known))
 
 
-def _is_side(each: Estimated, side: int) -> bool:
+def _is_side(estimate: Estimated, side: int) -> bool:
     """Return whether an interval is clear of zero on one side."""
-    return each.is_clear and side * each.value > 0
+    return estimate.is_clear and side * estimate.value > 0
 
 
 def majority(above: int, below: int, number: int) -> Verdict:
@@ -183,11 +183,11 @@ def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
     >>> repeats_to_decide([Estimated(0.01, -0.01, 0.03, runs=20, standard_error=0.0096)])
     74
     """
-    sides = {side: sum(_is_side(each, side) for each in differences) for side in (1, -1)}
+    sides = {side: sum(_is_side(estimate, side) for estimate in differences) for side in (1, -1)}
     waiting = sorted(
-        (_repeats_until_clear(each), 1 if each.value > 0 else -1)
-        for each in differences
-        if not each.is_clear and each.standard_error and each.value
+        (_repeats_until_clear(estimate), 1 if estimate.value > 0 else -1)
+        for estimate in differences
+        if not estimate.is_clear and estimate.standard_error and estimate.value
     )
     for repeats, side in waiting:
         sides[side] += 1
@@ -196,13 +196,13 @@ def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
     return None
 
 
-def _repeats_until_clear(each: Estimated) -> int:
+def _repeats_until_clear(estimate: Estimated) -> int:
     """Return the repeats from which on a t interval around the same mean excludes zero."""
-    spread = (each.standard_error or 0.0) * math.sqrt(each.runs)
+    spread = (estimate.standard_error or 0.0) * math.sqrt(estimate.runs)
 
     def is_clear(repeats: int) -> bool:
-        quantile = float(student.ppf((1 + each.level) / 2, repeats - 1))
-        return quantile * spread / math.sqrt(repeats) < abs(each.value)
+        quantile = float(student.ppf((1 + estimate.level) / 2, repeats - 1))
+        return quantile * spread / math.sqrt(repeats) < abs(estimate.value)
 
     return 2 + bisect_left(range(2, MOST_REPEATS + 1), x=True, key=is_clear)
 
@@ -223,7 +223,7 @@ def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparison
     >>> below([small], limit=0.02).verdict, below([small], limit=0.0005).verdict
     ('agrees', 'contradicted')
     """
-    room = [shift_estimate(each, sign=-1, by=limit) for each in amounts]
+    room = [shift_estimate(estimate, sign=-1, by=limit) for estimate in amounts]
     words = (f"clearly below {limit:g}", "clearly above it")
     return _show_middle(mostly(room, what=what, words=words), amounts)
 
@@ -237,18 +237,18 @@ def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str
     >>> alike([Estimated(0.03, 0.02, 0.04, runs=20)]).verdict
     'contradicted'
     """
-    room = [_room_within(each, margin) for each in differences]
+    room = [_room_within(estimate, margin) for estimate in differences]
     words = (f"clearly within {margin:g} of no difference", "clearly beyond it")
     return _show_middle(mostly(room, what=what, words=words), differences)
 
 
-def _room_within(each: Estimated, margin: float) -> Estimated:
+def _room_within(estimate: Estimated, margin: float) -> Estimated:
     """Return how far a difference is within a margin, below zero if it is beyond."""
-    if each.low is None or each.high is None:
-        return replace(each, value=margin - abs(each.value))
-    ends = (abs(each.low), abs(each.high))
-    least = 0.0 if each.low <= 0 <= each.high else min(ends)
-    return replace(each, value=margin - abs(each.value), low=margin - max(ends), high=margin - least)
+    if estimate.low is None or estimate.high is None:
+        return replace(estimate, value=margin - abs(estimate.value))
+    ends = (abs(estimate.low), abs(estimate.high))
+    least = 0.0 if estimate.low <= 0 <= estimate.high else min(ends)
+    return replace(estimate, value=margin - abs(estimate.value), low=margin - max(ends), high=margin - least)
 
 
 def within_sentence(why: str) -> str:
@@ -261,7 +261,7 @@ def within_sentence(why: str) -> str:
 
 
 def _show_middle(checked: Checked, amounts: Sequence[Estimated]) -> Checked:
-    known = [each for each in amounts if each.runs and math.isfinite(each.value)]
+    known = [estimate for estimate in amounts if estimate.runs and math.isfinite(estimate.value)]
     return replace(checked, ours=_middle(known)) if known else checked
 
 
@@ -269,16 +269,16 @@ def _show_middle(checked: Checked, amounts: Sequence[Estimated]) -> Checked:
 RULES: Mapping[str, Callable[..., Checked]] = {"mostly": mostly, "alike": alike, "below": below}
 
 
-def shift_estimate(each: Estimated, *, sign: int = 1, by: float = 0.0) -> Estimated:
+def shift_estimate(estimate: Estimated, *, sign: int = 1, by: float = 0.0) -> Estimated:
     """Return an estimate times a sign, plus something, with its interval.
 
     >>> from evenhand.study.results.estimates import Estimated
     >>> shift_estimate(Estimated(0.5, 0.25, 1.0), sign=-1, by=2.0)
     Estimated(value=1.5, low=1.0, high=1.75, ...)
     """
-    ends = [None if end is None else sign * end + by for end in (each.low, each.high)]
+    ends = [None if end is None else sign * end + by for end in (estimate.low, estimate.high)]
     low, high = ends[::sign]
-    return replace(each, value=sign * each.value + by, low=low, high=high)
+    return replace(estimate, value=sign * estimate.value + by, low=low, high=high)
 
 
 def share(
@@ -297,12 +297,12 @@ def share(
     >>> share([agrees] * 2 + [Checked("cannot tell apart", "")] * 4, most_alike=0.5).verdict
     'cannot tell apart'
     """
-    known = [each for each in parts if each.verdict != UNCHECKED]
+    known = [part for part in parts if part.verdict != UNCHECKED]
     if not known:
         return cannot_check(f"None of the {what} can be compared.")
-    same_as_nothing = sum(each.verdict == INDISTINCT for each in known)
+    same_as_nothing = sum(part.verdict == INDISTINCT for part in known)
     telling = len(known) - same_as_nothing
-    good = sum(each.verdict == AGREES for each in known)
+    good = sum(part.verdict == AGREES for part in known)
     why = f"{good} of {telling} {what} agree ({good / telling:.1%})" if telling else ""
     if same_as_nothing:
         nothing = f"doing nothing would come as close to {same_as_nothing}"
@@ -357,7 +357,7 @@ def _off_text(value: float) -> str:
 
 def _middle(known: Sequence[Estimated]) -> Estimated:
     """Return the comparison in the middle: what the row of a claim shows of many."""
-    ordered = sorted(known, key=lambda each: each.value)
+    ordered = sorted(known, key=lambda estimate: estimate.value)
     return ordered[len(ordered) // 2]
 
 

@@ -163,7 +163,7 @@ def _refuse_links(files: Sequence[Path], folder: Path, name: str) -> None:
     seen: set[tuple[int, int]] = set()
     for file in files:
         real = os.path.realpath(file)
-        if os.path.commonpath([root, real]) != root:
+        if not Path(real).is_relative_to(root):
             refuse(name, "a link in it leads out of the folder.")
         try:
             status = os.stat(real)  # noqa: PTH116 - of the text

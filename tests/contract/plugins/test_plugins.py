@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import evenhand as eh
 from contract._protocol_claims import assert_draws_follow_the_law, assert_exact_law, assert_private
 from contract.plugins._plugin_folder import EXAMPLE, forget_plugins, put_on_path, write_example, write_package
+from evenhand._registry import installed_plugins
 from evenhand.cli.app import app
 from evenhand.collect import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.protocols.registry import auto_name, compared_names, formula_names
@@ -258,6 +259,7 @@ WRONG = {
         "it ends with ValueError",
     ),
     "exits": ("broken_c:Thing", {"broken_c": "import os.nothing"}, "there is no module 'os.nothing'"),
+    "leaves": ("broken_exit:Thing", {"broken_exit": "raise SystemExit(3)"}, "it ends with SystemExit"),
     "wrong thing": ("broken_d:Thing", {"broken_d": "Thing = 3"}, "must be .* Got a(nother)? "),
     "wrong class": ("broken_e:Thing", {"broken_e": "class Thing: pass"}, "must be .* Got "),
 }
@@ -289,6 +291,22 @@ def test_a_broken_thing_is_in_no_list_and_what_evenhand_has_goes_on(group, broke
     assert [name for name, _ in registry.items()] == list(registry.own)
     assert all(registry[name] for name in registry.own)
     assert formula_names()[-1] == "auto"
+
+
+@pytest.mark.parametrize("lacking", ["METADATA", "entry_points.txt"])
+def test_a_package_that_is_half_installed_adds_nothing_and_stops_nothing(lacking, broken, tmp_path):
+    """A damaged package of somebody else kept every unknown name from being told."""
+    broken({"evenhand.protocols": {"thing": "evenhand_absent:Thing"}})
+    (info,) = tmp_path.rglob("evenhand_broken-*.dist-info")
+    if lacking == "METADATA":
+        (info / lacking).unlink()
+    else:
+        (info / lacking).write_text("[evenhand.protocols]\nthing\n", "utf-8")
+    installed_plugins.cache_clear()
+    registry, _ = REGISTRIES["evenhand.protocols"]
+
+    assert "thing" not in registry
+    assert list(registry) == list(registry.own)
 
 
 def test_a_class_without_its_abstract_methods_is_refused_by_their_names(broken):

@@ -1,10 +1,8 @@
 """The survey script does what the tutorial says, and says what is wrong with wrong arguments."""
 
-import importlib.util
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,23 +13,8 @@ def script(root):
 
 
 @pytest.fixture
-def survey(script, monkeypatch, capsys):
-    """Run the script in this process, which has everything imported already."""
-    about = importlib.util.spec_from_file_location("survey_example", script)
-    module = importlib.util.module_from_spec(about)
-    about.loader.exec_module(module)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["survey.py", *arguments])
-        try:
-            module.main()
-            code = None
-        except SystemExit as left:
-            code = left.code
-        out, err = capsys.readouterr()
-        return SimpleNamespace(code=code, stdout=out, stderr=err + (code if isinstance(code, str) else ""))
-
-    return run
+def survey(script, run_example):
+    return run_example(script)
 
 
 def test_it_prints_what_the_tutorial_shows(root, script):

@@ -1,31 +1,13 @@
 """The policy script runs on its file and on others, and says what is wrong with wrong arguments."""
 
-import importlib.util
 import re
-import sys
-from types import SimpleNamespace
 
 import pytest
 
 
 @pytest.fixture
-def policy(root, monkeypatch, capsys):
-    """Run the script in this process, which has everything imported already."""
-    about = importlib.util.spec_from_file_location("policy_example", root / "examples" / "policy.py")
-    module = importlib.util.module_from_spec(about)
-    about.loader.exec_module(module)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["policy.py", *arguments])
-        try:
-            module.main()
-            code = None
-        except SystemExit as left:
-            code = left.code
-        out, err = capsys.readouterr()
-        return SimpleNamespace(code=code, stdout=out, stderr=err + (code if isinstance(code, str) else ""))
-
-    return run
+def policy(root, run_example):
+    return run_example(root / "examples" / "policy.py")
 
 
 def test_it_goes_from_the_file_to_awards_that_add_up(policy):

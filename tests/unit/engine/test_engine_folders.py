@@ -162,6 +162,18 @@ def test_a_ledger_beside_the_folder_is_charged(data, tmp_path):
     assert len(ledger.history()) == 2
 
 
+def test_an_output_on_another_drive_is_written(data, tmp_path, monkeypatch):
+    """Windows has no folder that holds two drives, and says so with an error."""
+
+    def refuse_drives(paths):
+        raise ValueError("Paths don't have the same drive")
+
+    monkeypatch.setattr("os.path.commonpath", refuse_drives)
+    privatize(data, tmp_path / "out")
+
+    assert (tmp_path / "out").is_dir()
+
+
 def test_outputs_that_would_be_read_or_replaced_are_refused(data, tmp_path):
     with pytest.raises(InvalidParameterError, match="outside of the folder"):
         privatize(data, data / "out.parquet")

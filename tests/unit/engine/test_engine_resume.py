@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
+from evenhand._locks import Lock
 from evenhand.engine import estimate_file, privatize_file
 from evenhand.engine.drawing import Drawing
 from evenhand.engine.places import FolderPlaces
@@ -171,6 +173,65 @@ def test_two_processes_do_not_write_one_output(data, tmp_path):
         pytest.raises(UnwritableFileError, match="another process"),
     ):
         Unfinished(tmp_path / "out.csv", {})
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of this kind")
+@pytest.mark.parametrize("plant", ["link", "owner"])
+def test_a_folder_that_somebody_else_made_is_refused(data, tmp_path, monkeypatch, plant):
+    """Whoever made the folder could put a key in it that they know, and take the noise off."""
+    hidden = tmp_path / HIDDEN.format("out.csv")
+    if plant == "link":
+        (tmp_path / "elsewhere").mkdir()
+        hidden.symlink_to(tmp_path / "elsewhere")
+    else:
+        hidden.mkdir(mode=0o700)
+        monkeypatch.setattr(os, "getuid", lambda: hidden.stat().st_uid + 1)
+    with pytest.raises(UnwritableFileError, match="belongs to somebody else"):
+        run(data, tmp_path / "out.csv")
+
+    assert list(hidden.iterdir()) == []
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("terms", [None, {}])
+def test_a_place_that_is_not_there_is_told_without_its_path(tmp_path, terms):
+    with pytest.raises(UnwritableFileError, match=r"^out\.csv was not written") as refused:
+        Unfinished(tmp_path / "no folder" / "out.csv", terms)
+
+    assert str(tmp_path) not in str(refused.value)
+
+
+def test_a_lock_that_is_another_file_is_told(tmp_path):
+    hidden = tmp_path / HIDDEN.format("out.csv")
+    hidden.mkdir()
+    (hidden / "lock").write_text("somebody's notes " * 100, encoding="ascii")
+
+    with pytest.raises(UnwritableFileError, match="cannot be locked"):
+        Unfinished(tmp_path / "out.csv", {})
+
+
+@pytest.mark.parametrize("terms", [None, {}])
+def test_without_locks_of_unix_a_folder_in_use_stays_and_goes_with_its_run(tmp_path, monkeypatch, terms):
+    """On Windows a second run removed what the first was writing, or wrote into it."""
+    monkeypatch.setattr("evenhand._part_files.locking", None)
+    monkeypatch.setattr(sys, "platform", "win32")
+    remove, is_free = shutil.rmtree, []
+
+    def remove_unlocked(folder, **named):
+        lock = Lock(folder / "lock")
+        is_free.append(lock.take())
+        lock.free()
+        remove(folder, **named)
+
+    monkeypatch.setattr(shutil, "rmtree", remove_unlocked)
+    with Unfinished(tmp_path / "out.csv", terms) as first:
+        with Unfinished(tmp_path / "other.csv"):
+            pass
+        while_in_use = first.folder.exists()
+
+    assert while_in_use
+    assert is_free == [True, True]
+    assert listed(tmp_path) == []
 
 
 def test_a_damaged_run_is_refused(data, tmp_path, monkeypatch):

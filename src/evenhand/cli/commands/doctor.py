@@ -16,7 +16,7 @@ import typer
 import evenhand
 from evenhand._registry import installed_plugins
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
-from evenhand.cli.compiled import compile_folder, count_compiled
+from evenhand.cli.compiled import compile_folder, count_compiled, may_write
 from evenhand.cli.options import registry_named
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.ending import FAILED
@@ -37,7 +37,7 @@ _STYLES = {"Ready": "green", "Missing": "yellow", "Faulty": "yellow", "None": "d
 _PLUGINS = ("protocols", "mechanisms", "mitigations", "measures", "models", "kinds")
 _CORE = ("numpy", "scipy", "scikit-learn", "pyarrow", "numba", "cryptography")
 _ENGINES = ("polars", "duckdb", "ibis-framework", "dask", "pyspark")
-_REQUIREMENT = re.compile(r"""([\w.-]+).*extra\s*==\s*['"]([\w-]+)['"]""")
+_REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,-]+)\])?.*extra\s*==\s*['"]([\w-]+)['"]""")
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,7 @@ def doctor(*, as_json: shared.AsJson = False) -> None:
 
 def examine() -> Iterator[Finding]:
     """Yield what is found on this machine, the most needed first."""
-    system = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _CORE)
-    yield Finding("Ready", "versions", f"evenhand {evenhand.__version__}, {system}; {versions}.")
+    yield _examine_versions()
     yield _examine_secure_source()
     yield _examine_compile_cache()
     for extra, packages in _extras().items():
@@ -91,6 +89,18 @@ def examine() -> Iterator[Finding]:
     yield from _examine_plugins()
     yield _examine_data()
     yield _examine_ledger()
+
+
+def _examine_versions() -> Finding:
+    """Say which versions there are of what evenhand cannot do without."""
+    system = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    own = f"evenhand {evenhand.__version__}, {system}"
+    missing = [name for name in _CORE if _version(name) is None]
+    if missing:
+        text = f"{own}; evenhand does not work without {', '.join(missing)}. Hint: pip install evenhand"
+        return Finding("Broken", "versions", text)
+    versions = ", ".join(f"{name} {_version(name)}" for name in _CORE)
+    return Finding("Ready", "versions", f"{own}; {versions}.")
 
 
 def _examine_secure_source() -> Finding:
@@ -102,25 +112,33 @@ def _examine_secure_source() -> Finding:
 
 def _examine_compile_cache() -> Finding:
     """Say whether compiled loops are kept from one command to the next."""
-    folder, kept = compile_folder(), count_compiled()
-    if kept:
+    if kept := count_compiled():
         return Finding("Ready", "compile cache", f"{kept:,} compiled loops are kept: first uses are quick.")
-    if os.access(folder, os.W_OK):
+    if may_write(compile_folder()):
         text = "No loop is compiled yet: the first use of each takes some seconds, later ones do not."
         return Finding("Ready", "compile cache", text)
-    text = "The folder of evenhand cannot be written, so compiled loops are kept in the user's cache."
+    text = "The folder for compiled loops cannot be written, so commands may compile them again."
     return Finding("None", "compile cache", f"{text} Hint: NUMBA_CACHE_DIR names another folder.")
 
 
 def _extras() -> dict[str, tuple[str, ...]]:
     """Return the packages of each extra for people who use evenhand: those that the extra 'all' brings."""
     declared: dict[str, list[str]] = {}
-    for line in metadata.requires("evenhand") or ():
-        found = _REQUIREMENT.match(line)
-        if found and found[1] != "evenhand":
-            declared.setdefault(found[2], []).append(found[1])
+    for extra, name, inner in _requirements("evenhand"):
+        more = [other for own, other, _ in _requirements(name) if own in inner]
+        declared.setdefault(extra, []).extend([name, *more])
     brought = set(declared.pop("all", ()))
     return {extra: tuple(names) for extra, names in sorted(declared.items()) if brought.issuperset(names)}
+
+
+def _requirements(package: str) -> list[tuple[str, str, list[str]]]:
+    """Return what the extras of an installed package bring: the extra, what it brings, and extras of that."""
+    try:
+        lines = metadata.requires(package) or ()
+    except metadata.PackageNotFoundError:
+        return []
+    matches = [match for line in lines if (match := _REQUIREMENT.match(line))]
+    return [(match[3], match[1], (match[2] or "").split(",")) for match in matches if match[1] != package]
 
 
 def _examine_extra(extra: str, packages: tuple[str, ...]) -> Finding:

@@ -233,7 +233,7 @@ def _show_rates(terminal: Terminal, rates: GroupRates) -> None:
 
 def _rate_notes(rates: GroupRates) -> list[str]:
     unknown = [group_text(label) for label, known in rates.separated.items() if not known]
-    lines = [f"Overall rate: {float(rates.overall):.3f}."]
+    lines = [f"Overall rate: {_number(rates.overall)}."]
     if unknown and rates.n:
         shown = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
         lines.append(f"Not separated from a share of 0, so that the rate cannot be estimated: {shown}.")

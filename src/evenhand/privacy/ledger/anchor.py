@@ -151,6 +151,12 @@ def refuse_link(path: Path) -> None:
         raise LedgerError(f"'{path.name}' is a device or a pipe. Nothing was spent. Hint: name a file.")
 
 
+def refuse_existing(target: Path) -> None:
+    """Refuse to write over anything."""
+    if os.path.lexists(target):
+        raise LedgerError(f"There is a file '{target.name}' already. Hint: choose another name.")
+
+
 def _text_of(anchor: Anchor) -> bytes:
     return f"{json.dumps(asdict(anchor), indent=2)}\n".encode("ascii")
 

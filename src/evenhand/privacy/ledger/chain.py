@@ -199,6 +199,6 @@ def _fits(row: Row, number: int, head: str) -> bool:
         return False
     try:
         kind = json.loads(text)["kind"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return False
-    return kind in _KINDS and (kind == OPEN) == (number == 1)
+    return isinstance(kind, str) and kind in _KINDS and (kind == OPEN) == (number == 1)

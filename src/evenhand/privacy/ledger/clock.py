@@ -56,8 +56,10 @@ def _wall_seconds() -> float:
 
 def _running_seconds() -> float:
     """Return the seconds since the machine started, with those in which it slept where that is known."""
-    with_sleep = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if with_sleep is None else time.clock_gettime(with_sleep)
+    for name in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"):  # of Linux and of macOS, whose own monotonic() sleeps
+        if hasattr(time, name):
+            return time.clock_gettime(getattr(time, name))
+    return time.monotonic()
 
 
 def _text_of(seconds: float) -> str:

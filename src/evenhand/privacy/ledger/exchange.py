@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +10,15 @@ from typing import TYPE_CHECKING
 from evenhand._formats import format_number, version_fault
 from evenhand._part_files import put_in_place
 from evenhand.errors import LedgerError
-from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor, refuse_link
+from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor, refuse_existing, refuse_link
 from evenhand.privacy.ledger.chain import RESTORE, Chain
 from evenhand.privacy.ledger.clock import Clock
 from evenhand.privacy.ledger.database import add_entry, create_tables, open_database, transaction
 from evenhand.privacy.ledger.ledger import ANCHOR, Ledger, anchor_beside
 
 if TYPE_CHECKING:
+    import os
+
     from evenhand.privacy.ledger.chain import Entry
 
 NAME, FORMAT = "evenhand ledger", 1
@@ -69,8 +70,8 @@ def import_ledger(
     chain = Chain(_add_unknown(_read_export(source), place, name=source.name))
     places = {} if anchor is None else {ANCHOR: str(place)}
     with (
-        open_database(target, write=True, new=True) as connection,
         prepare_anchor(place, Anchor.of(chain)) as put,
+        open_database(target, write=True, new=True) as connection,
     ):
         with transaction(connection):
             create_tables(connection, places)
@@ -98,12 +99,6 @@ def read_entries(
     ledger = Ledger(place, anchor=anchor)
     ledger.verify()
     return ledger.history()
-
-
-def refuse_existing(target: Path) -> None:
-    """Refuse to write over anything."""
-    if os.path.lexists(target):
-        raise LedgerError(f"There is a file '{target.name}' already. Hint: choose another name.")
 
 
 def _add_unknown(chain: Chain, place: Path, *, name: str) -> tuple[Entry, ...]:

@@ -13,7 +13,7 @@ from evenhand._notebook import figures_html
 from evenhand._validate import integer, kind_of, refuse
 from evenhand.errors import GuaranteeError, LedgerError
 from evenhand.privacy.guarantees.units import Unit
-from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor
+from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor, refuse_existing
 from evenhand.privacy.ledger.budget import Amount, Budget, checked_text
 from evenhand.privacy.ledger.chain import FORMAT, OPEN, RETIRE, SPEND, Chain, Entry
 from evenhand.privacy.ledger.clock import Clock
@@ -331,8 +331,7 @@ class Ledger:
         Once more was spent, the copy is older than the anchor: put back, it is refused.
         """
         target = Path(path).absolute()
-        if target.exists() or target.is_symlink():
-            raise LedgerError(f"There is a file '{target.name}' already. Hint: choose another name.")
+        refuse_existing(target)
         self._read()
         with open_database(self._path, write=False) as connection:
             copy_database(connection, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
@@ -61,7 +62,7 @@ def curves_chart(
     if any(panel.baseline for panel in panels):
         band = any(panel.baseline and panel.baseline.span() for panel in panels)
         keys.append(LegendKey("unprotected, with its band" if band else "unprotected", "dashed", "ink2"))
-    if any(math.isfinite(each) for panel in panels for line in panel.lines for each in _published(line)):
+    if any(math.isfinite(mean) for panel in panels for line in panel.lines for mean in _published(line)):
         keys.append(LegendKey("hollow: published mean", "circle", "ink2", hollow=True))
     named = tuple(rows) if any(rows) else ()
     wide, narrow = pictures
@@ -75,8 +76,8 @@ def _published(line: Line) -> Sequence[float]:
 
 def _values_of(panel: Panel) -> list[float]:
     """Return everything that the scale of a panel must hold."""
-    ends = [end for line in panel.lines for each in line.estimates for end in each.ends]
-    ends += [each for line in panel.lines for each in _published(line)]
+    ends = [end for line in panel.lines for estimate in line.estimates for end in estimate.ends]
+    ends += [mean for line in panel.lines for mean in _published(line)]
     ends += panel.baseline.ends if panel.baseline else ()
     return [end for end in ends if math.isfinite(end)]
 
@@ -112,15 +113,15 @@ def _draw_curve(drawing: Drawing, panel: Panel, line: Line, colour: str, shape: 
     """Draw a curve with its intervals and marks, and hollow marks for published means."""
     where = f", {panel.row}" if panel.row else ""
     points = [
-        (epsilon, each)
-        for epsilon, each in sorted(zip(line.epsilons, line.estimates, strict=True), key=lambda pair: pair[0])
-        if each.is_finite
+        (epsilon, estimate)
+        for epsilon, estimate in sorted(zip(line.epsilons, line.estimates, strict=True), key=itemgetter(0))
+        if estimate.is_finite
     ]
     dots = [
-        Dot(epsilon, each.value, f"{line.label}{where}, ε = {epsilon:g}: {each.value:.4f}")
-        for epsilon, each in points
+        Dot(epsilon, estimate.value, f"{line.label}{where}, ε = {epsilon:g}: {estimate.value:.4f}")
+        for epsilon, estimate in points
     ]
-    spans = [(epsilon, each.span()) for epsilon, each in points]
+    spans = [(epsilon, estimate.span()) for epsilon, estimate in points]
     bars = [Segment(epsilon, span[0], epsilon, span[1]) for epsilon, span in spans if span]
     drawing.rules(bars, stroke=colour, width=1.1, opacity=0.55)
     if len(dots) > 1:
@@ -128,9 +129,9 @@ def _draw_curve(drawing: Drawing, panel: Panel, line: Line, colour: str, shape: 
         drawing.lines([steps], stroke=colour, width=1.4, opacity=0.85)
     drawing.dots(dots, shape=shape, size=32, fill=colour)
     theirs = [
-        Dot(epsilon, each, f"{line.label}{where}, ε = {epsilon:g}, published: {each:.4f}")
-        for epsilon, each in zip(line.epsilons, _published(line), strict=False)
-        if math.isfinite(each)
+        Dot(epsilon, mean, f"{line.label}{where}, ε = {epsilon:g}, published: {mean:.4f}")
+        for epsilon, mean in zip(line.epsilons, _published(line), strict=False)
+        if math.isfinite(mean)
     ]
     if theirs:
         drawing.dots(theirs, shape=shape, size=70, fill="card", stroke=colour, stroke_width=1.1)
@@ -142,10 +143,10 @@ def _tabulate_measures(panels: Sequence[Panel]) -> dict[str, list[Any]]:
     for panel in panels:
         for line in panel.lines:
             theirs = [*_published(line), *[math.nan] * len(line.epsilons)]
-            for epsilon, each, mean in zip(line.epsilons, line.estimates, theirs, strict=False):
+            for epsilon, own, mean in zip(line.epsilons, line.estimates, theirs, strict=False):
                 paper = mean if math.isfinite(mean) else None
                 rows.append(
-                    (panel.row, panel.axis.title, line.label, epsilon, each.value, each.low, each.high, paper)
+                    (panel.row, panel.axis.title, line.label, epsilon, own.value, own.low, own.high, paper)
                 )
         if panel.baseline:
             base = panel.baseline

@@ -110,8 +110,8 @@ def _values(plots: Sequence[Plot]) -> dict[str, list[Any]]:
 def _picture(plot: Plot, width: float) -> str:
     margins = Margins(*plot.margins)
     plot_width = width - margins.left - margins.right
-    places = [x for each in plot.series for x in each.x]
-    values = [y for each in plot.series for y in each.y]
+    places = [x for series in plot.series for x in series.x]
+    values = [y for series in plot.series for y in series.y]
     values += [*plot.levels, *(end for bar in plot.bars for end in bar[1:])]
     if plot.ticks:
         room = 0.06 * (plot.ticks[-1] - plot.ticks[0])
@@ -128,8 +128,8 @@ def _picture(plot: Plot, width: float) -> str:
     drawing.rules(
         [Segment(scale.low, y, scale.high, y) for y in plot.levels], stroke="ink2", width=1.2, dash=(5, 4)
     )
-    for each in plot.series:
-        _draw(drawing, each)
+    for series in plot.series:
+        _draw(drawing, series)
     return drawing.svg()
 
 

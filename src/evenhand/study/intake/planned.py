@@ -57,7 +57,7 @@ def open_plan(
         raise PlanError("The plan field 'data' is missing. Hint: name a file or a data set.", field="data")
     if data is None and source is not None and source.file_format is not None:
         file_format = source.file_format if file_format is None else file_format.fill_in(source.file_format)
-    options = source.options if source else None
+    options = source.options if source is not None and name == source.dataset else None
     if rows is None and source is not None:
         rows = source.rows
     most = LARGE_FILE_ROWS if rows is None and may_draw else rows

@@ -36,6 +36,12 @@ def test_a_file_and_its_roles_become_a_study(call, file, fake):
     assert made["frame"].num_rows == 120
 
 
+def test_one_row_is_said_as_one(call, tmp_path):
+    (tmp_path / "one.csv").write_text("sex,hired\nf,yes\n", encoding="utf-8")
+
+    assert "Reading  one.csv, 1 row, 2 columns" in call("audit", tmp_path / "one.csv").stderr
+
+
 def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, fake):
     done = call("audit", file, *WHOLE)
 

@@ -5,6 +5,8 @@ from importlib import metadata
 
 import pytest
 
+import evenhand
+from evenhand.cli import compiled
 from evenhand.cli.commands import doctor
 from evenhand.privacy.ledger import Ledger
 
@@ -47,6 +49,27 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(call, monkey
     assert code == 0
     assert found["extra learn"]["state"] == "Missing"
     assert "pip install 'evenhand[learn]'" in found["extra learn"]["text"]
+
+
+def test_what_an_extra_brings_by_an_extra_of_a_package_is_looked_for_too(call, monkeypatch):
+    """The extra dask was ready without distributed, and a study on a cluster then refused."""
+    wanted = {
+        "evenhand": [
+            "dask[dataframe,distributed]>=1; extra == 'dask'",
+            "dask[dataframe,distributed]>=1; extra == 'all'",
+        ],
+        "dask": [
+            'dask[array]; extra == "dataframe"',
+            "pandas; extra == 'dataframe'",
+            "distributed<3; extra == 'distributed'",
+        ],
+    }
+    monkeypatch.setattr(doctor.metadata, "requires", wanted.get)
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "distributed" else "1.0")
+    found = findings(call)[1]["extra dask"]
+
+    assert found["state"] == "Missing"
+    assert found["text"] == "Extra dask: distributed. Hint: pip install 'evenhand[dask]'"
 
 
 def test_spark_without_java_is_said(call, monkeypatch):
@@ -111,3 +134,31 @@ def test_without_engines_and_data_sets_nothing_is_wrong(call, tmp_path, monkeypa
     assert code == 0
     assert (found["engines"]["state"], found["data"]["state"]) == ("None", "None")
     assert call("doctor").stdout.startswith("Ready")
+
+
+def test_a_package_that_evenhand_needs_is_missed_by_name(call, monkeypatch):
+    """Whoever asks the doctor got a traceback where it was needed most."""
+    real = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "numba" else real(name))
+    code, found = findings(call)
+
+    assert code == 1
+    assert found["versions"]["state"] == "Broken"
+    assert "does not work without numba. Hint: pip install evenhand" in found["versions"]["text"]
+
+
+def test_a_folder_for_compiled_loops_that_is_not_there_yet_is_made_later(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "not" / "yet"))
+
+    assert findings(call)[1]["compile cache"]["state"] == "Ready"
+
+
+def test_loops_that_are_kept_in_the_cache_of_a_person_are_found(call, tmp_path, monkeypatch):
+    """Where evenhand is installed for all, each command said that it would compile."""
+    own = str(compiled.Path(evenhand.__file__).parent)
+    monkeypatch.setattr(compiled.os, "access", lambda path, mode: str(path) != own)
+    monkeypatch.setattr(compiled, "user_cache_path", lambda *_, **__: tmp_path)
+    (tmp_path / "kernels_0a1b").mkdir()
+    (tmp_path / "kernels_0a1b" / "loop.nbi").touch()
+
+    assert findings(call)[1]["compile cache"]["text"].startswith("1 compiled loops are kept")

@@ -42,6 +42,16 @@ def test_shares_are_shown_with_their_intervals(call, reports):
     assert "age" not in done.stdout
 
 
+def test_the_rate_of_nobody_is_undefined_in_words(call, tmp_path):
+    """A reader who is no programmer does not know what nan is."""
+    (tmp_path / "nobody.csv").write_text("sex,age,hired\n", encoding="utf-8")
+    out = privatize_file(tmp_path / "nobody.csv", tmp_path / "none.csv", schema=SCHEMA, epsilon=6).places.out
+    told = call("estimate", out, "--by", "hired").stdout
+
+    assert "Overall rate: undefined." in told
+    assert "nan" not in told
+
+
 def test_no_epsilon_is_shown_below_what_it_is(call, file):
     """As when the reports were made: the last digit is rounded up."""
     made = privatize_file(file, "out.csv", schema=SCHEMA, epsilon="2/3")

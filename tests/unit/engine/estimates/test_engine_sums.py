@@ -8,7 +8,7 @@ import pytest
 from evenhand.collect import GRR, Aggregate
 from evenhand.engine import count_file, estimate_file, privatize_file
 from evenhand.errors import ColumnNotFoundError, GuaranteeError, InvalidParameterError, UnreadableFileError
-from evenhand.schema import Schema
+from evenhand.schema import Column, Domain, Schema
 from unit.engine._streams import SCHEMA, people, write
 
 ALLOWED = {"simulated": "allow"}
@@ -117,3 +117,29 @@ def test_a_folder_of_side_files_alone_is_refused(parts, tmp_path):
     with pytest.raises(UnreadableFileError, match="no file of it has reports"):
         estimate_file(tmp_path)
     assert isinstance(SCHEMA, Schema)
+
+
+UNDECLARED = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
+
+
+@pytest.fixture
+def unequal(tmp_path):
+    """Return a folder of two files of reports; nobody in the second one was hired."""
+    (tmp_path / "people").mkdir()
+    for name, hired in (("a", "yes"), ("b", "no")):
+        rows = "".join(f"{sex},{outcome}\n" for sex in "fm" for outcome in ["no", hired] * 40)
+        (tmp_path / "people" / f"{name}.csv").write_text(f"sex,hired\n{rows}", encoding="utf-8")
+    privatize_file(tmp_path / "people", tmp_path / "reports", schema=UNDECLARED, epsilon=4)
+    return tmp_path / "reports"
+
+
+def test_an_outcome_that_one_file_of_several_has_is_counted(unequal):
+    """A small office in which nobody was hired would keep all others from being estimated."""
+    rates = estimate_file(unequal, by="hired", positive="yes").rates["sex"]
+
+    assert rates.counts.people.tolist() == [240, 80]
+
+
+def test_an_outcome_that_no_file_of_several_has_is_refused(unequal):
+    with pytest.raises(InvalidParameterError, match="must be a value of column 'hired'"):
+        estimate_file(unequal, by="hired", positive="Yes")

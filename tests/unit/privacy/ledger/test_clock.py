@@ -1,6 +1,7 @@
 """A clock that was moved is refused, so that no period of a budget is spent twice or begins too early."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,14 +10,6 @@ from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger, clock
 
 TENTH = Guarantee.pure("1/10", unit="replace one", trust="central")
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    made = Ledger(tmp_path / "ledger.db", epsilon=1)
-    for number in range(3):
-        made.spend(TENTH, purpose=f"table {number}")
-    return made
 
 
 def test_a_clock_that_is_behind_the_last_entry_is_refused(ledger, monkeypatch):
@@ -86,3 +79,14 @@ def test_a_budget_begins_anew_with_its_period(tmp_path, monkeypatch):
     assert later.total().spent.epsilon == Fraction(1, 10)
     assert later.total(period="").spent.epsilon == Fraction(3, 10)
     assert later.total(period=made.history()[1].time[:4]).spent.epsilon == Fraction(2, 10)
+
+
+@pytest.mark.parametrize("there", [("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"), ("CLOCK_MONOTONIC",), ()])
+def test_the_time_that_a_machine_slept_counts_where_the_system_knows_it(monkeypatch, there):
+    """On macOS a ledger that was open while the machine slept was refused, as if the clock had been moved."""
+    clocks = SimpleNamespace(monotonic=lambda: "awake", clock_gettime=lambda name: name)
+    for name in there:
+        setattr(clocks, name, name)
+    monkeypatch.setattr(clock, "time", clocks)
+
+    assert clock._running_seconds() == (there[0] if there else "awake")

@@ -8,6 +8,8 @@ import pytest
 from evenhand.errors import LedgerError
 from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger, export_ledger, import_ledger
+from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor
+from evenhand.privacy.ledger.chain import Chain, entry_hash
 
 TENTH = Guarantee.pure("1/10", unit="replace one", trust="central")
 
@@ -93,3 +95,34 @@ def test_what_is_no_file_is_refused(ledger, tmp_path):
             import_ledger(tmp_path / name, tmp_path / "new.db")
     with pytest.raises(LedgerError, match="cannot be written"):
         export_ledger(ledger, tmp_path / "no" / "folder.json")
+
+
+def test_an_anchor_that_cannot_be_written_leaves_no_file_that_stops_the_next_try(ledger, tmp_path):
+    export_ledger(ledger, tmp_path / "export.json")
+    again = tmp_path / "again.db"
+    with pytest.raises(LedgerError, match=r"The anchor 'a\.anchor' cannot be written"):
+        import_ledger(tmp_path / "export.json", again, anchor=tmp_path / "no folder" / "a.anchor")
+
+    assert not again.exists()
+    assert len(import_ledger(tmp_path / "export.json", again).history()) == len(ledger.history()) + 1
+
+
+@pytest.mark.parametrize("kind", ["[]", "{}", "null", "[" * 100_000])
+def test_an_entry_of_a_kind_that_is_no_word_is_refused(kind):
+    """Whoever makes up an export has the hashes right."""
+    text = f'{{"kind":{kind}}}'
+    row = (1, text, entry_hash("0" * 64, 1, text))
+
+    with pytest.raises(LedgerError, match="changed or is damaged at entry 1"):
+        Chain().extended([row], name="export.json")
+
+
+def test_where_files_are_closed_before_they_are_renamed_a_newer_anchor_is_put(tmp_path, monkeypatch):
+    """On Windows the charge was stored and then ended with an error, if another process had charged too."""
+    monkeypatch.setattr("evenhand._part_files.sys.platform", "win32")
+    place = tmp_path / "ledger.db.anchor"
+    with prepare_anchor(place, Anchor("a", 1, "x")) as put:
+        put(Anchor("a", 2, "y"))
+
+    assert Anchor.load(place) == Anchor("a", 2, "y")
+    assert [path.name for path in tmp_path.iterdir()] == [place.name]

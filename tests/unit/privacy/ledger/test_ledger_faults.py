@@ -22,15 +22,6 @@ from evenhand.privacy.ledger.database import APPLICATION, FORMAT
 TENTH = Guarantee.pure("1/10", unit="replace one", trust="central")
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    made = Ledger(tmp_path / "ledger.db", epsilon=1)
-    for number in range(3):
-        made.spend(TENTH, purpose=f"table {number}")
-    made.total()  # which copies the log into the file
-    return made
-
-
 def refuse_all(path, match):
     """Opening, and whatever an open ledger does, is refused."""
     with pytest.raises(LedgerError, match=match):

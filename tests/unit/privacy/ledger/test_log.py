@@ -9,15 +9,6 @@ from evenhand.privacy.ledger import Ledger
 TENTH = Guarantee.pure("1/10", unit="replace one", trust="central")
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    made = Ledger(tmp_path / "ledger.db", epsilon=1)
-    for number in range(3):
-        made.spend(TENTH, purpose=f"table {number}")
-    made.total()  # which copies the log into the file
-    return made
-
-
 def files_of(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 

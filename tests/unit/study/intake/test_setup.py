@@ -9,6 +9,7 @@ import pytest
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError, UnreadableFileError
 from evenhand.schema import Domain, Schema
 from evenhand.study.intake.opening import Opened, open_data
+from evenhand.study.intake.planned import open_plan
 from evenhand.study.intake.setup import (
     RoleOptions,
     Setup,
@@ -18,6 +19,7 @@ from evenhand.study.intake.setup import (
     set_up,
     value_of,
 )
+from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
@@ -300,3 +302,12 @@ def test_a_setup_says_in_sentences_what_a_reader_should_know():
     assert said[1].endswith("; and 2 more.")
     assert said[2:] == ("A note.",)
     assert Setup(set_up(opened(), ALL).schema).sentences == ()
+
+
+def test_options_of_a_plan_are_those_of_its_own_data_set():
+    """Another data set would be cut, or refused for an option that nobody gave it."""
+    own = open_data("causal", options={"n": 1000})
+    plan = Plan(data=own.source, schema=own.schema, task=CollectTask(epsilons=["1"]))
+
+    assert open_plan(plan, data="causal")[1].rows == 1000
+    assert open_plan(plan, data="counties")[1].source.options == {}

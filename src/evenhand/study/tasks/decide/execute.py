@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
-STEPS_OF_A_DECISION = ("decide", "measure")
-"""What is timed, in order."""
-
 
 def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
