@@ -24,7 +24,8 @@ def pages_of(root):
 
 def prose_of(page):
     """Return the text of a page without its blocks of code and its code within lines."""
-    text = re.sub(r"^```(?!\{).*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    blocks = re.compile(r"^(`{3,})(\{?).*?^\1", re.MULTILINE | re.DOTALL)
+    text = blocks.sub(lambda block: block[0] if block[2] else "", page.read_text("utf-8"))
     return re.sub(r"`[^`\n]*`", lambda code: re.sub(r"[\[\]()]", " ", code[0]), text)
 
 
@@ -79,6 +80,14 @@ def test_a_broken_link_is_found(tmp_path, text):
     [(_, target, anchor)] = links_of(page)
 
     assert not target.exists() or anchor not in anchors_of(page)
+
+
+def test_a_broken_link_after_a_directive_is_found(tmp_path):
+    """The end of a directive is not the beginning of a block of code."""
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n\n```{table}\n```\n\n[a](nowhere.md)\n\n```python\n1\n```\n", "utf-8")
+
+    assert [link for link, _, _ in links_of(page)] == ["nowhere.md"]
 
 
 def test_anchors_are_those_of_the_site(tmp_path):
