@@ -137,7 +137,7 @@ def test_the_measured_epsilons_of_the_page_are_those_of_its_file(root):
     measured = {}
     for row in csv.DictReader(text.splitlines()):
         measured.setdefault((row["protocol"], row["k"]), []).append(row["share of the claim, percent"])
-    page = (root / "docs" / "background" / "measured-epsilons.md").read_text("utf-8")
+    page = (root / "docs" / "how-to" / "audit-a-mechanism.md").read_text("utf-8")
     rows = re.findall(r"^\| ([a-z]+) \| (\d+) \| (.+?) \|$", page, re.MULTILINE)
 
     assert {(name, k): re.findall(r"([\d.]+) %", cells) for name, k, cells in rows} == measured
