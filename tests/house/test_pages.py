@@ -13,6 +13,10 @@ LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INCLUDED = {"claims.md", "figures.md"}
 """Parts of the reproductions, which their pages include."""
+LONG = {"reference.md", "reproductions/errors.md"}
+"""Lists, which are searched and not read."""
+MOST_PAGES = 75
+MOST_LINES = 250
 
 
 def pages_of(root):
@@ -108,6 +112,16 @@ def test_every_page_is_in_the_contents(root):
             listed |= {(page.parent / f"{name}.md").resolve() for name in names}
 
     assert sorted(str(page.relative_to(docs)) for page in pages - listed) == []
+
+
+def test_the_manual_stays_short(root):
+    """Nobody reads a page that does not end, or finds one among a hundred."""
+    docs = root / "docs"
+    pages = [page for page in pages_of(root) if docs in page.parents and page.name not in INCLUDED]
+    lines = {page.relative_to(docs).as_posix(): len(page.read_text("utf-8").splitlines()) for page in pages}
+
+    assert len(pages) <= MOST_PAGES
+    assert {name: count for name, count in lines.items() if count > MOST_LINES and name not in LONG} == {}
 
 
 def test_every_part_of_a_picture_is_found_from_its_page(root):
