@@ -1,4 +1,4 @@
-"""Audit the trained classifiers with canaries and print the tables of docs/background/measured-epsilons.md.
+"""Audit the trained classifiers with canaries and print the tables of docs/background/cost-of-training.md.
 
 Run it as ``python benchmarks/audit_learn.py``; it takes a minute or two. With a folder as argument the
 numbers are also written there, as ``claimed-and-measured.csv`` and ``broken.csv``.

@@ -1,4 +1,4 @@
-"""Audit every local protocol on the whole grid and print the numbers of docs/background/measured-epsilons.md.
+"""Audit every local protocol on the whole grid and print the numbers of docs/how-to/audit-a-mechanism.md.
 
 Run it as ``python benchmarks/audit_table.py``; it takes some minutes. With an epsilon as argument, such as
 ``1/2``, only its rows are printed.

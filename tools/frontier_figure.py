@@ -1,4 +1,4 @@
-"""Write the picture and the interactive frontier of docs/background/fairest-report.md, solved beforehand.
+"""Write the picture and the interactive frontier of docs/catalogue/protocols/optimal.md, solved beforehand.
 
 Run it with `python tools/frontier_figure.py` after the solver has changed. The page then needs neither a
 network nor a server; without scripts it shows a table.
@@ -178,7 +178,7 @@ def interactive(curves: list[dict[str, Any]]) -> str:
 <table><caption>Probability of each report (column) for each true group (row)</caption></table></div>
 </div>{fallback(curves)}</figure>
 <script type="application/json" id="eh-frontier-data">{data}</script>
-<script src="../_static/frontier.js" defer></script>"""
+<script src="../../_static/frontier.js" defer></script>"""
 
 
 def main() -> None:

@@ -201,7 +201,8 @@ def list_entries(family: str) -> tuple[Entry, ...]:
         known |= {key: str(value).strip() for key, value in written[name].items() if key != "example"}
         known["promise"] = known["promise"] or f"{known['guarantee'][:1].upper()}{known['guarantee'][1:]}."
         if family == "measures" and name not in OF_TABLES:
-            known["promise"] += " [How often such intervals hold](#do-they-cover) was simulated."
+            cover = "../how-to/audit-your-own-model.md#do-they-cover"
+            known["promise"] += f" [How often such intervals hold]({cover}) was simulated."
         found.append(Entry(family=family, name=name, **known))
     return tuple(found)
 

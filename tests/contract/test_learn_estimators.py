@@ -82,7 +82,8 @@ def test_what_fails_for_new_draws_passes_with_the_same_ones(check):
 def test_the_page_lists_exactly_the_checks_that_fail(root):
     """A list in the docs that is shorter than the truth would be a promise."""
     page = (root / "docs" / "catalogue" / "mitigations" / "logistic.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(check_\w+)` \| (.+?) \|$", page, flags=re.MULTILINE))
+    part = page.split("\n## scikit-learn's checks\n")[1]
+    listed = dict(re.findall(r"^\| `(check_\w+)` \| (.+?) \|$", part, flags=re.MULTILINE))
     failing = {name: reason for name, reason in listed.items() if name not in SKIPPED_AS_RANDOM}
 
     assert failing == EXPECTED_FAILED_CHECKS

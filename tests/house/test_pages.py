@@ -13,6 +13,10 @@ LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INCLUDED = {"claims.md", "figures.md"}
 """Parts of the reproductions, which their pages include."""
+LONG = {"reference.md", "reproductions/errors.md"}
+"""Lists, which are searched and not read."""
+MOST_PAGES = 79  # 75, and room for a few protocols, each of which has a page
+MOST_LINES = 250
 
 
 def pages_of(root):
@@ -24,7 +28,8 @@ def pages_of(root):
 
 def prose_of(page):
     """Return the text of a page without its blocks of code and its code within lines."""
-    text = re.sub(r"^```(?!\{).*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    blocks = re.compile(r"^(`{3,})(\{?).*?^\1", re.MULTILINE | re.DOTALL)
+    text = blocks.sub(lambda block: block[0] if block[2] else "", page.read_text("utf-8"))
     return re.sub(r"`[^`\n]*`", lambda code: re.sub(r"[\[\]()]", " ", code[0]), text)
 
 
@@ -81,6 +86,14 @@ def test_a_broken_link_is_found(tmp_path, text):
     assert not target.exists() or anchor not in anchors_of(page)
 
 
+def test_a_broken_link_after_a_directive_is_found(tmp_path):
+    """The end of a directive is not the beginning of a block of code."""
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n\n```{table}\n```\n\n[a](nowhere.md)\n\n```python\n1\n```\n", "utf-8")
+
+    assert [link for link, _, _ in links_of(page)] == ["nowhere.md"]
+
+
 def test_anchors_are_those_of_the_site(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Rules: kept, or `not`\n```python\n# no heading\n```\n## A, b\n## A, b\n", "utf-8")
@@ -99,6 +112,16 @@ def test_every_page_is_in_the_contents(root):
             listed |= {(page.parent / f"{name}.md").resolve() for name in names}
 
     assert sorted(str(page.relative_to(docs)) for page in pages - listed) == []
+
+
+def test_the_manual_stays_short(root):
+    """Nobody reads a page that does not end, or finds one among a hundred."""
+    docs = root / "docs"
+    pages = [page for page in pages_of(root) if docs in page.parents and page.name not in INCLUDED]
+    lines = {page.relative_to(docs).as_posix(): len(page.read_text("utf-8").splitlines()) for page in pages}
+
+    assert len(pages) <= MOST_PAGES
+    assert {name: count for name, count in lines.items() if count > MOST_LINES and name not in LONG} == {}
 
 
 def test_every_part_of_a_picture_is_found_from_its_page(root):
@@ -128,7 +151,7 @@ def test_the_measured_epsilons_of_the_page_are_those_of_its_file(root):
     measured = {}
     for row in csv.DictReader(text.splitlines()):
         measured.setdefault((row["protocol"], row["k"]), []).append(row["share of the claim, percent"])
-    page = (root / "docs" / "background" / "measured-epsilons.md").read_text("utf-8")
+    page = (root / "docs" / "how-to" / "audit-a-mechanism.md").read_text("utf-8")
     rows = re.findall(r"^\| ([a-z]+) \| (\d+) \| (.+?) \|$", page, re.MULTILINE)
 
     assert {(name, k): re.findall(r"([\d.]+) %", cells) for name, k, cells in rows} == measured

@@ -425,4 +425,5 @@ def test_the_page_shows_the_files_as_they_are(root):
 
     assert len(files) == 7
     for path in files:
-        assert path.read_text("utf-8").strip() in page, path.name
+        included = f"```{{literalinclude}} ../../{path.relative_to(root).as_posix()}\n"
+        assert included in page or path.read_text("utf-8").strip() in page, path.name

@@ -113,7 +113,7 @@ def test_the_page_shows_the_numbers_that_were_measured(root):
         list(csv.DictReader((folder / name).read_text(encoding="utf-8").splitlines()))
         for name in ("claimed-and-measured.csv", "broken.csv")
     )
-    page = (root / "docs" / "background" / "measured-epsilons.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "background" / "cost-of-training.md").read_text(encoding="utf-8")
     shown = [line for line in page.splitlines() if line.startswith("| `DP")]
     cells = [cell.strip() for line in shown for cell in line.split("|")[6:11]]
 

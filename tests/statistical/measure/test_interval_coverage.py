@@ -91,7 +91,7 @@ def test_exact_intervals_of_rates_cover(rate, design):
     assert min(_rate_coverage(rate, design)) >= AT_LEAST
 
 
-# Least and largest coverage over the four designs in percent, as printed in docs/catalogue/measures.md.
+# Least and largest coverage over the four designs in percent, as in docs/how-to/audit-your-own-model.md.
 SIMULATED = {
     ("spd", "eod", "ped", "oad", "prd"): (94.5, 95.9),
     ("di",): (94.8, 95.2),
@@ -195,7 +195,7 @@ def _exact_coverage(function, n, truth, *, among=lambda first, second: first >= 
     return found
 
 
-# Average and smallest exact coverage over a grid of true rates, as printed in docs/catalogue/measures.md.
+# Average and smallest exact coverage over a grid of true rates, as in docs/how-to/audit-your-own-model.md.
 DOCUMENTED = {
     "difference": {
         10: ("0.953", "0.879"),

@@ -1,7 +1,7 @@
 """How often intervals of real studies hold the mean over many more repeats: learner, rows, repeats, measure.
 
 The many repeats are run once and stored in the folder that ``EVENHAND_COVERAGE`` names, so that a stopped run
-goes on where it was; the tables of ``docs/background/study-intervals.md`` are written there too.
+goes on where it was; the tables of ``docs/background/inside-a-study.md`` are written there too.
 """
 
 import os

@@ -16,7 +16,7 @@ from evenhand.measure.gaps import each_tail, pair_blocks, pair_differences
 from evenhand.measure.intervals import normal_quantile, score_limits
 from statistical._exact import ALPHA
 
-PAGE = Path(__file__).parents[3] / "docs" / "catalogue" / "measures.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "audit-your-own-model.md"
 DRAWS = 10_000
 LEVEL = 0.95
 DESIGNS = [(number, rates) for number in (4, 12, 30) for rates in ("alike", "spread")]

@@ -1,5 +1,6 @@
 """The page on special values is true: each of its cells is tried at every entry point."""
 
+import csv
 import datetime  # noqa: F401, ICN001 - used by the values of the page
 import functools
 import io
@@ -17,7 +18,7 @@ import pytest
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table, read_csv, read_parquet
 
-PAGE = pathlib.Path(__file__).parents[3] / "docs" / "background" / "files-and-tables.md"
+TABLES = pathlib.Path(__file__).parents[3] / "docs" / "background" / "special-values"
 DOMAINS = {
     "text": Domain.categorical(["", "1", "a", "true"]),
     "whole numbers": Domain.integers(-(2**62), 2**53 + 1),
@@ -27,18 +28,14 @@ DOMAINS = {
 }
 
 
-def rows_of_table(first_column):
-    """Return the rows of the table of the page whose first column has this name."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith(f"| {first_column} |"))
-    names = [name.strip() for name in lines[start].strip("|").split("|")][1:]
-    for line in lines[start + 2 :]:
-        if not line.startswith("|"):
-            return
-        cells = line[1:-1].split(" | ")
-        value = cells[0].strip(" ")[1:-1] if cells[0].strip(" ") != "``" else ""
-        for name, outcome in zip(names, cells[1:], strict=True):
-            yield value, name, outcome.strip()
+def rows_of_table(name):
+    """Return the rows of a table of the page: the value as it is written, the domain, and the outcome."""
+    with (TABLES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        (_, *domains), *rows = csv.reader(file)
+    for written, *outcomes in rows:
+        value = written.strip(" ")[1:-1] if written.strip(" ") != "``" else ""
+        for domain, outcome in zip(domains, outcomes, strict=True):
+            yield value, domain, outcome
 
 
 def column_of(name):
@@ -91,7 +88,7 @@ def _frames_with(value):
             yield f"parquet {array.type}", read_parquet(io.BytesIO(file.getvalue()))
 
 
-@pytest.mark.parametrize(("written", "name", "outcome"), list(rows_of_table("value")))
+@pytest.mark.parametrize(("written", "name", "outcome"), list(rows_of_table("frame")))
 def test_a_value_of_a_frame_has_the_documented_outcome_in_every_library(written, name, outcome):
     """A value that is coded in one library and refused in another makes results depend on the tool."""
     actual = {source: outcome_of(frame, name) for source, frame in frames_with(written).items()}
@@ -100,7 +97,7 @@ def test_a_value_of_a_frame_has_the_documented_outcome_in_every_library(written,
     assert len(actual) >= 4
 
 
-@pytest.mark.parametrize(("cell", "name", "outcome"), list(rows_of_table("cell")))
+@pytest.mark.parametrize(("cell", "name", "outcome"), list(rows_of_table("csv")))
 def test_a_cell_of_a_csv_file_has_the_documented_outcome(cell, name, outcome):
     """Reading must not depend on what is in a cell: the rule decides later."""
     schema = Schema([column_of(name)])
@@ -113,7 +110,7 @@ def test_a_cell_of_a_csv_file_has_the_documented_outcome(cell, name, outcome):
     ("written", "name"),
     [
         (written, name)
-        for written, name, outcome in rows_of_table("value")
+        for written, name, outcome in rows_of_table("frame")
         if outcome == "in" and name != "bins"
     ],
 )
@@ -127,10 +124,10 @@ def test_a_value_that_is_in_comes_back_equal(written, name):
 
 
 def test_the_page_has_all_special_values_that_are_asked_for():
-    values = {value for value, _, _ in rows_of_table("value")}
+    values = {value for value, _, _ in rows_of_table("frame")}
 
     assert len(values) == 38
-    assert len({cell for cell, _, _ in rows_of_table("cell")}) == 42
+    assert len({cell for cell, _, _ in rows_of_table("csv")}) == 42
 
 
 def test_the_check_of_the_page_can_see_a_wrong_cell():

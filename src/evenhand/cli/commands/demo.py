@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from evenhand._notes import Note
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.options import output_option
 from evenhand.cli.study import check_folder, choose_folder, follow_run
@@ -33,9 +34,14 @@ _STORY = (
     "gets the good outcome Y. To protect them, each person randomises A, C and M on their own device before "
     "answering, so that nobody has to be trusted with the truth. Five protocols do this at three strengths: "
     "the smaller ε, the more private. Each time the model learns from the randomised answers and is then "
-    "used on people as they are. Who gets the good outcome then, and how far apart are the groups? This "
-    "study was chosen out of about ten because its answer is clear; others gave none, or another one."
+    "used on people as they are. Who gets the good outcome then, and how far apart are the groups?"
 )
+_CHOSEN = Note(
+    "limit",
+    "This study was chosen out of about ten because its answer is clear; others gave none, or another one. "
+    "Its intervals do not cover that choice.",
+)
+"""What a reader of the terminal and of the report must know of the finding."""
 _NEXT = {
     "What helps": "Neither another protocol nor a larger ε, up to 4, spares A = 0 here. Equal selection can "
     "be restored afterwards; this shows its price: evenhand audit learn causal --methods plain,plain+parity",
@@ -66,8 +72,9 @@ def demo(
         task=CollectTask(_PROTOCOLS, _EPSILONS, model=_MODEL),
         repeats=_REPEATS,
         name="The demo",
+        notes=(_CHOSEN,),
     )
-    terminal.say("Demo", _STORY)
+    terminal.say("Demo", f"{_STORY} {_CHOSEN}")
     terminal.say("Plan", f"{grid_size(plan)}, on {_PEOPLE:,} rows")
     results = follow_run(terminal, plan, frame=None, out=folder, workers=workers, resume=False)
     shown = open_page and terminal.is_interactive

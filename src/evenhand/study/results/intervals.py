@@ -42,7 +42,7 @@ no interval: for the ratio of selection rates and the false positive rate of a g
 repeats, and, with fewer than 7, for the change of one group's accuracy or selection and for the true positive
 rate of one group without protection, because what is enough for one group is then too much for the other. Nor
 is there one for a rate of one group that is the same in all repeats: it is often 0 in most repeats and not in
-all. ``docs/background/study-intervals.md`` has what was measured.
+all. ``docs/background/inside-a-study.md`` has what was measured.
 
 References
 ----------

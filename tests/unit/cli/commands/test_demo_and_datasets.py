@@ -23,6 +23,17 @@ def test_the_demo_has_five_protocols_at_three_epsilons(call, fake):
     assert "Made-up people" in done.stderr
 
 
+def test_the_demo_says_that_its_intervals_do_not_cover_the_choice_of_the_study(call, fake):
+    """A study that was picked for its clear answer is clearer than one that was not."""
+    done = call("demo", "--workers", 1)
+    told = "chosen out of about ten because its answer is clear; others gave none, or another one. "
+
+    assert f"{told}Its intervals do not cover that choice." in " ".join(done.stderr.split())
+    assert [(note.kind, "do not cover that choice" in note) for note in fake[0]["plan"].notes] == [
+        ("limit", True)
+    ]
+
+
 def test_the_demo_ends_with_where_to_go_next(call, fake):
     done = call("demo", "--workers", 1)
     last = done.stdout.splitlines()[-4:]

@@ -27,7 +27,7 @@ def curves(root):
 
 def test_it_prints_what_the_page_shows(root, example, capsys):
     """A page whose output cannot be had is worse than none."""
-    page = (root / "docs" / "background" / "fairest-report.md").read_text("utf-8")
+    page = (root / "docs" / "catalogue" / "protocols" / "optimal.md").read_text("utf-8")
     shown = re.search(r"\$ python examples/optimal.py --seed 7\n(.*?)```", page, re.DOTALL).group(1)
     gaps = example.main(["--seed", "7"])
 

@@ -1,7 +1,7 @@
 """scikit-learn's own checks of an estimator, run on the projection.
 
 They know nothing of groups, so a subclass takes the probabilities of two groups from the first feature. The
-list says which checks fail even so and why, and docs/background/projection.md says the same.
+list says which checks fail even so and why, and docs/catalogue/mitigations/fermi.md says the same.
 """
 
 import re
@@ -57,7 +57,7 @@ def test_scikit_learn_finds_what_it_expects(estimator, check):
 
 def test_the_page_lists_exactly_the_checks_that_fail(root):
     """A list in the docs that is shorter than the truth would be a promise."""
-    page = (root / "docs" / "background" / "projection.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "catalogue" / "mitigations" / "fermi.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `(check_\w+)` \| (.+?) \|$", page, flags=re.MULTILINE))
 
     assert listed == EXPECTED_FAILED_CHECKS

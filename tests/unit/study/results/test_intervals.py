@@ -185,7 +185,7 @@ def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
 
 # --- the page on coverage -------------------------------------------------------------------------
 
-PAGE = Path(__file__).parents[4] / "docs" / "background" / "study-intervals.md"
+PAGE = Path(__file__).parents[4] / "docs" / "background" / "inside-a-study.md"
 
 
 def printed_rule():
