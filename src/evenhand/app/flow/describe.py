@@ -15,6 +15,7 @@ from evenhand.app.flow.drafting import (
     guesses,
     known_roles,
     read_roles,
+    shown_bounds,
     shown_domain,
     write_roles,
 )
@@ -246,17 +247,13 @@ def _column_row(
         return row
     domain = column.domain
     labels = list(domain.labels[: MOST_VALUES + 1]) if domain.kind != "integers" else []
-    numbers = domain.kind == "integers"
-    edges = domain.edges if domain.kind == "binned" else ()
     return replace(
         row,
         kind=str(edit.get("kind") or DOMAINS.get(domain.kind, "")),
         domain_words=domain.describe(column.named_values),
         values=tuple(map(str, labels[:MOST_VALUES])),
         value_count=domain.size,
-        low=str(domain.low) if numbers else f"{edges[0]:g}" if edges else "",
-        high=str(domain.high) if numbers else f"{edges[-1]:g}" if edges else "",
-        width=f"{edges[1] - edges[0]:g}" if edges else "",
+        **shown_bounds(domain),
         labels=column.named_values,
         unknown=column.outside,
         missing=column.nulls,

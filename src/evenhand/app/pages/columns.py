@@ -227,16 +227,28 @@ def _dates(row: ColumnRow, place: int, known: Mapping[str, str]) -> Tag:
 
 
 def _bounds(row: ColumnRow, place: int, known: Mapping[str, str]) -> Tag:
+    """Return the ends of whole numbers or bands to edit; of bands their width or their edges, too."""
     asked = [("low", "Lowest", row.low), ("high", "Highest", row.high)]
-    if row.kind == "bands":
+    words = ""
+    if row.kind == "bands" and row.edges:
+        asked = [("edges", "Edges of the bands", row.edges), ("width", "One width for all bands", row.width)]
+        words = "The bands have different widths. Change their edges, or write one width for all of them."
+    elif row.kind == "bands":
         asked.append(("width", "Width of a band", row.width))
+        asked.append(("edges", "Or the edges of bands of different widths", ""))
+        words = "Edges have commas between them, such as 0, 18, 65, 120."
     fields = [
         tags.div(
-            label(words, f"{key}-{place}"),
+            label(name, f"{key}-{place}"),
             text_input(
-                f"{key}-{place}", value, do="schema.column", data_key=key, inputmode="decimal", **known
+                f"{key}-{place}",
+                value,
+                do="schema.column",
+                data_key=key,
+                inputmode="text" if key == "edges" else "decimal",
+                **known,
             ),
         )
-        for key, words, value in asked
+        for key, name, value in asked
     ]
-    return tags.div(*fields, class_="form two")
+    return tags.div(tags.div(*fields, class_="form two"), hint(words) if words else None)

@@ -45,6 +45,14 @@ _ROWS = (
     ("people", "one person", "Such as an answer to a survey, or a record of a patient."),
     ("places", "one place with counts of people", "Such as a county, a school or a district."),
 )
+_BOUNDS = ("low", "high", "width")
+_REPLACES = {
+    "kind": ("values", *_BOUNDS, "edges"),
+    "edges": _BOUNDS,
+    **dict.fromkeys(_BOUNDS, ("edges",)),
+}
+"""What a person wrote of a column before, and what no longer holds when another part is written."""
+
 _LATER = "You can answer the questions above later: not every study needs all of them."
 _PLACES = (
     "Each row is a place, and its columns are counts, so no column needs a role. Which right or which money "
@@ -340,9 +348,9 @@ async def _value(visit: Visit, event: Mapping[str, Any]) -> None:
 
 async def _column(visit: Visit, event: Mapping[str, Any]) -> None:
     record, column, key = visit.record(str(event["study"])), str(event["column"]), str(event["key"])
-    edit = {**record.columns.get(column, {}), key: str(event.get("value", "")).strip()}
-    if key == "kind":
-        edit = {name: value for name, value in edit.items() if name not in {"values", "low", "high", "width"}}
+    replaced = _REPLACES.get(key, ())
+    edit = {name: value for name, value in record.columns.get(column, {}).items() if name not in replaced}
+    edit[key] = str(event.get("value", "")).strip()
     _change(visit, record.id, columns={**record.columns, column: edit})
 
 
