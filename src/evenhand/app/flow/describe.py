@@ -26,6 +26,7 @@ from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.schema import Schema
 from evenhand.schema.infer import date_forms
+from evenhand.schema.values import number_text
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.setup import missing_roles
 from evenhand.study.tasks.shared.rows import sampled_sentence
@@ -50,7 +51,7 @@ _QUESTIONS = {
     "privileged": "Which group of '{protected}' are the others compared with?",
     "sensitive": "Which columns do people want to keep to themselves?",
 }
-_THRESHOLD = " It holds numbers: write a limit, such as > 50000."
+_THRESHOLD = " It holds numbers: write a limit, such as > {limit}."
 _BANDS = {"1m": "a month", "1q": "a quarter", "1y": "a year", "5y": "5 years", "10y": "10 years"}
 _EMPTY = "{label} has column names and no rows. Choose a file with people in it."
 _LONGEST_LIST = 100_000
@@ -379,8 +380,17 @@ def _missing(role: str, drafted: Drafted) -> MissingRole:
         and column.domain.value_type in {int, float}
         and len(values) > 2
     ):
-        question += _THRESHOLD
+        question += _THRESHOLD.format(limit=_middle(column))
     return MissingRole(role, question, values)
+
+
+def _middle(column: Column) -> str:
+    """Return a number in the middle of a domain of numbers, as an example of a limit."""
+    domain = column.domain
+    if domain.kind == "integers":
+        return str((domain.low + domain.high) // 2)
+    numbers = domain.edges if domain.kind == "binned" else sorted(domain.values)
+    return number_text(numbers[len(numbers) // 2])
 
 
 def _choices(drafted: Drafted) -> dict[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from evenhand.app.state.record import StudyRecord
 
 _MOST_LISTED = 12
+_NUMBER_OR_BAND = re.compile(r"-?\d+\.?\d*|\[.+, .+[)\]]")
 _ROWS = (
     ("people", "one person", "Such as an answer to a survey, or a record of a patient."),
     ("places", "one place with counts of people", "Such as a county, a school or a district."),
@@ -162,9 +164,9 @@ def _choose(name: str, value: str, choices: Sequence[str], **known: Any) -> Tag:
 def _choose_or_write(name: str, value: str, choices: Sequence[str], **known: Any) -> Tag | TagList:
     """Return a list to choose from where it is short, else a line to write in that suggests values.
 
-    Of more than two numbers people may want all from one on, which they write.
+    Of more than two numbers, or of bands of them, people may want all from one on, which they write.
     """
-    are_numbers = all(choice.replace(".", "", 1).lstrip("-").isdigit() for choice in choices)
+    are_numbers = all(_NUMBER_OR_BAND.fullmatch(choice) for choice in choices)
     most = 2 if are_numbers else _MOST_LISTED
     if 1 < len(choices) <= most and value in ("", *choices):
         return _choose(name, value, choices, **known)

@@ -361,9 +361,11 @@ def test_what_people_hope_for_among_numbers_may_be_a_limit(typed):
         roles={"target": "age", "protected": ["sex"], "privileged": "m", "sensitive": ["sex"]}
     )
     (asked,) = describe(made.folder, made.record).missing
+    limit = float(asked.question.rstrip(".").rpartition("> ")[2])
 
     assert asked.role == "positive"
     assert "write a limit" in asked.question
+    assert 18 < limit < 57  # as the column has it, so that the example makes two groups
 
 
 def test_a_value_is_asked_for_only_once_its_column_is_known(study):
