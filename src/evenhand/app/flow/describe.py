@@ -247,6 +247,7 @@ def _column_row(
     if column is None:
         return row
     domain = column.domain
+    bounds = shown_bounds(domain)
     labels = list(domain.labels[: MOST_VALUES + 1]) if domain.kind != "integers" else []
     return replace(
         row,
@@ -254,7 +255,10 @@ def _column_row(
         domain_words=domain.describe(column.named_values),
         values=tuple(map(str, labels[:MOST_VALUES])),
         value_count=domain.size,
-        **shown_bounds(domain),
+        low=bounds.get("low", ""),
+        high=bounds.get("high", ""),
+        width=bounds.get("width", ""),
+        edges=bounds.get("edges", ""),
         labels=column.named_values,
         unknown=column.outside,
         missing=column.nulls,
@@ -389,7 +393,7 @@ def _middle(column: Column) -> str:
     domain = column.domain
     if domain.kind == "integers":
         return str((domain.low + domain.high) // 2)
-    numbers = domain.edges if domain.kind == "binned" else sorted(domain.values)
+    numbers = domain.edges if domain.kind == "binned" else sorted(map(float, domain.values))
     return number_text(numbers[len(numbers) // 2])
 
 

@@ -110,7 +110,9 @@ def draw_columns(record: StudyRecord, described: Described, *, has_roles: bool =
 
 
 def _plain_row(row: ColumnRow) -> Tag:
-    values = tags.div(tags.span(row.type_words.partition(",")[0]), tags.small(row.domain_words))
+    """Return a column of places: its numbers are used as they are, whatever bands they were put into."""
+    words = f"between {row.low} and {row.high}" if row.low else row.domain_words
+    values = tags.div(tags.span(row.type_words.partition(",")[0]), tags.small(words))
     cells = zip(_HEADER[1:], (values, tags.span(row.missing_share)), strict=False)
     return tags.tr(
         tags.th(tags.b(row.name), scope="row"), *(tags.td(cell, data_name=name) for name, cell in cells)

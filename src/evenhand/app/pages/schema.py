@@ -65,14 +65,8 @@ _PLACES = (
 def draw(visit: Visit, study: str) -> TagList:
     """Return the page where the data is described."""
     record = visit.record(study)
-    top = [
-        tags.h1("What is in it, and what is public about it?"),
-        lede(
-            "We guessed values and roles from names and rows. Please check them: the ",
-            term("schema", "schema"),
-            " counts as public knowledge.",
-        ),
-    ]
+    is_of_people = _is_of_people(visit, record)
+    top = _heading(is_of_people=is_of_people)
     if record.data is None:
         nothing = note("plain", tags.p("There is no data yet. Choose a file or a data set first."))
         return TagList(
@@ -88,14 +82,14 @@ def draw(visit: Visit, study: str) -> TagList:
         return TagList(*top, shown, actions(link("Back", study_address(study, "data"), id="back")))
     described: Described = answer.value
     rows_are = _rows_are(visit, record)
-    if not _is_of_people(visit, record):
+    if not is_of_people:
         return TagList(
             *top,
             rows_are,
             _problem(visit),
             note("plain", tags.p(_PLACES)),
             draw_columns(record, described, has_roles=False),
-            _foot(record, replace(described, error="", missing=()), answer.waiting),
+            _foot(record, replace(described, error="", missing=()), answer.waiting, has_schema=False),
         )
     return TagList(
         *top,
@@ -110,6 +104,23 @@ def draw(visit: Visit, study: str) -> TagList:
         _files(record),
         _foot(record, described, answer.waiting),
     )
+
+
+def _heading(*, is_of_people: bool) -> list[Tag]:
+    """Return the question of the page, and what a person is asked to check."""
+    if not is_of_people:
+        return [
+            tags.h1("What is in it?"),
+            lede("Please check that every column was read as what it is: counts must be whole numbers."),
+        ]
+    return [
+        tags.h1("What is in it, and what is public about it?"),
+        lede(
+            "We guessed values and roles from names and rows. Please check them: the ",
+            term("schema", "schema"),
+            " counts as public knowledge.",
+        ),
+    ]
 
 
 def read_described(visit: Visit, record: StudyRecord) -> Answer[Any]:
@@ -263,7 +274,13 @@ def _files(record: StudyRecord) -> Tag:
     )
 
 
-def _foot(record: StudyRecord, described: Described, waits: bool) -> TagList:  # noqa: FBT001
+def _foot(
+    record: StudyRecord,
+    described: Described,
+    waits: bool,  # noqa: FBT001
+    *,
+    has_schema: bool = True,
+) -> TagList:
     blocked = bool(described.error)
     why = "Correct what is marked above first." if blocked else _LATER if described.missing else ""
     right = button(
@@ -286,7 +303,7 @@ def _foot(record: StudyRecord, described: Described, waits: bool) -> TagList:  #
         tags.pre(described.schema_text, id="schema-text", hidden=""),
         actions(
             right,
-            save,
+            save if has_schema else None,
             link("Back", study_address(record.id, "data"), id="back"),
             hint(why) if why else waiting("Checking.") if waits else None,
         ),
