@@ -152,7 +152,7 @@ def test_a_share_in_the_place_of_a_count_is_said_by_its_column(study_of):
     rows = "".join(f"p{row},{500 + 13 * row},{row / 7}\n" for row in range(60))
     made = study_of(f"place,people,share\n{rows}".encode(), "places.csv")
     made.change(kind="decide", form={"decide": {"rule": "people > 600 and share > 2"}})
-    said = error_words(ask(made.folder, made.record))
+    said = error_words(ask(made.folder, made.record, time=True))
 
     assert said.startswith("Column 'share' cannot be used here: it must hold counts, which are whole numbers")
     assert not FOREIGN.search(said)

@@ -144,7 +144,7 @@ def test_nobody_is_refused_only_where_the_chance_is_zero(refused, finding):
 def test_less_than_one_person_is_no_share_of_releases():
     """A place of 3,000 people that loses in 2 of 100,000 releases: nobody loses in 6 of 100 releases."""
     group = {"people": 4_000.0, "due": 4_000.0, "refused": 0.06, "granted": 1e-9}
-    page = page_of(rights({**RIGHTS, "groups": {"young": group}}))
+    page = page_of(rights({**RIGHTS, "groups": {"young": group}}, groups="young"))
     section = next(section for section in page.sections if section.anchor == "groups")
 
     assert "(On average 0.06 people lose a right that they have.)" in str(page.answers[1])
