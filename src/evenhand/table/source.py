@@ -26,6 +26,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+ROW_NUMBERS = "row"
+"""What a first column without a name is called."""
+
+
+def name_row_numbers(names: Sequence[str]) -> list[str]:
+    """Return the names of columns; a first one without a name is called "row".
+
+    R and pandas write the numbers of rows so, without a name.
+
+    >>> name_row_numbers(["", "age", "sex"])
+    ['row', 'age', 'sex']
+    """
+    is_unnamed = len(names) > 1 and not names[0] and ROW_NUMBERS not in names
+    return [ROW_NUMBERS, *names[1:]] if is_unnamed else list(names)
+
+
 def check_names(names: Sequence[str | None], file: str) -> None:
     """Refuse a file whose columns have no name, or the same name twice."""
     places: dict[str | None, int] = {}

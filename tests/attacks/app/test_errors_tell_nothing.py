@@ -4,6 +4,7 @@ import contextlib
 import io
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,9 @@ VALUE = "Sentinel-4711"
 ROW = f"38,{VALUE},a\n"
 TABLE = ("age,name,sex\n" + ROW * 30).encode()
 SCHEMA = f'[columns.name]\ntype = "categorical"\ndomain = ["{VALUE}", "b"]\n'
+PARTS = ("Sentinel", "4711")
+"""Of the value: what is left of it in a spoiled file must not be told either."""
+
 FEW, MANY = 400, 5_000
 
 
@@ -38,7 +42,7 @@ def find_leaks(gate, answer):
         or folder.parent.name in text
         or re.search(r"/(work|home|usr|tmp)/", text),
         "a module": "site-packages" in text,
-        "a value": VALUE in text,
+        "a value": any(part in text for part in PARTS),
         "the server": any(name in answer.headers for name in ("server", "x-powered-by")),
     }
     return [what for what, is_told in told.items() if is_told]
@@ -96,29 +100,45 @@ def provoke(gate, study, draw):
 
 
 def provoke_all(gate, study, count):
-    """Return the leaks of so many provoked errors, and how many requests were refused."""
-    draw, leaks, refused = random.Random(23), [], 0
-    for _ in range(count):
+    """Return the leaks of so many provoked errors, and how many requests that took."""
+    draw, leaks, refused, asked = random.Random(23), [], 0, 0
+    while refused < count:
         answer = provoke(gate, study, draw)
-        refused += answer.status >= 400
-        leaks += find_leaks(gate, answer) if answer.status >= 400 else []
-    return leaks, refused
+        asked += 1
+        if answer.status >= 400:
+            refused += 1
+            leaks += find_leaks(gate, answer)
+    return leaks, asked
 
 
 def test_provoked_errors_hold_no_traceback_no_path_and_no_value(gate, study):
     """A path tells who works here and where; a traceback tells how to go on."""
-    leaks, refused = provoke_all(gate, study, FEW)
+    leaks, asked = provoke_all(gate, study, FEW)
 
     assert leaks == []
-    assert refused > FEW // 2
+    assert asked < 2 * FEW
 
 
 @pytest.mark.nightly
 def test_five_thousand_provoked_errors_hold_no_traceback_no_path_and_no_value(gate, study):
-    leaks, refused = provoke_all(gate, study, MANY)
+    leaks, asked = provoke_all(gate, study, MANY)
 
     assert leaks == []
-    assert refused > MANY // 2
+    assert asked < 2 * MANY
+
+
+def test_what_must_not_be_told_is_found(gate):
+    """The figure is worth nothing if a leak is not seen."""
+    told = {
+        "Traceback (most recent call last):": "a traceback",
+        f"{gate.workbench.workspace.path} is full": "a path",
+        "/home/somebody/people.csv": "a path",
+        "lib/site-packages": "a module",
+        f"line 3 holds {VALUE[:8]}": "a value",
+    }
+    for text, what in told.items():
+        answer = SimpleNamespace(body=text.encode(), headers={})
+        assert what in find_leaks(gate, answer), text
 
 
 def test_a_broken_file_is_refused_without_a_value_of_it(gate, study):

@@ -15,6 +15,7 @@ from evenhand.app.flow.drafting import (
     guesses,
     known_roles,
     read_roles,
+    shown_bounds,
     shown_domain,
     write_roles,
 )
@@ -25,6 +26,7 @@ from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.schema import Schema
 from evenhand.schema.infer import date_forms
+from evenhand.schema.values import number_text
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.setup import missing_roles
 from evenhand.study.tasks.shared.rows import sampled_sentence
@@ -49,7 +51,7 @@ _QUESTIONS = {
     "privileged": "Which group of '{protected}' are the others compared with?",
     "sensitive": "Which columns do people want to keep to themselves?",
 }
-_THRESHOLD = " It holds numbers: write a limit, such as > 50000."
+_THRESHOLD = " It holds numbers: write a limit, such as > {limit}."
 _BANDS = {"1m": "a month", "1q": "a quarter", "1y": "a year", "5y": "5 years", "10y": "10 years"}
 _EMPTY = "{label} has column names and no rows. Choose a file with people in it."
 _LONGEST_LIST = 100_000
@@ -245,18 +247,18 @@ def _column_row(
     if column is None:
         return row
     domain = column.domain
+    bounds = shown_bounds(domain)
     labels = list(domain.labels[: MOST_VALUES + 1]) if domain.kind != "integers" else []
-    numbers = domain.kind == "integers"
-    edges = domain.edges if domain.kind == "binned" else ()
     return replace(
         row,
         kind=str(edit.get("kind") or DOMAINS.get(domain.kind, "")),
         domain_words=domain.describe(column.named_values),
         values=tuple(map(str, labels[:MOST_VALUES])),
         value_count=domain.size,
-        low=str(domain.low) if numbers else f"{edges[0]:g}" if edges else "",
-        high=str(domain.high) if numbers else f"{edges[-1]:g}" if edges else "",
-        width=f"{edges[1] - edges[0]:g}" if edges else "",
+        low=bounds.get("low", ""),
+        high=bounds.get("high", ""),
+        width=bounds.get("width", ""),
+        edges=bounds.get("edges", ""),
         labels=column.named_values,
         unknown=column.outside,
         missing=column.nulls,
@@ -382,8 +384,17 @@ def _missing(role: str, drafted: Drafted) -> MissingRole:
         and column.domain.value_type in {int, float}
         and len(values) > 2
     ):
-        question += _THRESHOLD
+        question += _THRESHOLD.format(limit=_middle(column))
     return MissingRole(role, question, values)
+
+
+def _middle(column: Column) -> str:
+    """Return a number in the middle of a domain of numbers, as an example of a limit."""
+    domain = column.domain
+    if domain.kind == "integers":
+        return str((domain.low + domain.high) // 2)
+    numbers = domain.edges if domain.kind == "binned" else sorted(map(float, domain.values))
+    return number_text(numbers[len(numbers) // 2])
 
 
 def _choices(drafted: Drafted) -> dict[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -13,6 +14,7 @@ from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import InvalidParameterError, SchemaError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.infer import has_missing, open_frame
+from evenhand.schema.values import increasing_edges, number_text
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.guess import guess
 from evenhand.study.intake.setup import RoleOptions, Setup, name_columns, set_up
@@ -40,7 +42,8 @@ RULES = ("error", "other", "drop")
 _OWNER = "the schema"
 _LISTS = ("sensitive", "drop", "labels")
 _AMOUNTS = ("rows_per_person", "pool_below")
-_PARTS = ("kind", "values", "low", "high", "width")
+_PARTS = ("kind", "values", "low", "high", "width", "edges")
+_BOUNDS = ("low", "high", "width")
 _MOST_EDGES = 10_000
 
 
@@ -228,7 +231,7 @@ def _draft_column(
 
 def _declares(edit: Mapping[str, Any]) -> bool:
     """Whether an edit says what the domain is."""
-    return any(edit.get(key) not in (None, "", [], ()) for key in ("values", "low", "high"))
+    return any(edit.get(key) not in (None, "", [], ()) for key in ("values", *_BOUNDS, "edges"))
 
 
 def shown_domain(column: Column | None, edit: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,14 +249,35 @@ def shown_domain(column: Column | None, edit: Mapping[str, Any]) -> dict[str, An
     kind = str(given.get("kind") or (CATEGORIES if "values" in given else own))
     if kind == CATEGORIES and {"low", "high"} & given.keys() and "kind" not in given:
         kind = WHOLE_NUMBERS
-    shown: dict[str, Any] = {}
-    if domain is not None and domain.kind == "integers":
-        shown = {"low": str(domain.low), "high": str(domain.high)}
-    elif domain is not None and domain.kind == "binned":
-        low, second, high = domain.edges[0], domain.edges[1], domain.edges[-1]
-        shown = {"low": f"{low:.17g}", "high": f"{high:.17g}", "width": f"{second - low:.12g}"}
-    parts = {CATEGORIES: ("values",), WHOLE_NUMBERS: ("low", "high")}.get(kind, ("low", "high", "width"))
-    return {"kind": kind, **{key: value for key, value in {**shown, **given}.items() if key in parts}}
+    shown = {**shown_bounds(domain), **given}
+    bounds = ("edges",) if "edges" in shown and not given.keys() & set(_BOUNDS) else _BOUNDS
+    parts = {CATEGORIES: ("values",), WHOLE_NUMBERS: ("low", "high")}.get(kind, bounds)
+    return {"kind": kind, **{key: value for key, value in shown.items() if key in parts}}
+
+
+def shown_bounds(domain: Domain | None) -> dict[str, str]:
+    """Return the bounds of a domain as the page shows them.
+
+    These are the lowest and the highest number. Of bands there is also their width, or, if they have
+    different widths, their edges.
+
+    >>> shown_bounds(Domain.binned([0, 10, 20, 25]))
+    {'low': '0', 'high': '25', 'width': '10'}
+    >>> shown_bounds(Domain.binned([0, 10, 100]))
+    {'low': '0', 'high': '100', 'edges': '0, 10, 100'}
+    """
+    form = "" if domain is None else domain.form
+    if domain is None or form not in {"integers", "binned"}:
+        return {}
+    if form == "integers":
+        return {"low": str(domain.low), "high": str(domain.high)}
+    texts = [number_text(edge) for edge in domain.edges]
+    ends = {"low": texts[0], "high": texts[-1]}
+    low, second, high = (Fraction(text) for text in (texts[0], texts[1], texts[-1]))
+    width = second - low
+    if ceil((high - low) / width) == domain.size and _band_edges(low, high, width) == domain.edges:
+        return {**ends, "width": number_text(float(width))}
+    return {**ends, "edges": ", ".join(texts)}
 
 
 def declare_column(opened: Opened, name: str, edit: Mapping[str, Any]) -> Column:
@@ -262,7 +286,7 @@ def declare_column(opened: Opened, name: str, edit: Mapping[str, Any]) -> Column
     Raises
     ------
     InvalidParameterError
-        Whose ``parameter`` is ``values``, ``low``, ``high`` or ``width``.
+        Whose ``parameter`` is ``values``, ``low``, ``high``, ``width`` or ``edges``.
     """
     series = column_of(opened, name)
     kind = str(edit.get("kind") or (CATEGORIES if edit.get("values") else WHOLE_NUMBERS))
@@ -276,14 +300,29 @@ def declare_column(opened: Opened, name: str, edit: Mapping[str, Any]) -> Column
         if first > last:
             _refuse("low", "at most the highest value", f"{first} and {last}")
         return Column(name, Domain.integers(first, last), nulls=nulls)
-    low, high, width = (_number(key, edit.get(key)) for key in ("low", "high", "width"))
+    if edit.get("edges"):
+        return Column(name, Domain.binned(_read_edges(str(edit["edges"]))), nulls=nulls)
+    low, high, width = (_number(key, edit.get(key)) for key in _BOUNDS)
     if not low < high:
         _refuse("low", "below the highest value", f"{low:g} and {high:g}")
     if width <= 0 or (high - low) / width > _MOST_EDGES:
         _refuse("width", f"a number above 0 that makes at most {_MOST_EDGES:,} bands", f"{width:g}")
-    start, end, step = (Fraction(str(edge)) for edge in (low, high, width))
-    edges = [float(start + step * place) for place in range(ceil((end - start) / step))]
-    return Column(name, Domain.binned([*edges, high]), nulls=nulls)
+    edges = _band_edges(*(Fraction(str(number)) for number in (low, high, width)))
+    return Column(name, Domain.binned(edges), nulls=nulls)
+
+
+def _band_edges(low: Fraction, high: Fraction, width: Fraction) -> tuple[float, ...]:
+    """Return the edges of bands of one width; the last band is narrower if the width does not fit."""
+    starts = (float(low + width * place) for place in range(ceil((high - low) / width)))
+    return (*starts, float(high))
+
+
+def _read_edges(text: str) -> tuple[float, ...]:
+    """Return the edges of bands that a person wrote in one line, from the lowest to the highest."""
+    parts = re.split(r"[\s,;]+", text.strip(" \t,;"))
+    if len(parts) > _MOST_EDGES:
+        _refuse("edges", f"at most {_MOST_EDGES:,} numbers", f"{len(parts):,} of them")
+    return increasing_edges([_number("edges", part) for part in parts], owner=_OWNER)
 
 
 def _with_edits(column: Column, edit: Mapping[str, Any], *, is_declared: bool) -> Column:

@@ -143,7 +143,7 @@ def study_looks(drafted: Drafted, setup: Setup | None, leaks: Sequence[Leak]) ->
     left = tuple(name for name in left if name not in beside)
     if left:
         are = "is" if len(left) == 1 else "are"
-        looks.append(Look("plain", f"{_few(left)} {are} left out; each row says why.", "", left))
+        looks.append(Look("plain", f"{_few(left)} {are} left out; the table below says why.", "", left))
     if setup is not None:
         looks += [Look("plain", str(note)) for note in setup.notes if Note.of(note).kind == "data"]
     return tuple(looks)

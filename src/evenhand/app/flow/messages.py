@@ -35,6 +35,14 @@ _WORDS = tuple(
         ),
         (r"--strategy combined\b", "choose the strategy “combined”"),
         (r"[Gg]o on with resume=True \(--resume on the command line\)", "press “Go on”"),
+        (
+            r"The plan field 'data' cannot be decided on: the data must be one whose column ('[^']*') holds ",
+            r"Column \1 cannot be used here: it must hold ",
+        ),
+        (
+            r"whole numbers from 0 to 10\*\*15 and no missing ones",
+            "counts, which are whole numbers, none of them below 0 and none missing",
+        ),
         (r" with \w+=[^\s.,;]+ \(--[^)]*\)", ""),
         (_OPTION, ""),
         (

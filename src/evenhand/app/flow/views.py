@@ -107,7 +107,9 @@ class ColumnRow:
     value_count : int
         How many values there are in all.
     low, high, width : str
-        Of whole numbers and bands.
+        Of whole numbers and bands; no width if the bands have different ones.
+    edges : str
+        Of bands with different widths: where they begin and end.
     bands : tuple of (str, str)
         Of dates: the bands that can be chosen, each with its words.
     band : str
@@ -137,6 +139,7 @@ class ColumnRow:
     low: str = ""
     high: str = ""
     width: str = ""
+    edges: str = ""
     bands: tuple[tuple[str, str], ...] = ()
     band: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)

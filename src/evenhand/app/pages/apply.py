@@ -90,7 +90,7 @@ def _show(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any], 
         lede(before, term("secure", "secure random source"), after),
         error_note(view.error, id="apply-problem") if view.error else None,
         tags.div(
-            panel(_what(study, view), note("warn", tags.p(bold(_AFTERWARDS)))),
+            panel(_what(study, view), note("warn", tags.p(bold(_AFTERWARDS))) if view.command else None),
             tags.div(_ledger(study, view, ledger, options), class_="column-right"),
             class_="columns",
         ),

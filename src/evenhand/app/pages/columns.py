@@ -110,7 +110,9 @@ def draw_columns(record: StudyRecord, described: Described, *, has_roles: bool =
 
 
 def _plain_row(row: ColumnRow) -> Tag:
-    values = tags.div(tags.span(row.type_words.partition(",")[0]), tags.small(row.domain_words))
+    """Return a column of places: its numbers are used as they are, whatever bands they were put into."""
+    words = f"between {row.low} and {row.high}" if row.low else row.domain_words
+    values = tags.div(tags.span(row.type_words.partition(",")[0]), tags.small(words))
     cells = zip(_HEADER[1:], (values, tags.span(row.missing_share)), strict=False)
     return tags.tr(
         tags.th(tags.b(row.name), scope="row"), *(tags.td(cell, data_name=name) for name, cell in cells)
@@ -227,16 +229,28 @@ def _dates(row: ColumnRow, place: int, known: Mapping[str, str]) -> Tag:
 
 
 def _bounds(row: ColumnRow, place: int, known: Mapping[str, str]) -> Tag:
+    """Return the ends of whole numbers or bands to edit; of bands their width or their edges, too."""
     asked = [("low", "Lowest", row.low), ("high", "Highest", row.high)]
-    if row.kind == "bands":
+    words = ""
+    if row.kind == "bands" and row.edges:
+        asked = [("edges", "Edges of the bands", row.edges), ("width", "One width for all bands", row.width)]
+        words = "The bands have different widths. Change their edges, or write one width for all of them."
+    elif row.kind == "bands":
         asked.append(("width", "Width of a band", row.width))
+        asked.append(("edges", "Or the edges of bands of different widths", ""))
+        words = "Edges have commas between them, such as 0, 18, 65, 120."
     fields = [
         tags.div(
-            label(words, f"{key}-{place}"),
+            label(name, f"{key}-{place}"),
             text_input(
-                f"{key}-{place}", value, do="schema.column", data_key=key, inputmode="decimal", **known
+                f"{key}-{place}",
+                value,
+                do="schema.column",
+                data_key=key,
+                inputmode="text" if key == "edges" else "decimal",
+                **known,
             ),
         )
-        for key, words, value in asked
+        for key, name, value in asked
     ]
-    return tags.div(*fields, class_="form two")
+    return tags.div(tags.div(*fields, class_="form two"), hint(words) if words else None)

@@ -9,7 +9,7 @@ from htmltools import Tag, TagList, tags
 from evenhand.app.pages.address import help_address, study_address
 from evenhand.app.pages.data import guess_roles
 from evenhand.app.pages.parts import actions, button, control, lede, link, note, panel
-from evenhand.app.pages.side import next_step, state_words
+from evenhand.app.pages.side import day_words, next_step, state_words
 from evenhand.app.pages.visit import count
 
 if TYPE_CHECKING:
@@ -23,16 +23,15 @@ _FLOW = (
     ("2. Ask one of four questions", "Collect, publish, learn or decide: what does privacy cost, and whom?"),
     ("3. Take the answer along", "Three sentences, a report, and the command that repeats it."),
 )
+_BUSY = "It runs now. Stop it first, on its page, then delete it."
+_BUSY_AND_DAMAGED = "It runs now. Delete it when its run has ended: end the workbench to stop it sooner."
 
 
 def draw(visit: Visit) -> TagList:
     """Return the first page."""
     visit.saved()
     studies = visit.workspace.studies()
-    damaged = getattr(visit.workspace, "damaged", {})
-    faults = [
-        note("warn", tags.p(tags.b("One study cannot be read. "), str(why))) for why in damaged.values()
-    ]
+    faults = [_damaged(visit, study, why) for study, why in visit.workspace.damaged.items()]
     return _list_studies(visit, studies, faults) if studies or faults else _empty()
 
 
@@ -66,8 +65,29 @@ def _list_studies(visit: Visit, studies: list[StudyRecord], faults: list[Tag]) -
             button("Try the demo", "home.demo", id="demo"),
             link("Help", help_address(), id="help"),
         ),
-        panel(tags.div(*(_study(visit, record) for record in studies), class_="studies")),
+        panel(tags.div(*(_study(visit, record) for record in studies), class_="studies"))
+        if studies
+        else None,
     )
+
+
+def _damaged(visit: Visit, study: str, why: str) -> Tag:
+    """Return what is wrong with a study that cannot be read, with the button to delete it."""
+    day = day_words(visit.workspace.last_change(study))
+    where = tags.p(f"Its folder is called {study}, and was last changed {day}.", class_="hint")
+    delete = button(
+        "Delete",
+        "home.open",
+        look="small",
+        data_part="delete",
+        data_study=study,
+        id=f"delete-{study}",
+        aria_label=f"Delete the study that cannot be read, {study}",
+    )
+    told = note("warn", tags.p(tags.b("One study cannot be read. "), why), where, actions(delete))
+    opened = visit.open_part() == ("delete", study)
+    asked = _delete(visit, study, "the study that cannot be read", busy=_BUSY_AND_DAMAGED) if opened else None
+    return tags.div(told, asked, data_testid="damaged")
 
 
 def _study(visit: Visit, record: StudyRecord) -> Tag:
@@ -110,7 +130,7 @@ def _study(visit: Visit, record: StudyRecord) -> Tag:
     if opened == "rename":
         rows.append(_rename(record))
     if opened == "delete":
-        rows.append(_delete(visit, record, state.state))
+        rows.append(_delete(visit, record.id, f"“{record.name}”"))
     return tags.div(*rows, class_="study", data_testid="study")
 
 
@@ -127,23 +147,34 @@ def _rename(record: StudyRecord) -> Tag:
     )
 
 
-def _delete(visit: Visit, record: StudyRecord, state: str) -> Tag:
-    leave = button("Keep it", "home.open", data_part="", data_study="", id=f"delete-not-{record.id}")
-    if state in {"waiting", "running"}:
-        text = "It runs now. Stop it first, on its page, then delete it."
-        return tags.div(note("warn", tags.p(text), actions(leave)), class_="wide-row")
+def _delete(visit: Visit, study: str, words: str, *, busy: str = _BUSY) -> Tag:
+    """Return what deleting a study deletes, and the button that does it.
+
+    Parameters
+    ----------
+    visit : Visit
+    study : str
+        Its id.
+    words : str
+        How it is called.
+    busy : str
+        What is said while it waits or runs, when it cannot be deleted.
+    """
+    leave = button("Keep it", "home.open", data_part="", data_study="", id=f"delete-not-{study}")
+    if visit.jobs.state(study).state in {"waiting", "running"}:
+        return tags.div(note("warn", tags.p(busy), actions(leave)), class_="wide-row")
     return tags.div(
         note(
             "bad",
-            tags.p(tags.b(f"Deleting “{record.name}” deletes this for good:")),
-            tags.ul(*(tags.li(sentence) for sentence in visit.workspace.deletion(record.id))),
+            tags.p(tags.b(f"Deleting {words} deletes this for good:")),
+            tags.ul(*(tags.li(sentence) for sentence in visit.workspace.deletion(study))),
             actions(
                 button(
                     "Delete it for good",
                     "home.delete",
                     look="danger",
-                    data_study=record.id,
-                    id=f"delete-now-{record.id}",
+                    data_study=study,
+                    id=f"delete-now-{study}",
                 ),
                 leave,
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +42,19 @@ if TYPE_CHECKING:
     from evenhand.app.state.record import StudyRecord
 
 _MOST_LISTED = 12
+_NUMBER_OR_BAND = re.compile(r"-?\d+\.?\d*|\[.+, .+[)\]]")
 _ROWS = (
     ("people", "one person", "Such as an answer to a survey, or a record of a patient."),
     ("places", "one place with counts of people", "Such as a county, a school or a district."),
 )
+_BOUNDS = ("low", "high", "width")
+_REPLACES = {
+    "kind": ("values", *_BOUNDS, "edges"),
+    "edges": _BOUNDS,
+    **dict.fromkeys(_BOUNDS, ("edges",)),
+}
+"""What a person wrote of a column before, and what no longer holds when another part is written."""
+
 _LATER = "You can answer the questions above later: not every study needs all of them."
 _PLACES = (
     "Each row is a place, and its columns are counts, so no column needs a role. Which right or which money "
@@ -55,14 +65,8 @@ _PLACES = (
 def draw(visit: Visit, study: str) -> TagList:
     """Return the page where the data is described."""
     record = visit.record(study)
-    top = [
-        tags.h1("What is in it, and what is public about it?"),
-        lede(
-            "We guessed values and roles from names and rows. Please check them: the ",
-            term("schema", "schema"),
-            " counts as public knowledge.",
-        ),
-    ]
+    is_of_people = _is_of_people(visit, record)
+    top = _heading(is_of_people=is_of_people)
     if record.data is None:
         nothing = note("plain", tags.p("There is no data yet. Choose a file or a data set first."))
         return TagList(
@@ -78,14 +82,14 @@ def draw(visit: Visit, study: str) -> TagList:
         return TagList(*top, shown, actions(link("Back", study_address(study, "data"), id="back")))
     described: Described = answer.value
     rows_are = _rows_are(visit, record)
-    if not _is_of_people(visit, record):
+    if not is_of_people:
         return TagList(
             *top,
             rows_are,
             _problem(visit),
             note("plain", tags.p(_PLACES)),
             draw_columns(record, described, has_roles=False),
-            _foot(record, replace(described, error="", missing=()), answer.waiting),
+            _foot(record, replace(described, error="", missing=()), answer.waiting, has_schema=False),
         )
     return TagList(
         *top,
@@ -100,6 +104,23 @@ def draw(visit: Visit, study: str) -> TagList:
         _files(record),
         _foot(record, described, answer.waiting),
     )
+
+
+def _heading(*, is_of_people: bool) -> list[Tag]:
+    """Return the question of the page, and what a person is asked to check."""
+    if not is_of_people:
+        return [
+            tags.h1("What is in it?"),
+            lede("Please check that every column was read as what it is: counts must be whole numbers."),
+        ]
+    return [
+        tags.h1("What is in it, and what is public about it?"),
+        lede(
+            "We guessed values and roles from names and rows. Please check them: the ",
+            term("schema", "schema"),
+            " counts as public knowledge.",
+        ),
+    ]
 
 
 def read_described(visit: Visit, record: StudyRecord) -> Answer[Any]:
@@ -154,9 +175,9 @@ def _choose(name: str, value: str, choices: Sequence[str], **known: Any) -> Tag:
 def _choose_or_write(name: str, value: str, choices: Sequence[str], **known: Any) -> Tag | TagList:
     """Return a list to choose from where it is short, else a line to write in that suggests values.
 
-    Of more than two numbers people may want all from one on, which they write.
+    Of more than two numbers, or of bands of them, people may want all from one on, which they write.
     """
-    are_numbers = all(choice.replace(".", "", 1).lstrip("-").isdigit() for choice in choices)
+    are_numbers = all(_NUMBER_OR_BAND.fullmatch(choice) for choice in choices)
     most = 2 if are_numbers else _MOST_LISTED
     if 1 < len(choices) <= most and value in ("", *choices):
         return _choose(name, value, choices, **known)
@@ -253,7 +274,13 @@ def _files(record: StudyRecord) -> Tag:
     )
 
 
-def _foot(record: StudyRecord, described: Described, waits: bool) -> TagList:  # noqa: FBT001
+def _foot(
+    record: StudyRecord,
+    described: Described,
+    waits: bool,  # noqa: FBT001
+    *,
+    has_schema: bool = True,
+) -> TagList:
     blocked = bool(described.error)
     why = "Correct what is marked above first." if blocked else _LATER if described.missing else ""
     right = button(
@@ -276,7 +303,7 @@ def _foot(record: StudyRecord, described: Described, waits: bool) -> TagList:  #
         tags.pre(described.schema_text, id="schema-text", hidden=""),
         actions(
             right,
-            save,
+            save if has_schema else None,
             link("Back", study_address(record.id, "data"), id="back"),
             hint(why) if why else waiting("Checking.") if waits else None,
         ),
@@ -340,9 +367,9 @@ async def _value(visit: Visit, event: Mapping[str, Any]) -> None:
 
 async def _column(visit: Visit, event: Mapping[str, Any]) -> None:
     record, column, key = visit.record(str(event["study"])), str(event["column"]), str(event["key"])
-    edit = {**record.columns.get(column, {}), key: str(event.get("value", "")).strip()}
-    if key == "kind":
-        edit = {name: value for name, value in edit.items() if name not in {"values", "low", "high", "width"}}
+    replaced = _REPLACES.get(key, ())
+    edit = {name: value for name, value in record.columns.get(column, {}).items() if name not in replaced}
+    edit[key] = str(event.get("value", "")).strip()
     _change(visit, record.id, columns={**record.columns, column: edit})
 
 

@@ -172,6 +172,10 @@ class Workspace:
             raise UnknownNameError("Study", study, (), place="in this workspace")
         return folder
 
+    def last_change(self, study: str) -> float:
+        """Return when the folder of a study was last changed, in seconds since 1970."""
+        return self.folder(study).stat().st_mtime
+
     # --- deleting ---------------------------------------------------------------------------------
 
     def deletion(self, study: str) -> list[str]:

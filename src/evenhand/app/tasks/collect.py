@@ -103,7 +103,7 @@ class CollectForm(TaskForm):
                 "ε, in all for one person",
                 "text",
                 default=",".join(CollectTask.audit_epsilons),
-                help="Smaller is more private. All sensitive answers of a person share it.",
+                help="All sensitive answers of a person share it.",
                 term="epsilon",
             ),
             Field(
@@ -198,7 +198,6 @@ class CollectForm(TaskForm):
                     "Every person's sensitive answers are drawn anew from the secure random source of this "
                     "computer, and the file with the reports is written."
                 ),
-                "Delete the original afterwards, or lock it away: the promise covers the reports only.",
             ),
             in_clear=in_clear,
         )
@@ -212,7 +211,7 @@ def _given_limits(values: Mapping[str, Any]) -> dict[str, float]:
 
 def _limits() -> tuple[Field, ...]:
     return tuple(
-        Field(name, label, "number", default="", help="In points. Without an answer there is none.")
+        Field(name, label, "number", default="", help="In points. Leave it empty if there is no limit.")
         for name, label in _LIMITS.items()
     )
 

@@ -101,11 +101,11 @@ class DecideForm(TaskForm):
             Field("groups", "Columns with people of each group", "columns", columns, (),
                   "They are public, and tell who pays per head."),
             Field("epsilons", "ε, in all for one person", "text", default=",".join(DecideTask.audit_epsilons),
-                  help="Smaller is more private. Where a person is in several counts, these share it.",
+                  help="Where a person is in several counts, these share it.",
                   term="epsilon"),
             Field("mechanisms", "Noise", "chips", _noises(), (NOISES[0],), term="mechanism"),
             Field("mitigations", "Ways to lose less", "chips", _mitigations(), None,
-                  "Tried beside the noise alone. Without an answer, those that need nothing else.",
+                  "Tried beside the noise alone. Until you choose, those are tried that need no other data.",
                   "mitigation"),
             Field("delta", "δ", "number", default="", help="Of discrete Gaussian noise.", term="delta",
                   advanced=True),
@@ -203,6 +203,7 @@ class DecideForm(TaskForm):
             sentences=(*_REAL, *_left_out(setting)),
             guarantee=_guarantee(task, mechanism, setting.epsilon),
             script=_script(task, noise_of_a_count(task, setting), data=data, plan=plan),
+            in_clear=(task.name,) if task.name else (),
         )
 
 

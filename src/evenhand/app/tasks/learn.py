@@ -80,7 +80,7 @@ class LearnForm(TaskForm):
                 "ε, in all for one person",
                 "text",
                 default=type_epsilons(usual.epsilons),
-                help="Smaller is more private.",
+                help="Write any other values into the line, with commas between them.",
                 term="epsilon",
             ),
             Field(

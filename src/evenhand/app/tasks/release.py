@@ -96,7 +96,7 @@ class ReleaseForm(TaskForm):
             Field("mechanisms", "Mechanisms", "chips", _mechanisms(),
                   default_mechanisms(has_quasi_identifiers=bool(quasi)), "Several are tried.", "mechanism"),
             Field("epsilons", "ε, of the whole table", "text", default=",".join(ReleaseTask.audit_epsilons),
-                  help="Smaller is more private. Some mechanisms have none.", term="epsilon"),
+                  help="Some mechanisms have none.", term="epsilon"),
             Field("quasi", "Columns that others may know", "columns", columns, tuple(quasi),
                   "Swapping and k-anonymity treat them apart.", "quasi-identifier", advanced=True),
             Field("unit", "What may change", "choice", tuple(Choice(unit, unit) for unit in UNITS), UNITS[0],

@@ -20,6 +20,7 @@ from evenhand.table.source import (
     Source,
     batch_names,
     check_names,
+    name_row_numbers,
     open_source,
     over_limit,
     refuse,
@@ -219,8 +220,9 @@ def _header_names(header: bytes, scanner: Scanner) -> list[str]:
         names = []
     if len(names) != scanner.width:
         refuse(scanner.name, "its line of column names could not be parsed.")
-    check_names(names, scanner.name)
-    return names
+    named = name_row_numbers(names)
+    check_names(named, scanner.name)
+    return named
 
 
 def _pieces(

@@ -1,6 +1,7 @@
 """What a person declares of columns becomes the schema exactly, or is refused where it was written."""
 
 import io
+import itertools
 from dataclasses import replace
 from datetime import date
 
@@ -10,11 +11,11 @@ from pyarrow import parquet
 
 from evenhand.app.flow import opening
 from evenhand.app.flow.describe import describe, guess_roles, load_schema_file, read_code_list
-from evenhand.app.flow.drafting import declare_column, draft, read_roles, write_roles
+from evenhand.app.flow.drafting import declare_column, draft, read_roles, shown_bounds, write_roles
 from evenhand.app.flow.opening import open_rows
 from evenhand.app.state.record import DataChoice, StudyRecord
 from evenhand.errors import EvenhandError, InvalidParameterError, SchemaError
-from evenhand.schema import Schema
+from evenhand.schema import Domain, Schema
 from evenhand.study.intake.opening import open_data as read
 
 TYPED = "sex,age,score,member,day,moment,hired\n" + "".join(
@@ -80,6 +81,10 @@ def test_values_have_the_type_of_their_column(typed, column, written, values):
         ("score", {"kind": "bands", "low": "0", "high": "3", "width": "0"}, "width"),
         ("score", {"kind": "bands", "low": "0", "high": "3", "width": "1e-9"}, "width"),
         ("score", {"kind": "bands", "low": "0", "high": "3"}, "width"),
+        ("score", {"kind": "bands", "edges": "0"}, "edges"),
+        ("score", {"kind": "bands", "edges": "0, few, 9"}, "edges"),
+        ("score", {"kind": "bands", "edges": "0, 9, 3"}, "edges"),
+        ("score", {"kind": "bands", "edges": "1 " * 10_001}, "edges"),
     ],
 )
 def test_what_cannot_be_a_domain_is_refused_at_the_field_where_it_was_written(typed, column, edit, field):
@@ -157,6 +162,67 @@ def test_one_bound_is_changed_and_the_others_stay_as_they_are_shown(typed):
     assert before.inferred
     assert part.inferred
     assert (whole.low, whole.high, whole.inferred) == ("0", "130", False)
+
+
+UNEVEN = "".join(
+    [
+        "sex,pay,hired\n",
+        *(f"{'fm'[row % 2]},{1.04**row:.2f},{'yes' if row % 5 < 2 else 'no'}\n" for row in range(300)),
+    ]
+)
+
+
+def test_bands_of_different_widths_are_shown_by_their_edges(study_of):
+    """The width of the first band is not that of the others, and all of them would be rebuilt with it."""
+    made = study_of(UNEVEN.encode(), "pay.csv")
+    pay = row(describe(made.folder, made.record), "pay")
+    edges = [float(edge) for edge in pay.edges.split(", ")]
+    widths = {round(right - left, 9) for left, right in itertools.pairwise(edges)}
+
+    assert len(widths) > 1
+    assert pay.width == ""
+    assert (pay.low, pay.high) == (pay.edges.split(", ")[0], pay.edges.split(", ")[-1])
+    assert Schema.from_toml(describe(made.folder, made.record).schema_text)["pay"].domain.edges == tuple(
+        edges
+    )
+
+
+def test_edges_that_a_person_writes_are_taken_and_one_width_replaces_them(study_of):
+    made = study_of(UNEVEN.encode(), "pay.csv", columns={"pay": {"edges": "0, 18; 65 200000"}})
+    own = row(describe(made.folder, made.record), "pay")
+    made.change(columns={"pay": {"low": "0", "high": "200000", "width": "50000"}})
+    even = row(describe(made.folder, made.record), "pay")
+
+    assert (own.edges, own.width, own.value_count) == ("0, 18, 65, 200000", "", 3)
+    assert (own.inferred, own.edited) == (False, True)
+    assert (even.edges, even.width, even.value_count, even.inferred) == ("", "50000", 4, False)
+
+
+def test_a_width_alone_is_taken_and_the_bounds_are_still_those_of_the_rows(study_of):
+    """A width that is written and not taken looks as if it were."""
+    made = study_of(UNEVEN.encode(), "pay.csv")
+    before = row(describe(made.folder, made.record), "pay")
+    after = row(describe(made.folder, made.change(columns={"pay": {"width": "10000"}}).record), "pay")
+
+    assert (after.low, after.high, after.width) == (before.low, before.high, "10000")
+    assert after.inferred
+
+
+@pytest.mark.parametrize(
+    ("domain", "bounds"),
+    [
+        (Domain.integers(-3, 90), {"low": "-3", "high": "90"}),
+        (Domain.binned([0, 0.1, 0.2, 0.3]), {"low": "0", "high": "0.3", "width": "0.1"}),
+        (Domain.binned([0, 1_000_000, 1_234_567.5]), {"low": "0", "high": "1234567.5", "width": "1000000"}),
+        (Domain.binned([0, 1e-9, 1e9]), {"low": "0", "high": "1000000000", "edges": "0, 1e-09, 1000000000"}),
+        (Domain.threshold("> 50000"), {}),
+        (Domain.dates("2026-01-01", "2026-03-31", band="1m"), {}),
+        (Domain.categorical(["f", "m"]), {}),
+    ],
+)
+def test_bounds_are_shown_as_they_are_read_back(domain, bounds):
+    """A bound that is shown as 1.23457e+06 is another bound."""
+    assert shown_bounds(domain) == bounds
 
 
 @pytest.mark.parametrize("kind", ["whole numbers", "bands", "categories"])
@@ -295,9 +361,11 @@ def test_what_people_hope_for_among_numbers_may_be_a_limit(typed):
         roles={"target": "age", "protected": ["sex"], "privileged": "m", "sensitive": ["sex"]}
     )
     (asked,) = describe(made.folder, made.record).missing
+    limit = float(asked.question.rstrip(".").rpartition("> ")[2])
 
     assert asked.role == "positive"
     assert "write a limit" in asked.question
+    assert 18 < limit < 57  # as the column has it, so that the example makes two groups
 
 
 def test_a_value_is_asked_for_only_once_its_column_is_known(study):

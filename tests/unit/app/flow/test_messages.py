@@ -8,6 +8,7 @@ from evenhand.app.flow.data import check_upload
 from evenhand.app.flow.describe import describe
 from evenhand.app.flow.messages import HOW_WRITTEN, say_in_browser
 from evenhand.app.flow.question import ask
+from evenhand.app.pages.question import error_words
 from evenhand.app.tasks.registry import FORMS
 from evenhand.errors import EvenhandError, MissingExtraError
 from evenhand.schema.infer import leak_warning
@@ -144,3 +145,14 @@ def test_a_message_of_the_page_itself_stays_as_it_is():
     text = "Say on the page before which column is predicted."
 
     assert said(text) == text
+
+
+def test_a_share_in_the_place_of_a_count_is_said_by_its_column(study_of):
+    """Files of places hold shares beside counts, and "the plan field 'data'" names nothing on the page."""
+    rows = "".join(f"p{row},{500 + 13 * row},{row / 7}\n" for row in range(60))
+    made = study_of(f"place,people,share\n{rows}".encode(), "places.csv")
+    made.change(kind="decide", form={"decide": {"rule": "people > 600 and share > 2"}})
+    said = error_words(ask(made.folder, made.record, time=True))
+
+    assert said.startswith("Column 'share' cannot be used here: it must hold counts, which are whole numbers")
+    assert not FOREIGN.search(said)

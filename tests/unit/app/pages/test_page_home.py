@@ -104,3 +104,34 @@ def test_a_damaged_study_is_told_and_the_others_are_still_there(tab):
     assert f'id="open-{bad}"' not in html
     tab.workspace.delete(good)
     assert "One study cannot be read" in tab.read()
+
+
+def test_a_damaged_study_is_deleted_after_a_second_press_which_says_what_goes(tab):
+    """A message that says "delete the study" beside no button leaves a person with a file manager."""
+    good, bad = tab.add_study("good"), tab.add_study("bad")
+    (tab.workspace.folder(bad) / "study.json").write_text("{")
+    words = tab.words()
+
+    assert f"Its folder is called {bad}, and was last changed today." in words
+    tab.press(f"delete-{bad}")
+    words = tab.words()
+    assert "Deleting the study that cannot be read deletes this for good" in words
+    assert "The original file is not touched" in words
+    tab.press(f"delete-not-{bad}")
+    assert f'id="delete-now-{bad}"' not in tab.read()
+    tab.press(f"delete-{bad}")
+    tab.press(f"delete-now-{bad}")
+    assert "cannot be read" not in tab.words()
+    assert not (tab.workspace.path / bad).exists()
+    assert [record.id for record in tab.workspace.studies()] == [good]
+
+
+def test_a_damaged_study_that_runs_is_not_deleted(tab):
+    """The record may be damaged while the run still writes its results."""
+    bad = tab.add_study("bad")
+    tab.set_run(bad, "running")
+    (tab.workspace.folder(bad) / "study.json").write_text("{")
+    tab.press(f"delete-{bad}")
+
+    assert "Delete it when its run has ended" in tab.words()
+    assert f'id="delete-now-{bad}"' not in tab.read()

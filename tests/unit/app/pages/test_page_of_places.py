@@ -37,6 +37,9 @@ def test_a_file_of_places_needs_no_roles_of_people(tab, open_columns):
     assert "no column needs a role" in html
     assert not any(name.startswith(("role-", "missing-")) for name in controls)
     assert "disabled" not in controls["right"]
+    assert "guessed" not in html
+    assert "save-schema" not in controls  # a decision has no schema
+    assert "between 500 and 1267" in html
     tab.change("rows-are", "people")
     assert tab.record(study).kind == "collect"
     assert "role-0" in Controls(tab.read()).by_id

@@ -198,3 +198,26 @@ def test_a_schema_file_that_was_refused_is_said_and_one_that_was_read_is_shown(t
     assert "schema.toml is no schema." not in html
     assert '<option value="no" selected="">' in html
     assert Controls(html).by_id["schema-text"]
+
+
+def test_bands_of_different_widths_are_changed_by_their_edges_or_made_even(tab):
+    """A page that shows the first width as that of all bands rebuilds every band at the next change."""
+    rows = "sex,pay,hired\n" + "".join(
+        f"{'fm'[row % 2]},{1.04**row:.2f},{'yes' if row % 3 else 'no'}\n" for row in range(300)
+    )
+    study = tab.add_study(rows=rows)
+    tab.do(do="data.uploaded", study=study)
+    tab.go(study_address(study, "schema"))
+    place = place_of(tab, "pay")
+    known = Controls(tab.read()).by_id
+
+    assert known[f"edges-{place}"]["value"].count(",") > 2
+    assert known[f"width-{place}"]["value"] == ""
+    assert f"low-{place}" not in known
+    assert "The bands have different widths." in tab.words()
+    tab.change(f"edges-{place}", "0, 100, 200000")
+    assert columns(tab, study)["pay"] == {"edges": "0, 100, 200000"}
+    tab.change(f"width-{place}", "50000")
+    known = Controls(tab.read()).by_id
+    assert columns(tab, study)["pay"] == {"width": "50000"}
+    assert (known[f"width-{place}"]["value"], known[f"edges-{place}"]["value"]) == ("50000", "")

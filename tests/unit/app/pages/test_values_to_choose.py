@@ -23,7 +23,14 @@ def test_a_short_list_is_chosen_from(choices, value):
 
 @pytest.mark.parametrize(
     ("choices", "value"),
-    [((), ""), (("1",), ""), (("1", "2", "3"), ""), (("no", "yes"), "other"), (tuple("abcdefghijklm"), "")],
+    [
+        ((), ""),
+        (("1",), ""),
+        (("1", "2", "3"), ""),
+        (("[35, 40)", "[40, 45)", "[45, 50]"), ""),
+        (("no", "yes"), "other"),
+        (tuple("abcdefghijklm"), ""),
+    ],
 )
 def test_amounts_long_lists_and_other_values_are_written(choices, value):
     """Of numbers somebody may want all from one on, such as 50000 or more."""

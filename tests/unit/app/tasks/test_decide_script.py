@@ -59,3 +59,12 @@ def test_the_script_runs_as_it_is(tmp_path, noise):
     assert published.column_names == ["place", "poor", "people"] or published.column_names == list(NAMES)
     assert published["place"].to_pylist() == PLACES["place"]
     assert published["people"].to_pylist() != PLACES["people"]
+
+
+def test_the_column_with_the_names_is_said_to_be_left_as_it_is(tmp_path):
+    """The script writes it, so "no column" beside "Left as they are" would be false."""
+    plan = plan_of(tmp_path, "laplace", "poor > 100")
+    setting, script = script_of(plan)
+
+    assert "published = {name: rows[name] for name in ['place']}" in script
+    assert DecideForm().applying(setting, plan, data="places.csv").in_clear == ("place",)

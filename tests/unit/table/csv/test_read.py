@@ -54,6 +54,14 @@ def test_columns_that_are_no_list_of_names_are_refused(wrong):
         read("age\n1\n", columns=wrong)
 
 
+def test_a_first_column_without_a_name_holds_the_numbers_of_rows():
+    """R and pandas write them so by default; refused files would be most of those that people have."""
+    for header in (b",age,sex\n", b'"","age","sex"\n'):
+        table = read_csv(io.BytesIO(header + b"1,38,f\n2,45,m\n"))
+
+        assert table.to_pydict() == {"row": [1, 2], "age": [38, 45], "sex": ["f", "m"]}
+
+
 @pytest.mark.parametrize(
     ("setting", "wrong"),
     [

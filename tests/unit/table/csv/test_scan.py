@@ -49,6 +49,8 @@ def test_a_ragged_row_is_told_with_its_line_and_both_widths():
         (b"a,a\n", "columns 1 and 2 have the same name."),
         (b"a,b,\n", "column 3 has no name."),
         (b'a,"",b\n', "column 2 has no name."),
+        (b'""\n1\n', "column 1 has no name."),
+        (b",row\n1,2\n", "column 1 has no name."),
         (b"PAR1,x\n", "it is a Parquet file. Hint: use read_parquet, or name it .parquet."),
         (b"PK\x03\x04", "it is damaged, or no Excel file. Hint: save it as CSV."),
         (b"ARROW1", "it is an Arrow file. Hint: save it as Parquet."),

@@ -204,12 +204,12 @@ def _refused_groups(reading: DecideReading) -> Answer:
         return reading.answer("pays.not_entitled")
     high, low = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
     if known[high] < _NEVER:
-        return reading.answer("pays.nobody_refused", drawn=_drawn(reading))
+        who = "hardly_anybody" if known[high] > 0 else "nobody"
+        return reading.answer(f"pays.{who}_refused", drawn=_drawn(reading))
     base = odds_base(min(value for value in known.values() if value >= _NEVER), 1000)
     shown = {group: reading.odds(value, base=base) for group, value in known.items()}
     total = sum(reading.of_group(group, "refused") for group in reading.groups)
-    part, often = ("lost", "") if total >= 1 else ("lost_rarely", reading.odds(total))
-    lost = reading.say(f"pays.parts.{part}", people=reading.few(total), often=often)
+    lost = reading.say("pays.parts.lost", people=reading.number_of_people(total))
     slots = {"odds": shown[high], "lost": lost, "drawn": _drawn(reading)}
     if len(reading.groups) == 1:
         return reading.answer("pays.refused_one", group=plain(high), **slots)

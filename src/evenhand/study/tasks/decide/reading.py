@@ -27,6 +27,7 @@ from evenhand.study.tasks.decide.wording import (
     few_text,
     noun_of,
     odds_text,
+    people_text,
     setting_words,
 )
 
@@ -136,8 +137,12 @@ class DecideReading(Reading):
         return chance_text(value, self.sentences)
 
     def few(self, value: float) -> str:
-        """Return an expected number of entities or people."""
+        """Return an expected number of entities."""
         return few_text(value, self.sentences)
+
+    def number_of_people(self, value: float) -> str:
+        """Return an expected number of people."""
+        return people_text(value, self.sentences)
 
     def odds(self, value: float, *, base: int = 100) -> str:
         """Return a share below 1 as so many of a hundred, or of more."""

@@ -194,7 +194,7 @@ def odds_base(value: float, base: int = 100) -> int:
 
 
 def few_text(value: float, sentences: Catalogue | None = None) -> str:
-    """Return an expected number of entities or people: below 1, in how many releases it is one.
+    """Return an expected number of entities: below 1, in how many releases it is one.
 
     >>> few_text(5.147), few_text(1234.6), few_text(0.0042), few_text(0.0)
     ('5.1', '1,235', '4 in 1,000 releases', '0')
@@ -204,6 +204,21 @@ def few_text(value: float, sentences: Catalogue | None = None) -> str:
     if value >= 100 or value == 0:
         return number(value, 0)
     return number(value, 1) if round(value, 2) >= 1 else odds_text(value, sentences, form="in")
+
+
+def people_text(value: float, sentences: Catalogue | None = None) -> str:
+    """Return an expected number of people.
+
+    It is no share of releases where it is below 1, for all people of a place lose a right together.
+
+    >>> people_text(5.147), people_text(0.0042), people_text(1e-9), people_text(0.0)
+    ('5.1', '0.004', 'less than 0.000001', '0')
+    """
+    if not 0 < value < 1:
+        return few_text(value, sentences)
+    if value < _RAREST:
+        return (sentences or catalogue(PACKAGE)).say("number.less", amount=f"{_RAREST:f}")
+    return number(value, max(1, -math.floor(math.log10(value))))
 
 
 # --- settings -------------------------------------------------------------------------------------

@@ -122,3 +122,30 @@ def test_how_often_any_entity_loses_counts_a_release_once():
     assert answers(rights(rare, groups=()))[0].finding == (
         "In about 65 of 100 releases at least one town loses a right it has."
     )
+
+
+@pytest.mark.parametrize(
+    ("refused", "finding"),
+    [
+        (0.0, "Nobody of any group is refused a right by error."),
+        (4e-5, "Hardly anybody of any group is refused a right by error."),
+    ],
+)
+def test_nobody_is_refused_only_where_the_chance_is_zero(refused, finding):
+    """A heading that says nobody above a bar that is not zero is false."""
+    group = {"people": 4_000.0, "due": 4_000.0, "refused": refused, "granted": 0.0}
+    page = page_of(rights({**RIGHTS, "groups": {"young": group, "old": group}}))
+    section = next(section for section in page.sections if section.anchor == "groups")
+
+    assert page.answers[1].finding == finding
+    assert section.heading == finding.rstrip(".")
+
+
+def test_less_than_one_person_is_no_share_of_releases():
+    """A place of 3,000 people that loses in 2 of 100,000 releases: nobody loses in 6 of 100 releases."""
+    group = {"people": 4_000.0, "due": 4_000.0, "refused": 0.06, "granted": 1e-9}
+    page = page_of(rights({**RIGHTS, "groups": {"young": group}}, groups="young"))
+    section = next(section for section in page.sections if section.anchor == "groups")
+
+    assert "(On average 0.06 people lose a right that they have.)" in str(page.answers[1])
+    assert section.tables[0].rows[0][1:] == ["4,000", "4,000", "0.06", "less than 0.000001"]

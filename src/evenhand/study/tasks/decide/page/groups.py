@@ -69,7 +69,7 @@ def _table(reading: DecideReading) -> Table:
         header = ("group", "people", "entitled", "refused", "granted")
         names = ("people", "due", "refused", "granted")
         rows = [
-            [plain(group), *(reading.few(reading.of_group(group, name)) for name in names)]
+            [plain(group), *(reading.number_of_people(reading.of_group(group, name)) for name in names)]
             for group in reading.groups
         ]
     else:
