@@ -49,9 +49,9 @@ test-nightly: $(VENV)/.test  ## the nightly figures of the reliability tests
 test-system: $(VENV)/.test  ## the first command of a newcomer, in a fresh clone
 	$(PYTEST) -m system
 
-coverage: $(VENV)/.test  ## the tests, the figures and the browser with branch coverage, judged
+coverage: $(VENV)/.test  ## the tests, also those in a browser, with branch coverage, judged
 	$(BIN)/python -m coverage erase
-	$(MAKE) COVERAGE=1 test test-figures test-browser
+	$(MAKE) COVERAGE=1 test test-browser
 	$(MAKE) covered
 
 covered: $(VENV)/.test  ## refuse less than all of privacy and 95 % of every other package in what COVERAGE=1 counted
