@@ -8,6 +8,9 @@ BIN    := $(VENV)/bin
 SPARK_CLUSTER := tests/unit/engine/cluster/test_cluster_spark.py
 # COVERAGE=1 counts the lines that tests reach, in every process that they start; `make covered` judges them
 PYTEST := $(BIN)/python $(if $(COVERAGE),-m coverage run )-m pytest
+FIGURES := figures and not (browser or engines or nightly or slow or system)
+# its lines are reached by its large tests and in the browser; all others by the default tests
+WORKBENCH := tests/unit/app tests/attacks/app
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # or every process would compile all that it imports again
@@ -26,10 +29,11 @@ test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
 	$(PYTEST) -n auto
 
 test-figures: $(VENV)/.test  ## the large samples that every change must pass as well
-	$(PYTEST) -n auto -m "figures and not (browser or engines or nightly or slow or system)"
+	$(BIN)/python -m pytest -n auto -m "$(FIGURES)" $(WORKBENCH:%=--ignore=%)
+	$(PYTEST) -n auto -m "$(FIGURES)" $(WORKBENCH)
 
 test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
-	$(PYTEST) -m nightly tests/attacks/study/test_kills.py
+	$(BIN)/python -m pytest -m nightly tests/attacks/study/test_kills.py
 
 test-browser: $(VENV)/.browser  ## the workbench in a real browser (needs Chromium)
 	$(PYTEST) -n 2 -m browser tests/browser
@@ -49,9 +53,9 @@ test-nightly: $(VENV)/.test  ## the nightly figures of the reliability tests
 test-system: $(VENV)/.test  ## the first command of a newcomer, in a fresh clone
 	$(PYTEST) -m system
 
-coverage: $(VENV)/.test  ## the tests, also those in a browser, with branch coverage, judged
+coverage: $(VENV)/.test  ## the tests, the figures and the browser with branch coverage, judged
 	$(BIN)/python -m coverage erase
-	$(MAKE) COVERAGE=1 test test-browser
+	$(MAKE) COVERAGE=1 test test-figures test-browser
 	$(MAKE) covered
 
 covered: $(VENV)/.test  ## refuse less than all of privacy and 95 % of every other package in what COVERAGE=1 counted

@@ -96,15 +96,20 @@ def ask(page, kind, **answers):
 
 
 def set_field(page, name, answer):
-    """Answer one question of the form."""
+    """Answer one question of the form, once the answers before have been taken in.
+
+    The form is drawn anew when they change what is asked; a press in that moment would be lost.
+    """
+    wait_until_whole(page)
     field = page.locator(f"#field-{name}")
     field.wait_for(state="attached")
     if not field.is_visible():
         page.locator("#more > summary").click()
     if isinstance(answer, list):
-        for box in page.locator(f"#field-{name} input").all():
+        for box_id in [box.get_attribute("id") for box in page.locator(f"#field-{name} input").all()]:
+            box = page.locator(f"#{box_id}")
             if (box.get_attribute("value") in answer) != box.is_checked():
-                page.locator(f"label:has(#{box.get_attribute('id')})").click()
+                page.locator(f"label:has(#{box_id})").click()
     elif field.evaluate("element => element.tagName") == "FIELDSET":
         page.locator(f"#field-{name} label:has(input[value='{answer}'])").click()
     elif field.evaluate("element => element.tagName") == "SELECT":
