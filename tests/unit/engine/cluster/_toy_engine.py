@@ -88,6 +88,11 @@ def run(engine, out, **options):
     return privatize_frame(engine, plan, Choices(out=out, owner="toy.privatize", **chosen))
 
 
+def names_in(folder):
+    """Return the names of all that stands in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
 def read(out):
     """Return all rows of the output."""
     return ds.dataset(out).to_table()

@@ -1,4 +1,4 @@
-"""Real clusters on this machine, started once for all tests that need them."""
+"""Partitions and a place for reports, and real clusters, started once for all tests that need them."""
 
 import importlib.util
 import os
@@ -9,9 +9,22 @@ import sys
 
 import pytest
 
+from unit.engine.cluster._toy_engine import people
+
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 SCRIPT = ROOT / "tools" / "engines.sh"
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a Java that starts quickly
+
+
+@pytest.fixture
+def parts():
+    """Return two thousand people in four partitions, one of them empty."""
+    return [people(700), people(300, start=700), people(0), people(1_000, start=1_000)]
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "reports.parquet"
 
 
 def _start(kind, folder):

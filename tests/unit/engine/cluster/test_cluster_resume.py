@@ -18,21 +18,7 @@ from evenhand.errors import (
 from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.signing.keys import SigningKey
 from evenhand.table.side_files import record_path
-from unit.engine.cluster._toy_engine import ToyEngine, people, read, run
-
-
-@pytest.fixture
-def parts():
-    return [people(700), people(300, start=700), people(0), people(1_000, start=1_000)]
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "reports.parquet"
-
-
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
+from unit.engine.cluster._toy_engine import ToyEngine, names_in, people, read, run
 
 
 def test_the_ledger_is_charged_once(parts, out, tmp_path):

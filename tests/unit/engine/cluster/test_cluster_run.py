@@ -20,25 +20,11 @@ from evenhand.errors import (
 )
 from evenhand.privacy.ledger import Ledger
 from evenhand.schema import Schema
-from unit.engine.cluster._toy_engine import SCHEMA, ToyEngine, people, read, run
-
-
-@pytest.fixture
-def parts():
-    return [people(700), people(300, start=700), people(0), people(1_000, start=1_000)]
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "reports.parquet"
+from unit.engine.cluster._toy_engine import SCHEMA, ToyEngine, names_in, people, read, run
 
 
 def reverse_rows(partitions):
     return [part.take(pa.array(np.arange(len(part))[::-1])) for part in partitions]
-
-
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 # --- what is written ------------------------------------------------------------------------------------
