@@ -21,7 +21,7 @@ from evenhand.errors import UnreadableFileError
 from evenhand.privacy.signing.notes import hash_open_file, hash_terms
 from evenhand.table.encode import Table
 from evenhand.table.read import BATCH_ROWS
-from evenhand.table.workers import map_in_order, read_ahead
+from evenhand.table.workers import SHORT_SECONDS, map_in_order, read_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -252,8 +252,9 @@ class Drawing:
             return unit, None
 
         count = 0
-        ahead = read_ahead(units) if self.workers > 1 else units
-        for unit, ready in map_in_order(draw, ahead, 1 if streams.is_sequential else self.workers):
+        ahead = read_ahead(units, thread_after=SHORT_SECONDS) if self.workers > 1 else units
+        workers = 1 if streams.is_sequential else self.workers
+        for unit, ready in map_in_order(draw, ahead, workers, threads_after=SHORT_SECONDS):
             count += 1
             if ready is not None:
                 yield ready

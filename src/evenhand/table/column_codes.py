@@ -138,17 +138,20 @@ class ColumnCodes:
         """Encode the categories once, then look every place up."""
         table = np.zeros(len(categories) + 1, out.dtype)  # one more, so that an empty list can be looked up
         misfits = self.encode(categories, table[:-1])
+        missing: Mask = None
         if isinstance(places, np.ndarray):
             missing = places < 0
         else:
-            missing = _mask(places.is_null())
-            places = places.fill_null(0).cast(pa.int64()).to_numpy()
+            if places.null_count:
+                missing, places = _mask(places.is_null()), places.fill_null(0)
+            places = places.to_numpy()
         out[:] = table.take(places, mode="clip")
         outside = None
         if misfits.outside is not None:
             outside = misfits.outside.take(places, mode="clip")
         if misfits.missing is not None:
-            missing |= misfits.missing.take(places, mode="clip")
+            unlisted = misfits.missing.take(places, mode="clip")
+            missing = unlisted if missing is None else missing | unlisted
         return make_misfits(outside, missing, wrong_type=misfits.wrong_type)
 
     def _one_by_one(self, values: Iterable[object], out: NDArray[Any]) -> Misfits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_END: Any = object()
+
 MOST_WORKERS = 64
 _USUAL = 8  # more threads take more memory and wait for one another
+
+SHORT_SECONDS = 0.25
+"""For so long one thread does the work on pieces of a file: a short file is done sooner without others."""
 
 
 def count_workers(workers: int | None, *, owner: str) -> int:
@@ -36,11 +42,14 @@ def count_workers(workers: int | None, *, owner: str) -> int:
     return max(1, min(cores, _USUAL))
 
 
-def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def map_in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int, *, threads_after: float = 0.0
+) -> Iterator[Result]:
     """Yield what `work` makes of each item, in their order.
 
     At most one more item than there are workers is on its way, so memory does not depend on how many there
     are. After an error no further item is begun, and all threads have ended when it reaches the caller.
+    For the first `threads_after` seconds the caller's own thread works.
 
     >>> list(map_in_order(str, range(4), workers=2))
     ['0', '1', '2', '3']
@@ -48,6 +57,8 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
     if workers == 1:
         yield from map(work, items)
         return
+    items = iter(items)
+    yield from map(work, _take_for(items, threads_after))
     waiting: deque[Future[Any]] = deque()
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evenhand")
     try:
@@ -61,17 +72,24 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_END = object()
+def _take_for(items: Iterator[Item], seconds: float) -> Iterator[Item]:
+    """Yield items for so many seconds; none for 0 of them."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and (item := next(items, _END)) is not _END:
+        yield item
 
 
-def read_ahead(items: Iterable[Item], *, most: int = 2) -> Iterator[Item]:
+def read_ahead(items: Iterable[Item], *, most: int = 2, thread_after: float = 0.0) -> Iterator[Item]:
     """Yield items that another thread takes from their iterator, at most `most` of them ahead.
 
     An error of the iterator reaches the caller at its place; when the caller stops, so does the thread.
+    For the first `thread_after` seconds the caller's own thread takes them.
 
     >>> list(read_ahead(range(3)))
     [0, 1, 2]
     """
+    items = iter(items)
+    yield from _take_for(items, thread_after)
     reader = _Reader(items, most)
     reader.start()
     try:
