@@ -183,7 +183,11 @@ def test_repeats_are_those_of_the_comparison_that_turns_the_count():
 
     assert repeats_to_decide([near, far, never]) == repeats_to_decide([far])
     assert repeats_to_decide([near, never, never]) is None
-    assert "would not decide" in mostly([near, never, never]).why
+    assert "In 2 there is no difference at all. More repeats" in mostly([near, never, never]).why
+    assert (
+        "for it and 0 clearly against it. More repeats"
+        in mostly([ours(0.02), ours(-0.001), ours(0.001)] * 2 + [ours(-0.02)] * 2).why
+    )
     assert repeats_to_decide([ours(0.00001)]) == MOST_REPEATS + 1
     assert "Not even 10,000 repeats" in mostly([ours(0.00001)]).why
 
