@@ -212,7 +212,7 @@ def _repeats_sentence(differences: Sequence[Estimated]) -> str:
     if repeats is None:
         if any(each.standard_error is None for each in differences):
             return "A single repeat has no interval: more repeats could decide."
-        none = sum(each.value == 0 for each in differences)
+        none = sum(each.value == each.standard_error == 0 for each in differences)
         equal = f"In {none} there is no difference at all. " if none else ""
         return f"{equal}More repeats of the same would not decide: no side would have a majority."
     if repeats > MOST_REPEATS:
