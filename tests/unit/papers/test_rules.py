@@ -189,7 +189,7 @@ def test_repeats_are_those_of_the_comparison_that_turns_the_count():
 
 
 def test_equal_results_and_single_repeats_are_told_as_such():
-    """Neither is a matter of wide intervals: no repeat changes the first, and the second only lacks repeats."""
+    """Neither is a matter of wide intervals: the first stays as it is, and the second lacks repeats."""
     equal = Estimated(0.0, 0.0, 0.0, runs=5, standard_error=0.0)
 
     assert "In 2 there is no difference at all. More repeats" in mostly([ours(0.0019), equal, equal]).why
