@@ -160,7 +160,7 @@ def mostly(
     counts = f"Of {len(known)} {what}, {above} {words[0]} and {below} {words[1]}."
     verdict = majority(above, below, len(known))
     if verdict == NOT_SHOWN:
-        counts = f"{counts} {_repeats_sentence(repeats_to_decide(known))}"
+        counts = f"{counts} {_repeats_sentence(known)}"
     return Checked(verdict, counts, _middle(known))
 
 
@@ -207,9 +207,14 @@ def _repeats_until_clear(estimate: Estimated) -> int:
     return 2 + bisect_left(range(2, MOST_REPEATS + 1), x=True, key=is_clear)
 
 
-def _repeats_sentence(repeats: int | None) -> str:
+def _repeats_sentence(differences: Sequence[Estimated]) -> str:
+    repeats = repeats_to_decide(differences)
     if repeats is None:
-        return "They point both ways or have no interval, and more repeats of the same would not decide."
+        if any(each.standard_error is None for each in differences):
+            return "A single repeat has no interval: more repeats could decide."
+        none = sum(each.value == each.standard_error == 0 for each in differences)
+        equal = f"In {none} there is no difference at all. " if none else ""
+        return f"{equal}More repeats of the same would not decide: no side would have a majority."
     if repeats > MOST_REPEATS:
         return f"Not even {MOST_REPEATS:,} repeats could decide, if the differences stay as they are."
     return f"About {repeats:,} repeats could decide, if the differences stay as they are."

@@ -183,9 +183,17 @@ def test_repeats_are_those_of_the_comparison_that_turns_the_count():
 
     assert repeats_to_decide([near, far, never]) == repeats_to_decide([far])
     assert repeats_to_decide([near, never, never]) is None
-    assert "would not decide" in mostly([near, never, never]).why
+    assert "against it. More repeats of the same would not decide" in mostly([near, never, never]).why
     assert repeats_to_decide([ours(0.00001)]) == MOST_REPEATS + 1
     assert "Not even 10,000 repeats" in mostly([ours(0.00001)]).why
+
+
+def test_equal_results_and_single_repeats_are_told_as_such():
+    """Neither is a matter of wide intervals: the first stays as it is, and the second lacks repeats."""
+    equal = Estimated(0.0, 0.0, 0.0, runs=5, standard_error=0.0)
+
+    assert "In 2 there is no difference at all. More repeats" in mostly([ours(0.0019), equal, equal]).why
+    assert mostly([Estimated(0.01, runs=1)]).why.endswith("has no interval: more repeats could decide.")
 
 
 # --- controls -------------------------------------------------------------------------------------

@@ -219,7 +219,7 @@ def public(evidence: Evidence) -> Checked:
     return agree_if(moved == 0, paper="L = 0.9 Z", moved=moved, sensitivity=sensitivity)
 
 
-# --- figures 8 and 9 ------------------------------------------------------------------------------
+# --- figures 8 to 10 ------------------------------------------------------------------------------
 
 
 def little(evidence: Evidence) -> Checked:
@@ -272,9 +272,6 @@ def needs_data(evidence: Evidence) -> Checked:
     best = [way for way, *_ in _best_temperatures(evidence)]
     other = sum(way != BEST for way in best)
     return agree_if(other > 0, other=other, best=best, free=free, epsilons=EPSILONS)
-
-
-# --- figure 10 ------------------------------------------------------------------------------------
 
 
 def cost(evidence: Evidence) -> Checked:

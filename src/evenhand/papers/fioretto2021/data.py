@@ -213,7 +213,7 @@ def check_number(ours: float, paper: str) -> Checked:
 def check_amount(ours: float, paper: float) -> Checked:
     """Check an amount in dollars: it may be off by :data:`ALLOWED` of the printed one."""
     off = ours / paper - 1
-    sentence = "Ours is ${ours:,.0f}, off by {off:+.1%}, allowed {most:.0%}."
+    sentence = "Ours is ${ours:,.0f}, off by {off:+.1%}, allowed {most:.0%}; without noise it is $0."
     why = fill(sentence, ours=ours, off=off, most=ALLOWED)
     printed = f"${paper:,.1f}".removesuffix(".0")
     return Checked(AGREES if abs(off) <= ALLOWED else CONTRADICTED, why, Estimated(ours), printed, paper)

@@ -224,7 +224,7 @@ def equation_29(_: Evidence) -> Checked:
     z, total = np.array([1.0, 2.0, 6.0]), 12.0
     right = float((z + (total - z.sum()) / 3).sum())
     printed = float(sum(each + (total - (z.sum() - each)) / 3 for each in z))
-    return agree_if(math.isclose(printed, total), printed=printed, right=right)
+    return agree_if(math.isclose(printed, total), own=z.sum(), printed=printed, right=right)
 
 
 def _moves(counts: tuple[int, ...], weights: tuple[int, ...]) -> Fraction:

@@ -339,6 +339,7 @@ def private(evidence: Evidence, name: str) -> Checked:
         "thirds": told[accounting.THIRDS],
     }
     within = [found[each]["epsilon"] <= table.training_epsilon for each in (CLEAN, TWICE, accounting.THIRDS)]
+    values["sides"] = ["within" if each else "above" for each in within]
     checked = agree_if(all(within), paper=table.epsilon, **values)
     return checked if len(set(within)) == 1 else replace(checked, verdict=METHOD_UNKNOWN)
 

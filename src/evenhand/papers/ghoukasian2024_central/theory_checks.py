@@ -332,7 +332,7 @@ def small_gap(_: Evidence) -> Checked:
 def guaranteed(_: Evidence, paper: float) -> Checked:
     found, (men, women, epsilon) = bound(*OWN["Adult"]), OWN["Adult"]
     table = TABLES["table-3.1"]
-    values = {"sure": 1 - ETA, "men": men, "women": women, "found": found}
+    theirs = table.line(table.matched).gap
+    values = {"sure": 1 - ETA, "men": men, "women": women, "found": found, "theirs": theirs}
     values["printed"] = printed_bound(men, epsilon)
-    holds = 2 * found < table.line(table.matched).gap
-    return replace(agree_if(holds, paper=f"{paper:g}", **values), paper_value=paper)
+    return replace(agree_if(2 * found < theirs, paper=f"{paper:g}", **values), paper_value=paper)

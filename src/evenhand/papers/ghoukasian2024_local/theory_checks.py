@@ -122,7 +122,7 @@ def truthful(_: Evidence) -> Checked:
         weights = (first, 1 - first)
         best = _ratio(p, q, weights)[level >= epsilon].min()
         worst = min(worst, best - _left_by_theorem(weights, epsilon))
-    return agree_if(worst >= -_CLOSE, grid=_GRID, worst=max(worst, 0.0))
+    return agree_if(worst >= -_CLOSE, grid=_GRID, worst=worst)
 
 
 def stated(_: Evidence) -> Checked:

@@ -315,8 +315,8 @@ def _skew(rate: float) -> str:
 
 
 def skew(evidence: Evidence, studies: Sequence[str], paper: Sequence[str], case: str = "") -> Checked:
-    rates = [positive_rate(evidence.studies[name]) for name in studies]
-    return agree_if([_skew(rate) for rate in rates] == paper, case=case, rates=rates, near=_BALANCED)
+    found = list(map(_skew, rates := [positive_rate(evidence.studies[name]) for name in studies]))
+    return agree_if(found == paper, case=case, rates=rates, found=found, near=_BALANCED)
 
 
 def quarters(evidence: Evidence, studies: Sequence[str], paper: Sequence[float]) -> Checked:

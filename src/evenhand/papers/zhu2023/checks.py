@@ -62,9 +62,10 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str) -> Chec
     checked = share(parts, what="numbers")
     exact = exact_record(evidence, name)["numbers"].get(mechanism, {})
     known = [exact[text][measure] for text in EPSILONS if measure in exact.get(text, {})]
-    more = f" Exactly: {', '.join(f'{value:,.2f}' for value in known)}." if known else ""
-    case = "delta" if measure == "delta" else ""
-    if not case and mechanism != ANONYMITY:
+    told = ", ".join(f"{value:,.2f}" for value in known)
+    more = f" Without the chance of its 200 repetitions it would be {told}." if known else ""
+    case = "delta" if measure == "delta" else {data.GAUSSIAN: "gaussian"}.get(mechanism, "")
+    if measure != "delta" and mechanism != ANONYMITY:
         follows, told = _follows_from_data(evidence, name, mechanism, measure, parts)
         more += told
         if checked.verdict == CONTRADICTED and follows:
@@ -72,7 +73,7 @@ def numbers(evidence: Evidence, name: str, mechanism: str, measure: str) -> Chec
     ours = [part.ours.value for part in parts if part.ours]
     allowed = fill("; allowed {most:.1%}", most=most) if (most := _of_parts(parts, "allowed")) else ""
     values = {"ours": ours, "offs": _of_parts(parts, "off"), "allowed": allowed, "more": more}
-    shown = ", ".join(f"{value:{'.4g' if case else ',.2f'}}" for value in ours)
+    shown = ", ".join(f"{value:{'.4g' if measure == 'delta' else ',.2f'}}" for value in ours)
     paper = ", ".join(part.paper for part in parts)
     return replace(checked, paper=paper, values=values, case=case, shown=shown)
 
@@ -141,14 +142,14 @@ def _multiples(texts: list[str], parts: int) -> int:
 
 
 def against_truth(evidence: Evidence) -> Checked:
-    told, below_lost = [], 0
+    told, below_lost, left = [], 0, 1 - anonymity_delta(Fraction(1, 2))
     for record in evidence.trials[EXACT].values():
         name = record["name"]
-        lost = (1 - anonymity_delta(Fraction(1, 2))) * record["people"]
+        lost = left * record["people"]
         printed = float(PRINTED[name][ANONYMITY, "0.5"].l1)
         below_lost += printed < lost
         told.append(f"{DATA[name].title} {printed:,.1f} printed, {lost:,.0f} people left out")
-    return agree_if(not below_lost, otherwise=claims.SLIP, told="; ".join(told))
+    return agree_if(not below_lost, otherwise=claims.SLIP, left=left, told="; ".join(told))
 
 
 # --- what the text reads from the tables ----------------------------------------------------------

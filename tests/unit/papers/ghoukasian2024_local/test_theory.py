@@ -100,8 +100,8 @@ def test_a_theorem_that_is_an_optimum_of_the_program_would_be_extended(error, mo
     monkeypatch.setattr(theory, "printed_channel", lambda *_: optimum)
 
     assert unfairness(fairest, weights, rates).ratio == pytest.approx(0.0878, abs=5e-5)
-    assert "leaves 0.2048 with an error of 0.4052" in row.why
-    assert "0.0878 with the theorem's error" in row.why
+    assert "leaves a data unfairness of 0.2048, and 0.4052 of its reports are wrong" in row.why
+    assert "with as many wrong reports as the theorem has 0.0878" in row.why
     assert CLAIMS["extends"].judge(Evidence({})).verdict == "agrees"
 
 

@@ -325,7 +325,7 @@ def test_bounds_that_fail_on_a_table_are_seen():
 
     assert {AS_TOLD[f"theorem-{each}"] for each in (2, 4, 7, 8, 9)} == {"agrees"}
     assert {found[f"theorem-{each}"].verdict for each in (2, 4, 7, 8, 9)} == {"contradicted"}
-    assert "It fails in 3 of 12 tables and epsilons" in found["theorem-7"].why
+    assert "It fails in 3 of 12 pairs of a table and an epsilon" in found["theorem-7"].why
 
 
 # --- tables and files -----------------------------------------------------------------------------

@@ -55,6 +55,8 @@ def test_reasons_have_the_known_numbers():
     assert all(each in third for each in ("0.5300", "0.2449", "0.8894, 0.8917, 0.9080, 0.9703"))
     assert "0.3935, 0.6321, 0.8647, 0.9817" in judged("theorem-5").why
     assert "8.084 for Laplace and 0.9983 for suppression" in judged("theorem-10-suppression").why
+    assert "in 0 and below it in 48." in judged("lemma-1").why
+    assert "in 0 of 8 combinations" in judged("theorem-1").why
 
 
 def test_a_formula_that_is_wrong_is_seen(monkeypatch):
@@ -67,6 +69,13 @@ def test_a_formula_that_is_wrong_is_seen(monkeypatch):
     assert judged("theorem-1").verdict == "contradicted"
     assert judged("theorem-3").verdict == "agrees"
     assert judged("theorem-5").verdict == "contradicted"
+
+
+def test_our_own_formulas_decide_no_theorem(monkeypatch):
+    """A mistake of ours beside the listing must not contradict the paper."""
+    monkeypatch.setattr(data, "suppression_delta", lambda *_: 0.5)
+
+    assert judged("theorem-1").verdict == "agrees"
 
 
 def test_suppression_that_hides_everything_would_be_private(monkeypatch):
