@@ -205,6 +205,7 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.promise_of(histogram)  # whatever can be refused is refused before the first draw
         table, source = self._published_table(histogram), source_from(rng)
+        self._check_source(source)
         told = fit_purpose(f"{self.label}: {', '.join(histogram.columns)}") if purpose is None else purpose
         owner = f"{type(self).__name__}.release"
         charge = charge_draw(ledger, lambda: guarantee, source=source, purpose=told, owner=owner)
@@ -324,6 +325,9 @@ class ReleaseMechanism(ABC):
     def _published_table(self, histogram: Histogram) -> Histogram:
         """Return the true table in the cells that are published, which the methods below are given."""
         return histogram
+
+    def _check_source(self, source: Source) -> None:
+        """Refuse a source that it cannot draw from; it is asked before a ledger is charged."""
 
     @abstractmethod
     def _publish(self, histogram: Histogram, source: Source) -> Published:
