@@ -112,6 +112,7 @@ class Swapping(ReleaseMechanism):
     defaults: ClassVar[Mapping[str, Any]] = {"fraction": 0.1}
     needs_quasi_identifiers: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
+    unlisted: ClassVar[str] = "zero"
 
     fraction: Fraction
     pairing: Pairing = "nearest"

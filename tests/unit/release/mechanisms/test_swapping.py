@@ -12,6 +12,7 @@ from evenhand.privacy.ledger import Ledger
 from evenhand.release.mechanisms import swapping
 from evenhand.release.mechanisms.swapping import Swapping
 from evenhand.release.table.histogram import Histogram
+from evenhand.release.table.released import note_of
 from evenhand.schema import Column, Domain, Schema
 from unit.release._slow_swapping import small_table, swapped
 
@@ -84,8 +85,10 @@ def test_a_sparse_table_is_swapped_person_by_person(pairing):
     cells = np.sort(np.random.default_rng(3).choice(10**9, size=200, replace=False))
     filled = np.random.default_rng(4).integers(1, 4, 200)
     table = Histogram.of_cells(cells, filled, Schema(columns, quasi_identifiers=["a", "c"]))
-    made = Swapping("4/5", pairing).release(table, rng=1).histogram
+    release = Swapping("4/5", pairing).release(table, rng=1)
+    made = release.histogram
 
+    assert note_of(release)["cells_without_a_row"] == "zero"
     assert made.is_sparse
     assert made.cells.tolist() != table.cells.tolist()
     for margin in (["a", "c"], ["b"]):
