@@ -33,7 +33,7 @@ from evenhand.release.table.frames import cells_frame, read_cells
 from evenhand.schema import Schema
 from evenhand.schema.text import visible
 from evenhand.schema.values import instance, shown
-from evenhand.table.encode import Table
+from evenhand.table.encode import Table, read_only
 from evenhand.table.lazy.combinations import lazy_frame
 
 if TYPE_CHECKING:
@@ -122,13 +122,13 @@ class Histogram:
             object.__setattr__(self, "counts", self._clip_to_bound(counts.reshape(self.shape)))
         else:
             cells, filled = checked_cells(self.cells, self.filled, self.size)
-            object.__setattr__(self, "cells", _read_only(cells))
+            object.__setattr__(self, "cells", read_only(cells))
             object.__setattr__(self, "filled", self._clip_to_bound(filled))
 
     def _clip_to_bound(self, counts: NDArray[Any]) -> NDArray[Any]:
         if self.bound is None or self.bound >= MOST_COUNT:  # which no count exceeds
-            return _read_only(counts)
-        return _read_only(np.minimum(counts, self.bound))
+            return read_only(counts)
+        return read_only(np.minimum(counts, self.bound))
 
     @classmethod
     def count(
@@ -310,8 +310,7 @@ class Histogram:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns that others may know too, in the order of the table."""
-        known = set(self.schema.quasi_identifiers)
-        return tuple(name for name in self.columns if name in known)
+        return tuple(self.columns[axis] for axis in self.split_columns()[0])
 
     @property
     def stored(self) -> NDArray[Any]:
@@ -420,7 +419,7 @@ class Histogram:
         counts = self.require_dense(owner="Histogram.as_matrix")
         inside, others = self.split_columns()
         rows = int(np.prod([self.shape[axis] for axis in others], dtype=np.int64))
-        return _read_only(np.transpose(counts, others + inside).reshape(rows, -1))
+        return read_only(np.transpose(counts, others + inside).reshape(rows, -1))
 
     def from_matrix(self, array: ArrayLike) -> Histogram:
         """Return a table of the same cells from a matrix laid out as :meth:`as_matrix` does."""
@@ -492,9 +491,3 @@ def _check_codes(coded: Schema, wanted: Schema) -> None:
 
 def _shape(schema: Schema) -> tuple[int, ...]:
     return tuple(column.size for column in schema)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.setflags(write=False)
-    return view
