@@ -91,6 +91,7 @@ def test_the_rho_of_gaussian_noise_covers_every_change_of_one_person(most, unit)
     squares = [sum(shift**2 for shift in change) for change in _reachable(most, unit)]
 
     assert Fraction(max(squares)) / (2 * scaled.noise.variance) == scaled.noise.rho <= Fraction(1, 10)
+    assert scaled.guarantee_for(_table(most), as_printed=True).rho > scaled.noise.rho  # sensitivity 2 per row
 
 
 def _exact_delta(law, change, epsilon):
