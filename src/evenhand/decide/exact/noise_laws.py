@@ -365,7 +365,7 @@ def density_reach(law: Law, exponent: float) -> float:
     """Return the distance at which the density of noise is exp(-exponent) of that at 0."""
     if isinstance(law, Laplace | DiscreteLaplace):
         return exponent * float(law.scale)
-    return math.sqrt(2 * exponent * _squared_scale(law))
+    return math.sqrt(2 * exponent * bounding_variance(law))
 
 
 def even_moments(cumulants: Values) -> Values:
@@ -404,7 +404,7 @@ def log_mgf(law: Law, tilt: Values) -> Values:
         logarithm: Values = np.log(left) + np.log(right)
         return logarithm
     with np.errstate(over="ignore"):  # infinity is a bound too
-        squared: Values = _squared_scale(law) * tilt**2 / 2
+        squared: Values = bounding_variance(law) * tilt**2 / 2
     return squared
 
 
@@ -415,12 +415,13 @@ def mean_size_tilted(law: Law, tilt: Values) -> Values:
         return float(law.scale) * (1 + part) / (1 - part)
     if isinstance(law, DiscreteLaplace):
         return 2 / np.expm1(1 / float(law.scale) - tilt)
-    squared = _squared_scale(law)
+    squared = bounding_variance(law)
     bound: Values = math.sqrt(squared) * np.exp(np.minimum(squared * tilt**2 / 2, 700.0))
     return bound
 
 
-def _squared_scale(law: Law) -> float:
+def bounding_variance(law: Law) -> float:
+    """Return the variance of the Gaussian that :func:`log_mgf` takes for a bell; of other laws, their own."""
     return float(law.squared_scale) if isinstance(law, Gaussian | DiscreteGaussian) else law.variance
 
 

@@ -196,6 +196,16 @@ def test_noise_that_is_nearly_always_zero_has_a_negligible_bias(law):
     assert chance <= 1e-25
 
 
+def test_a_narrow_discrete_gaussian_has_its_bias():
+    """Its variance is far below the squared scale that bounds its tails by those of a Gaussian."""
+    noisy = build_noisy_shares(Allotment([1, 2]), [30, 50], DiscreteGaussian("1/50"))
+    values, bound, _ = allotment_bias(Allotment([1, 2]), [30, 50], DiscreteGaussian("1/50"))
+
+    second_order = noisy.shares * (noisy.reach**2).sum() - noisy.reach**2
+    assert values == pytest.approx(second_order, rel=1e-2, abs=0)
+    assert bound.max() < 1e-9 * abs(values).max()
+
+
 def test_noise_that_is_mostly_zero_still_has_its_series():
     values, bound, _ = allotment_bias(Allotment([1, 2, 3]), [10, 20, 30], DiscreteLaplace("1/56"))
 
