@@ -52,6 +52,7 @@ _CIRCLE = 64  # points of the contour around squares of scales that are close
 _LARGEST_EXPONENT = 690.0
 _BELL = 4.0  # squared scale from which the discrete bell's higher cumulants are below 1e-30 of the Gaussian's
 _BELL_REACH = 40
+_NEGLIGIBLE = 1e-200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -447,6 +448,8 @@ def _eulerian(power: int, k: int) -> int:
 def _bell_cumulants(law: DiscreteGaussian, orders: int) -> tuple[float, ...]:
     places = np.arange(1, _BELL_REACH + 1, dtype=np.float64)
     masses = 2 * law.pmf(places)
+    some = masses > _NEGLIGIBLE * masses[0]  # the powers of the others may be too large for floats
+    places, masses = places[some], masses[some]
     deviation = law.standard_deviation
     moments = [1.0, *(math.fsum(masses * (places / deviation) ** (2 * m)) for m in range(1, orders + 1))]
     cumulants: list[float] = []
