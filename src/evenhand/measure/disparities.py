@@ -168,7 +168,7 @@ def compare_groups(shares: Shares, name: str, *, fewest: float, level: float) ->
     members = np.flatnonzero(counted.all(axis=1))
     few = tuple(np.flatnonzero(~counted.all(axis=1)).tolist())
     if len(members) < 2:
-        unlabelled = rates != ("selection",) and not shares.trials[:, places].any()
+        unlabelled = rates != ("selection",) and not shares.trials[:, PLACE["accuracy"]].any()
         reason = "no_outcome" if unlabelled else "too_few"
         return Disparity(name, math.nan, math.nan, math.nan, rates[0], too_few=few, reason=reason)
     chosen = Shares(shares.successes[members], shares.trials[members], shares.effective[members])

@@ -125,7 +125,7 @@ class GridCost(NamedTuple):
     def room(self, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
         """Return what is left for continuous noise so that :meth:`total` stays within these; rounded down.
 
-        Either may come out as 0 or below, and then nothing is left.
+        Where either is 0, nothing is left.
         """
         left = epsilon - self.epsilon
         if left <= 0:

@@ -93,9 +93,9 @@ class Table:
             refuse("codes", "Table", "arrays of one length", "arrays of several lengths")
         object.__setattr__(self, "codes", TableCodes(checked, self.schema))
         if self.kept is not None:
-            object.__setattr__(self, "kept", _read_only(np.asarray(self.kept, np.int64)))
+            object.__setattr__(self, "kept", read_only(np.asarray(self.kept, np.int64)))
         if self.weights is not None:
-            object.__setattr__(self, "weights", _read_only(np.asarray(self.weights, np.float64)))
+            object.__setattr__(self, "weights", read_only(np.asarray(self.weights, np.float64)))
 
     @classmethod
     def encode(cls, frame: Any, schema: Schema, *, columns: Sequence[str] | None = None) -> Table:
@@ -275,10 +275,11 @@ def _checked_codes(codes: Any, column: Column) -> NDArray[np.unsignedinteger]:
     if not whole or (len(given) and not 0 <= int(given.min()) <= int(given.max()) < column.size):
         must_be = f"for column '{column.name}' an array of whole numbers from 0 to {column.size - 1}"
         refuse("codes", "Table", must_be, "something else")
-    return _read_only(np.ascontiguousarray(given, column.dtype))
+    return read_only(np.ascontiguousarray(given, column.dtype))
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -261,10 +261,7 @@ class PartBatches:
             if place:
                 self._now = self._open(file)
             if not _has_same_columns(self._now.schema, self.schema):
-                why = (
-                    f"its columns are not those of {own_name(self._parts.files[0])}, in name, order and type."
-                )
-                refuse_file(own_name(file), why)
+                _refuse_other_columns(file, self._parts)
             for batch in self._now:
                 rows += batch.num_rows
                 yield batch

@@ -80,7 +80,7 @@ def _read_parts(
     why = f"its files hold more than {limits.bytes:,} bytes."
     if sum(file.stat().st_size for file in parts.files) > limits.bytes:
         over_limit(parts.name, why, limit="bytes")
-    columns = None if schema is None else _needed(schema)
+    columns = None if schema is None else [*schema.names, *schema.beside]
     asked: Any = {"schema": schema, "columns": columns, "file_format": file_format}
     tables, size = [], 0
     with open_batches(path, limits=STREAM_LIMITS, **asked) as batches:
@@ -118,10 +118,9 @@ def sample_rows(
     Every row gets a random word, and those with the smallest words are kept: every set of `rows` rows has the
     same probability, and which one it is depends on the words alone, not on the size of batches.
     """
-    columns = None if schema is None else _needed(schema)
+    columns = None if schema is None else [*schema.names, *schema.beside]
     kept: pa.Table | None = None
-    words, places = np.zeros(0, np.uint64), np.zeros(0, np.int64)
-    seen = 0
+    words = np.zeros(0, np.uint64)
     with open_batches(
         path, schema=schema, columns=columns, limits=STREAM_LIMITS, file_format=file_format
     ) as batches:
@@ -133,21 +132,12 @@ def sample_rows(
             chosen = np.flatnonzero(drawn < words.max()) if few else np.arange(batch.num_rows)
             waiting.append(_plain(pa.Table.from_batches([batch]).take(pa.array(chosen))))
             words = np.concatenate([words, drawn[chosen]])
-            places = np.concatenate([places, seen + chosen])
-            seen += batch.num_rows
             if len(words) > rows:
                 least = np.sort(np.argpartition(words, rows - 1)[:rows])
                 joined = _join(waiting if kept is None else [kept, *waiting])
-                kept, waiting = joined.take(pa.array(least)), []
-                words, places = words[least], places[least]
+                kept, waiting, words = joined.take(pa.array(least)), [], words[least]
     tables = ([] if kept is None else [kept]) + waiting
     return _join(tables) if tables else _plain(empty)
-
-
-def _needed(schema: Schema) -> list[str]:
-    """Return the columns that a schema speaks of."""
-    beside = [name for name in (schema.weight, schema.person) if name is not None]
-    return list(dict.fromkeys([*schema.names, *beside]))
 
 
 def _plain(table: pa.Table) -> pa.Table:

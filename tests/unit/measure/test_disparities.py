@@ -138,6 +138,7 @@ def test_why_there_is_no_value():
 
     assert compare(unlabelled, "tpr_gap").reason == "no_outcome"
     assert compare(unlabelled, "selection_gap").reason == ""
+    assert compare(nobody, "precision_gap").reason == "too_few"  # outcomes are known; nobody is selected
     assert compare(nobody, "selection_ratio").reason == "nobody"
     assert compare(nobody, "selection_gap").value == 0
 

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evenhand.errors import InvalidParameterError
+from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.zcdp import delta_from_zcdp
 from evenhand.release import DiscreteGaussian, Histogram, KAnonymity, Laplace, Suppression, ThresholdedLaplace
 from evenhand.release.mechanisms.registry import mechanism_from
 from evenhand.schema import Column, Domain, Schema
-from evenhand.table import Table
+from evenhand.table import Table, write_csv
 
 SCHEMA = Schema([Column("sex", Domain.categorical(["f", "m"]))])
 UNITS = ("replace one", "add or remove one")
@@ -90,6 +91,7 @@ def test_the_rho_of_gaussian_noise_covers_every_change_of_one_person(most, unit)
     squares = [sum(shift**2 for shift in change) for change in _reachable(most, unit)]
 
     assert Fraction(max(squares)) / (2 * scaled.noise.variance) == scaled.noise.rho <= Fraction(1, 10)
+    assert scaled.guarantee_for(_table(most), as_printed=True).rho > scaled.noise.rho  # sensitivity 2 per row
 
 
 def _exact_delta(law, change, epsilon):
@@ -164,6 +166,23 @@ def test_counting_leaves_out_rows_beyond_the_bound_before_it_reads_them():
     assert Histogram.count(frame, schema).people == 2
     with pytest.raises(InvalidParameterError, match=r"'df' parameter of Histogram.count must be a frame"):
         Histogram.count(Table.encode(frame, schema), schema)
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_table_whose_rows_a_seed_chose_is_not_published(as_file, tmp_path):
+    """Whoever has the seed knows which rows count, and one person more moves the rows of all the others."""
+    rows = pa.table({"sex": list("fmfmf"), "id": list("aabbc")})
+    write_csv(rows, tmp_path / "rows.csv")
+    seeded = Histogram.count(tmp_path / "rows.csv" if as_file else rows, _people(1), rng=7)
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=9)
+    for table in (seeded, seeded.margin(["sex"]), seeded.with_counts([5, 4])):
+        with pytest.raises(GuaranteeError, match="decided by a seed"):
+            Laplace(epsilon=1, unit="replace one").release(table, ledger=ledger)
+
+        assert Laplace(epsilon=1, unit="replace one").release(table, rng=1).simulated
+    assert [entry.kind for entry in ledger.history()] == ["open"]
+    assert not Histogram.count(rows, _people(1)).simulated
+    assert not Histogram.count(rows, SCHEMA, rng=7).simulated  # without persons nothing is drawn
 
 
 def test_weighted_counts_are_sums_of_weights_that_no_mechanism_publishes():

@@ -17,7 +17,7 @@ from evenhand.collect.estimates.crossed_reports import (
     count_no_reports,
     read_crossed_columns,
 )
-from evenhand.collect.estimates.group_rates import GroupRates
+from evenhand.collect.estimates.group_rates import GroupRates, check_group_names
 from evenhand.collect.estimates.outcome_counts import ColumnCounts, CountedBy, CrossedCounts, count_outcomes
 from evenhand.collect.joint.combined import Combined, CombinedOptimal, ProductStrategy
 from evenhand.collect.joint.independent import Independent
@@ -307,7 +307,7 @@ class Aggregate:
             raise InvalidParameterError("outcome", owner="Aggregate.group_rates", must_be=must_be, got=None)
         law = self._law(name)
         channel = Channel.of(law, owner="Aggregate.group_rates")
-        labels = tuple(self._labels(name) or range(law.k))
+        labels = check_group_names(tuple(self._labels(name) or range(law.k)), privileged)
         return GroupRates(counts, channel, labels, privileged, level, law)
 
     def _crossed_rates(self, columns: tuple[str, ...], privileged: Any, level: float) -> GroupRates:
@@ -319,11 +319,12 @@ class Aggregate:
             raise InvalidParameterError("column", owner="Aggregate.group_rates", must_be=must_be, got=got)
         maker: Any = self.maker
         labels = {name: tuple(self._labels(name) or range(self._law(name).k)) for name in columns}
+        names = check_group_names(combine_labels(labels), privileged)
         own = dict(zip(columns, privileged or (None,) * len(columns), strict=True))
         margins = {name: self.group_rates(name, privileged=own[name], level=level) for name in columns}
         nobody = count_no_reports(maker, columns)
         counts = nobody.counts + crossed.counts
-        return GroupRates(counts, nobody.channel, combine_labels(labels), privileged, level, maker, margins)
+        return GroupRates(counts, nobody.channel, names, privileged, level, maker, margins)
 
     def _shares(self, name: str) -> Frequencies:
         own = self.columns[name]

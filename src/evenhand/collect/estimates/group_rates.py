@@ -414,7 +414,7 @@ def group_rates(
             must_be, got = "left out, except with reports of several columns", "given"
             raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=got)
         received = _read_reports(reports, protocol)
-        names = _check_names(tables.as_labels(labels, received.protocol.k, owner=_OWNER), privileged)
+        names = check_group_names(tables.as_labels(labels, received.protocol.k, owner=_OWNER), privileged)
         binary = _read_outcome(outcome, received, positive)
         estimate = _estimate(count_reports(binary, received), names, privileged, level, received.protocol)
     else:
@@ -442,7 +442,7 @@ def _cross(
     strategy = joint.strategy
     crossed = read_crossed_columns(columns, strategy)
     named = read_crossed_labels(labels, {column: strategy.sizes[column] for column in crossed})
-    names = _check_names(combine_labels(named), privileged)
+    names = check_group_names(combine_labels(named), privileged)
     estimate = _estimate(count_columns(binary, joint, crossed), names, privileged, level, strategy)
     if len(crossed) == 1:
         return estimate
@@ -473,7 +473,7 @@ def _read_reports(reports: Any, protocol: Protocol | None) -> Reports:
     return Reports.of(reports, made_by)
 
 
-def _check_names(names: tuple[Any, ...], privileged: Any) -> tuple[Any, ...]:
+def check_group_names(names: tuple[Any, ...], privileged: Any) -> tuple[Any, ...]:
     """Return the labels of the groups if they can be compared and the privileged one is among them."""
     if any(None in (label if isinstance(label, tuple) else (label,)) for label in names):
         must_be = "labels other than None"  # which stands for no group where groups are compared

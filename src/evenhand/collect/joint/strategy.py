@@ -162,6 +162,8 @@ class Strategy(ABC):
             sensitive. Nothing is drawn in any of these cases.
         """
         checked, source = self._check_codes(codes), source_from(rng)
+        for sender in self.senders:
+            sender.check_drawable()
         told = fit_purpose(f"reports of {', '.join(self.columns)}") if purpose is None else purpose
         owner = f"{type(self).__name__}.privatize"
         charge_draw(ledger, self.guarantee_for, source=source, purpose=told, owner=owner)

@@ -93,9 +93,13 @@ class Protocol(ExactLaw):
         """
         owner, source = f"{type(self).__name__}.privatize", source_from(rng)
         checked = check_codes(codes, self.k, owner=owner)
+        self.check_drawable()
         told = fit_purpose(f"reports of {self!r}") if purpose is None else purpose
         charge_draw(ledger, self.guarantee_for, source=source, purpose=told, owner=owner)
         return draw_reports(self, checked, source)
+
+    def check_drawable(self) -> None:
+        """Refuse parameters with which no report can be drawn; it is asked before a ledger is charged."""
 
     def _values(self, reports: Any) -> npt.NDArray[Any]:
         """Return the array of the reports, checked to be reports of this protocol."""

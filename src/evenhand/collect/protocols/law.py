@@ -67,7 +67,7 @@ class ExactLaw(ABC):
     most_values: ClassVar[int] = 2**31 - 1
     """How many values there may be."""
     is_among_best: ClassVar[bool] = False
-    """Whether the name ``best`` compares this protocol with others."""
+    """Whether the name ``auto`` compares this protocol with others."""
 
     k: int
     epsilon: Fraction

@@ -153,7 +153,8 @@ class SS(Listing):
     def _layout(self) -> SetLayout:
         return SetLayout(self.k, self.size)
 
-    def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
+    def check_drawable(self) -> None:
+        """Refuse reports of too many values, and too many values to draw from."""
         if self.size > _LARGEST_REPORT:
             raise LimitExceededError(
                 f"A report of {self!r} would name {self.size:,} values, more than {_LARGEST_REPORT:,}. "
@@ -166,6 +167,9 @@ class SS(Listing):
                 f"{4 * _LARGEST_DECK:,}. Hint: use GRR or OLH, which need none.",
                 limit="k",
             )
+
+    def _privatize(self, codes: npt.NDArray[Any], source: Source) -> npt.NDArray[Any]:
+        self.check_drawable()
         kernel, parameters, units, words = self._as_map() if self._mapped else self._as_shuffle()
         out = np.empty((codes.size, self.size), dtype=code_type(self.k))
         for start in range(0, codes.size, _REPORTS):

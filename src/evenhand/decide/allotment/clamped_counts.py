@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.noise_laws import density_reach, standard_cumulants
+from evenhand.decide.exact.noise_laws import density_reach, most_orders, standard_cumulants
 from evenhand.decide.exact.points import unit_rule
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
@@ -263,9 +263,11 @@ def _of_counts(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Value
 
 def _plain_cumulants(law: Law, size: int) -> tuple[Values, Values]:
     """Return what noise has that no step sees."""
-    standard = standard_cumulants(law, ORDERS // 2)
     row = np.zeros(ORDERS - 1)
-    row[::2] = [value * law.variance ** (order + 1) for order, value in enumerate(standard)]
+    row[::2] = law.variance  # that of noise which is at most 1, but for a chance below rounding
+    if most_orders(law) >= ORDERS // 2:
+        standard = standard_cumulants(law, ORDERS // 2)
+        row[::2] = [value * law.variance ** (order + 1) for order, value in enumerate(standard)]
     return np.tile(row, (size, 1)), np.full(size, float(moments_of(row)[ORDERS]))
 
 

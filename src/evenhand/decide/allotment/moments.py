@@ -69,6 +69,7 @@ _UNCERTIFIED = Note("uncertified", "series about the means of the counts after t
 _BY_TRANSFORMS = Note("estimated error", "integral of transforms, error estimated")
 _WIDE = 500.0
 _LEAST_TOTAL = 1e-12
+_RARE = "the noise is 0 but for a negligible chance"
 _NEVER = 1e-25  # chance that any noise is not 0, below which there is no bias
 
 
@@ -164,6 +165,10 @@ def allotment_variance(
     noisy = build_noisy_shares(problem, counts, law, owner="allotment_variance")
     if post:
         return clamped_variance(noisy, tuple(post))
+    if _bias_of_rare_noise(noisy) is not None:
+        # within nine tenths of the total a share is off by at most 11 times itself and 10 times its own noise
+        error = 242 * _NEVER * noisy.shares**2 + 200 * noisy.reach**2
+        return ShareFigures(np.zeros_like(noisy.shares), error, _RARE)
     series = variance_series(noisy)
     certain = "certified" if series.certified else "with a bound above 1e-9"
     return series.to_figures(f"{certain} for {series.covers}")
@@ -202,7 +207,7 @@ def _bias_of_rare_noise(noisy: NoisyShares) -> ShareFigures | None:
     spread = np.array([law.variance for law in noisy.laws])[noisy.which]  # a whole number is below its square
     largest = max(1.0, 10 / noisy.total)
     error = noisy.weights * (chance * noisy.counts + spread) * largest + chance * noisy.shares
-    return ShareFigures(np.zeros_like(noisy.shares), error, "the noise is 0 but for a negligible chance")
+    return ShareFigures(np.zeros_like(noisy.shares), error, _RARE)
 
 
 # --- after clamping or shrinking -----------------------------------------------------------------------

@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.decide.exact.noise_laws import log_mgf, mean_size_tilted, standard_cumulants, tilt_limit
+from evenhand.decide.exact.noise_laws import (
+    bounding_variance,
+    log_mgf,
+    mean_size_tilted,
+    standard_cumulants,
+    tilt_limit,
+)
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import Gaussian, Laplace, Law
 
@@ -234,7 +240,8 @@ def _largest_own_size(noisy: NoisyShares, tilt: float) -> float:
 
 def _tilts(noisy: NoisyShares, distance: float) -> list[float]:
     """Return tilts to try: that of a Gaussian, and parts of the largest one."""
-    variance = float((noisy.reach**2).sum())
+    deviations = np.sqrt([bounding_variance(law) for law in noisy.laws])[noisy.which]
+    variance = float(((noisy.weights / noisy.total * deviations) ** 2).sum())
     normal = distance / variance if variance > 0 else math.inf
     most = math.inf
     for place, law in enumerate(noisy.laws):

@@ -39,7 +39,7 @@ from evenhand.decide.allotment.noisy_total import (
     outside_event,
     whole_weights,
 )
-from evenhand.decide.exact.noise_laws import density_reach, even_moments
+from evenhand.decide.exact.noise_laws import density_reach, even_moments, most_orders
 from evenhand.decide.exact.points import unit_rule
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Gaussian, Laplace, Law
@@ -341,10 +341,13 @@ def reciprocal_mean(total: float, law: Law) -> Reciprocal:
 
 
 def _reciprocal_series(noisy: NoisyShares) -> tuple[float, float, float]:
-    moments = even_moments(noisy.of_total(noisy.cumulants(_RECIPROCAL_ORDERS + 1)))
+    most = min(_RECIPROCAL_ORDERS, *(most_orders(law) - 1 for law in noisy.laws))
+    if most < 1:
+        return 0.0, 1.0, math.inf
+    moments = even_moments(noisy.of_total(noisy.cumulants(most + 1)))
     tail = outside_event(noisy)
     best, error = 1, math.inf
-    for orders in range(1, _RECIPROCAL_ORDERS + 1):
+    for orders in range(1, most + 1):
         beyond = math.fsum(EVENT ** (-2 * j) for j in range(1, orders + 2))
         bound = max(1 / (1 - EVENT**2), beyond) * float(moments[orders + 1])
         if bound < error:

@@ -148,13 +148,14 @@ def _remainder(noisy: NoisyShares, moments: Values, own_moments: Values, orders:
 
 def variance_series(noisy: NoisyShares) -> SeriesFigures:
     """Return the variance by the series, with as many orders as it takes."""
-    standard = noisy.cumulants(_MOST_VARIANCE_ORDERS + 2)
+    most = min(_MOST_VARIANCE_ORDERS, *(most_orders(law) - 2 for law in noisy.laws))
+    standard = noisy.cumulants(most + 2)
     moments = even_moments(noisy.of_total(standard))
     tail = outside_event(noisy, own=False)
     total, best_values = np.zeros_like(noisy.shares), noisy.shares
     left = np.full(noisy.shares.shape, math.inf)
     best, first = 0, np.ones(1)
-    for k in range(_MOST_VARIANCE_ORDERS + 1):
+    for k in range(most + 1):
         term, size = _squares(noisy, standard, moments, k)
         if k == 0:
             first = size

@@ -52,6 +52,7 @@ _CIRCLE = 64  # points of the contour around squares of scales that are close
 _LARGEST_EXPONENT = 690.0
 _BELL = 4.0  # squared scale from which the discrete bell's higher cumulants are below 1e-30 of the Gaussian's
 _BELL_REACH = 40
+_NEGLIGIBLE = 1e-200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,7 +366,7 @@ def density_reach(law: Law, exponent: float) -> float:
     """Return the distance at which the density of noise is exp(-exponent) of that at 0."""
     if isinstance(law, Laplace | DiscreteLaplace):
         return exponent * float(law.scale)
-    return math.sqrt(2 * exponent * _squared_scale(law))
+    return math.sqrt(2 * exponent * bounding_variance(law))
 
 
 def even_moments(cumulants: Values) -> Values:
@@ -404,7 +405,7 @@ def log_mgf(law: Law, tilt: Values) -> Values:
         logarithm: Values = np.log(left) + np.log(right)
         return logarithm
     with np.errstate(over="ignore"):  # infinity is a bound too
-        squared: Values = _squared_scale(law) * tilt**2 / 2
+        squared: Values = bounding_variance(law) * tilt**2 / 2
     return squared
 
 
@@ -415,12 +416,13 @@ def mean_size_tilted(law: Law, tilt: Values) -> Values:
         return float(law.scale) * (1 + part) / (1 - part)
     if isinstance(law, DiscreteLaplace):
         return 2 / np.expm1(1 / float(law.scale) - tilt)
-    squared = _squared_scale(law)
+    squared = bounding_variance(law)
     bound: Values = math.sqrt(squared) * np.exp(np.minimum(squared * tilt**2 / 2, 700.0))
     return bound
 
 
-def _squared_scale(law: Law) -> float:
+def bounding_variance(law: Law) -> float:
+    """Return the variance of the Gaussian that :func:`log_mgf` takes for a bell; of other laws, their own."""
     return float(law.squared_scale) if isinstance(law, Gaussian | DiscreteGaussian) else law.variance
 
 
@@ -446,6 +448,8 @@ def _eulerian(power: int, k: int) -> int:
 def _bell_cumulants(law: DiscreteGaussian, orders: int) -> tuple[float, ...]:
     places = np.arange(1, _BELL_REACH + 1, dtype=np.float64)
     masses = 2 * law.pmf(places)
+    some = masses > _NEGLIGIBLE * masses[0]  # the powers of the others may be too large for floats
+    places, masses = places[some], masses[some]
     deviation = law.standard_deviation
     moments = [1.0, *(math.fsum(masses * (places / deviation) ** (2 * m)) for m in range(1, orders + 1))]
     cumulants: list[float] = []

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notes import Note
-from evenhand.decide.exact.noise_laws import standard_cumulants
+from evenhand.decide.exact.noise_laws import most_orders, standard_cumulants
 from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ def _longest(formula: Formula, law: Law, size: float, number: int) -> float:
 
 def _fourth_moment(law: Law) -> float:
     """Return the fourth moment over the squared variance."""
+    if most_orders(law) < 2:  # the noise is at most 1, but for a chance below rounding
+        return 1 / law.variance if law.variance else 1.0
     return 3.0 + standard_cumulants(law, 2)[1]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.noisy_total import EVENT
 from evenhand.decide.allotment.series import RELATIVE
-from evenhand.decide.exact.noise_laws import even_moments, standard_cumulants
+from evenhand.decide.exact.noise_laws import even_moments, most_orders, standard_cumulants
 from evenhand.decide.mitigate.mitigation import (
     Mitigation,
     add_assumption,
@@ -138,17 +138,18 @@ def constrained_bias(
     x, a = np.asarray(counts, dtype=np.float64), problem.weights
     moved = x + (total - x.sum()) / x.size
     whole = float(a @ moved)
-    if not whole > 0:
+    most = min(_MOST_ORDERS, most_orders(law) - 1)
+    if not whole > 0 or most < 1:
         return None
     shares, reach = a * moved / whole, law.standard_deviation / whole
     own, in_total = a * reach, (a - a.mean()) * reach
-    standard = np.array(standard_cumulants(law, _MOST_ORDERS + 1))
-    powers = np.array([float((in_total ** (2 * m)).sum()) for m in range(1, _MOST_ORDERS + 2)])
+    standard = np.array(standard_cumulants(law, most + 1))
+    powers = np.array([float((in_total ** (2 * m)).sum()) for m in range(1, most + 2)])
     moments, alone = even_moments(standard * powers), even_moments(standard)
     shift = (a * (total - x.sum()) / x.size + problem.shares(x) * (float(a @ x) - whole)) / whole
     value, size = shift.copy(), np.abs(shift)
     effects = np.abs(shares) * moments[1] + 2 * own * np.abs(in_total).max()
-    for orders in range(1, _MOST_ORDERS + 1):
+    for orders in range(1, most + 1):
         mixed = _mixed(in_total, standard, moments, 2 * orders - 1)
         value += shares * moments[orders] - own * (mixed - mixed.mean())
         size += np.abs(shares) * moments[orders] + own * (np.abs(mixed) + np.abs(mixed).mean())

@@ -197,7 +197,7 @@ def audit_canaries(
     """
     values, coins = _check_scores(scores, included)
     share = integer("share", share, owner=_OWNER, low=1)
-    if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
         refuse("confidence", _OWNER, "a number above 0 and below 1", confidence)
     chance = exact(delta, name="delta", owner=_OWNER, least=0, most=1)
     epsilon = None if claimed is None else exact(claimed, name="claimed", owner=_OWNER, least=0)
@@ -206,7 +206,7 @@ def audit_canaries(
     order = np.argsort(values, kind="stable")
     results = []
     for number in numbers:
-        right = int(coins[order[len(order) - number // 2 :]].sum()) if number > 1 else 0
+        right = int(coins[order[len(order) - number // 2 :]].sum())
         right += int((~coins[order[: number - number // 2]]).sum())
         bound = least_epsilon(right, number, canaries=len(values), delta=float(chance), error=error)
         results.append((bound, number, right))

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
+MOST_CELLS = 20_000
+"""How many groups times classes there may be."""
+
 _OWNER = "closest_class_rates"
-_MOST_CELLS = 20_000
 _SUM = 1e-9  # by which shares may miss one
 _SLACK = 1e-9  # by which the second program may miss the optimum of the first
 
@@ -174,8 +176,8 @@ def _read_rates(rates: npt.ArrayLike) -> Values:
     if not good or (np.abs(array.sum(axis=1) - 1) > _SUM).any():
         must_be = "an array of (groups, classes) whose rows are shares that add up to one"
         refuse("rates", _OWNER, must_be, "another array")
-    if array.size > _MOST_CELLS:
-        refuse("rates", _OWNER, f"of at most {_MOST_CELLS:,} groups times classes", f"{array.size:,}")
+    if array.size > MOST_CELLS:
+        refuse("rates", _OWNER, f"of at most {MOST_CELLS:,} groups times classes", f"{array.size:,}")
     return np.asarray(array / array.sum(axis=1, keepdims=True))
 
 

@@ -18,7 +18,9 @@ from evenhand.learn.columns import (
     places_among,
     places_among_groups,
 )
+from evenhand.learn.parity.bounds import check_confidence
 from evenhand.learn.parity.closest import AIMS, Aim
+from evenhand.learn.parity.closest_classes import MOST_CELLS
 from evenhand.learn.parity.key import PersonKey
 from evenhand.learn.training.people import read_people
 from evenhand.measure.crossing import crossed_columns
@@ -72,6 +74,7 @@ def read_settings(model: Any) -> Settings:
         got, hint = kind_of(model.key), "PersonKey.generate() makes one."
         refuse("key", OWNER, "a PersonKey or None", got, hint=hint)
     epsilon = None if model.epsilon is None else exact(model.epsilon, name="epsilon", owner=OWNER, above=0)
+    check_confidence(model.confidence)
     holdout = exact(model.holdout, name="holdout", owner=OWNER, above=0, most=1)
     if holdout == 1:
         refuse("holdout", OWNER, "a number between 0 and 1", model.holdout)
@@ -155,9 +158,14 @@ def read_class_places(y: Any, classes: Sequence[Any], *, place: str) -> NDArray[
     return places_among(y, classes, name="y", owner=f"{OWNER}.{place}", must_be=must_be)
 
 
-def order_classes(classes: tuple[Any, ...], positive: Any, settings: Settings) -> tuple[Any, ...]:
+def order_classes(
+    classes: tuple[Any, ...], positive: Any, settings: Settings, *, n_groups: int
+) -> tuple[Any, ...]:
     """Return the classes in the order of the table: of two classes, the positive one last."""
     if len(classes) > 2:
+        if n_groups * len(classes) > MOST_CELLS:
+            must_be = f"such that groups times classes are at most {MOST_CELLS:,}"
+            refuse("groups", OWNER, must_be, f"{n_groups * len(classes):,}")
         for name, given in (("kind", settings.kind == "odds"), ("as_printed", settings.as_printed)):
             if given:
                 must_be = "left as it is with more than two classes: only kind='parity' takes them"

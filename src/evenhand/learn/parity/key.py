@@ -102,10 +102,15 @@ class PersonKey:
         text = _FIRST_LINE + b"\n" + self.__secret.hex().encode() + b"\n"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FOLLOW_NO_LINK | AS_BYTES
         try:
-            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+            descriptor = os.open(path, flags, 0o600)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except BaseException:
+                Path(path).unlink()
+                raise
         except FileExistsError:
             message = f"{own_name(path)} was not written: there is a file of that name. Hint: choose another."
             raise UnwritableFileError(message) from None

@@ -119,7 +119,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     confidence : float, default 0.95
         Of the bounds.
     key : PersonKey, optional
-        With a key, a person gets the same answer at every call. See :class:`~.parity_key.PersonKey`.
+        With a key, a person gets the same answer at every call; see
+        :class:`~evenhand.learn.parity.key.PersonKey`.
     rng : None, int, SeedSequence, Generator or Source
         None is secure. With a seed everything drawn is simulated.
     ledger : Ledger, str or path, optional
@@ -279,7 +280,7 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
         return self._take_table(table, settings, same_rows)
 
     def _take_base(self, base: Base, settings: Settings) -> None:
-        self._order = inputs.order_classes(base.classes(), self.positive, settings)
+        self._order = inputs.order_classes(base.classes(), self.positive, settings, n_groups=len(base.labels))
         self._base, self.groups_, self.group_columns_ = base, base.labels, base.columns
         self.classes_ = np.asarray(base.models[0].classes_)
         copy_feature_names(base.models[0], self)

@@ -8,7 +8,7 @@ length, in whole numbers, is above that of the clip is rounded toward 0 instead,
 
 **No wrap.** The lengths of rows are at least their largest entry, up to rounding, so a rounded entry is at
 most the reach and one: below 2**31 for a reach of at most 2**30. The squared length of a row is below 2**63
-as long as the number of weights times the squared reach, plus a little, is: `learn/logistic.py` checks it.
+as long as the number of weights times the squared reach, plus a little, is: `logistic.py` checks it.
 
 **Speed.** Rows of a batch lie far apart, and most of the time would go by waiting for memory. So the row that
 comes four rows later is asked for early; it changes no number.

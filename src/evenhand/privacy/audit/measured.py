@@ -331,7 +331,7 @@ def _chosen(
 
 def _checked_confidence(confidence: float, share: int) -> float:
     """Return the error that one audit may make."""
-    if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
         must_be = "a number above 0 and below 1"
         raise InvalidParameterError("confidence", owner="audit_epsilon", must_be=must_be, got=confidence)
     return (1 - confidence) / share

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from evenhand._formats import version_fault
+from evenhand._formats import parse_json, version_fault
 from evenhand._part_files import open_part, sweep
 from evenhand.errors import LedgerError
 
@@ -60,7 +60,7 @@ class Anchor:
         refuse_link(path)
         try:
             with path.open("rb") as file:
-                written = json.loads(file.read(_LONGEST))
+                written = parse_json(file.read(_LONGEST))
             number = written["format"]
             fault = version_fault(number, newest=FORMAT) if type(number) is int else ""
             if fault:

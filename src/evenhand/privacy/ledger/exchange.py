@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand._formats import format_number, version_fault
+from evenhand._formats import format_number, parse_json, version_fault
 from evenhand._part_files import put_in_place
 from evenhand.errors import LedgerError
 from evenhand.privacy.ledger.anchor import Anchor, prepare_anchor, refuse_existing, refuse_link
@@ -117,13 +117,13 @@ def _read_export(path: Path) -> Chain:
     refuse_link(path)
     try:
         with path.open("rb") as file:
-            written = json.loads(file.read(_MOST_BYTES))
+            written = parse_json(file.read(_MOST_BYTES))
         number = format_number(written["format"], NAME)
         fault = "is no export of a ledger." if number is None else version_fault(number, newest=FORMAT)
         if fault:
             raise LedgerError(f"The file '{path.name}' {fault}")
         rows = [(number, text, digest) for number, text, digest in written["entries"]]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError):
         raise LedgerError(
             f"The file '{path.name}' cannot be read, or is no export of a ledger. Hint: make one with "
             "'evenhand ledger export'."

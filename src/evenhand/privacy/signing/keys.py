@@ -315,9 +315,12 @@ def _write_new(place: Path, written: bytes, *, mode: int) -> None:
             file.write(written)
             file.flush()
             os.fsync(file.fileno())
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             place.unlink()
+        if isinstance(error, OSError):
+            why = "the disk is full, or the system could not write it."
+            raise UnwritableFileError(f"{own_name(place)} was not written: {why}") from None
         raise
 
 

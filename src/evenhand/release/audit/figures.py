@@ -244,7 +244,8 @@ def _list_cells(
 def _of_release(
     release: Release, schema: Schema, name: str
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64], bool]:
-    cells, counts, _, listed = _list_cells(release.histogram.with_counts(release.values), schema, name)
+    cells, counts, _, sparse = _list_cells(release.histogram.with_counts(release.values), schema, name)
+    listed = sparse and release.mechanism.unlisted == "suppressed"
     if release.unpublished is None or listed:
         return cells, counts, np.empty(0, np.int64), listed
     marks = release.histogram.with_counts(release.unpublished.astype(np.int64))

@@ -18,7 +18,7 @@ from evenhand.privacy.rational import Number, exact, exp_bounds, log_above
 from evenhand.release.delta.theorem5 import theorem_5_delta
 from evenhand.release.kanonymity.generalized import generalize
 from evenhand.release.kanonymity.mondrian import MOST_PEOPLE
-from evenhand.release.kanonymity.reconstruct import Reconstruction, expected_counts, reconstruct
+from evenhand.release.kanonymity.reconstruct import Reconstruction, check_source, expected_counts, reconstruct
 from evenhand.release.mechanisms.generalized_sampling import draw_sample
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism, checked_unit
 from evenhand.release.mechanisms.noise import central_terms
@@ -57,6 +57,9 @@ class _ClassMechanism(ReleaseMechanism):
             k=integer("k", self.k, owner=owner, low=1, high=MOST_PEOPLE),
             reconstruction=one_of("reconstruction", self.reconstruction, ways, owner=owner),
         )
+
+    def _check_source(self, source: Source) -> None:
+        check_source(source, self.reconstruction)
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
         """Return the classes and counts drawn from them; with fewer than k people all is suppressed."""

@@ -75,12 +75,7 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
         If more than 2**33 people would have to be drawn.
     """
     one_of("how", how, get_args(Reconstruction), owner="reconstruct")
-    if how == "as_printed" and not isinstance(source, SeededSource):
-        must_be = (
-            "a seeded source where numbers are drawn as printed, because floats are for simulations only"
-        )
-        hint = "give release() a seed, or take the uniform reconstruction."
-        raise InvalidParameterError("source", owner="reconstruct", must_be=must_be, got=source, hint=hint)
+    check_source(source, how)
     layout = _layout(table)
     mixed = np.asarray((layout.sizes > 1).any(axis=1))[table.classes]
     fixed = Cells(_fixed_cells(layout, table.classes[~mixed], ~mixed), table.counts[~mixed])
@@ -93,6 +88,16 @@ def reconstruct(table: GeneralizedTable, *, source: Source, how: Reconstruction 
         )
     drawn = _drawn_cells(table, layout, mixed, ends, source, how)
     return _count_cells(table, fixed, drawn)
+
+
+def check_source(source: Source, how: Reconstruction) -> None:
+    """Refuse to draw numbers as printed from anything but a seed."""
+    if how == "as_printed" and not isinstance(source, SeededSource):
+        must_be = (
+            "a seeded source where numbers are drawn as printed, because floats are for simulations only"
+        )
+        hint = "give release() a seed, or take the uniform reconstruction."
+        raise InvalidParameterError("source", owner="reconstruct", must_be=must_be, got=source, hint=hint)
 
 
 def expected_counts(table: GeneralizedTable, how: Reconstruction = "uniform") -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from evenhand._validate import integer, one_of
-from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.errors import GuaranteeError, InvalidParameterError, LimitExceededError
 from evenhand.privacy.contributions import promise_to_people
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
@@ -197,6 +197,8 @@ class ReleaseMechanism(ABC):
         ------
         BudgetExceededError
             If the ledger has less left. Nothing is drawn then.
+        GuaranteeError
+            If a seed decided which rows of each person the table counts, and this is no simulation.
         """
         self._check(histogram)
         mechanism = self.for_table(histogram)
@@ -205,6 +207,12 @@ class ReleaseMechanism(ABC):
         steps = _checked_steps(post, histogram, owner=f"{type(self).__name__}.release")
         guarantee = self.promise_of(histogram)  # whatever can be refused is refused before the first draw
         table, source = self._published_table(histogram), source_from(rng)
+        self._check_source(source)
+        if histogram.simulated and not source.simulated:
+            raise GuaranteeError(
+                "Which rows of each person count in this table was decided by a seed: it is not published. "
+                "Hint: count it with no rng, or give release() a seed too, to simulate."
+            )
         told = fit_purpose(f"{self.label}: {', '.join(histogram.columns)}") if purpose is None else purpose
         owner = f"{type(self).__name__}.release"
         charge = charge_draw(ledger, lambda: guarantee, source=source, purpose=told, owner=owner)
@@ -324,6 +332,9 @@ class ReleaseMechanism(ABC):
     def _published_table(self, histogram: Histogram) -> Histogram:
         """Return the true table in the cells that are published, which the methods below are given."""
         return histogram
+
+    def _check_source(self, source: Source) -> None:  # noqa: B027 - most draw from any
+        """Refuse a source that it cannot draw from; it is asked before a ledger is charged."""
 
     @abstractmethod
     def _publish(self, histogram: Histogram, source: Source) -> Published:

@@ -402,7 +402,7 @@ class DiscreteGaussian(NoiseForPeople, _Noisy):
         several = self.rows_per_person > 1
         asked = self.epsilon if epsilon is None else exact(epsilon, name="epsilon", owner=type(self).__name__)
         if as_printed:
-            rho = 2 / self.noise.variance
+            rho = 2 * self.rows_per_person**2 / self.noise.variance
             delta = None if asked is None else printed_delta(rho, asked)
         else:
             rho = self.noise.rho

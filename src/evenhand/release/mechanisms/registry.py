@@ -138,9 +138,8 @@ class TableMechanism:
 
     @property
     def plain(self) -> str | dict[str, Any]:
-        """As a plan file holds it: the name alone where the parameters are those that it has by default."""
-        usual = TableMechanism(self.name).parameters == self.parameters
-        return self.name if usual and not self.parameters else {"name": self.name, **self.parameters}
+        """As a plan file holds it: the name alone where it has no parameters, not even by default."""
+        return {"name": self.name, **self.parameters} if self.parameters else self.name
 
     def build(self, *, epsilon: Fraction | None, unit: str) -> ReleaseMechanism:
         """Return the mechanism itself.

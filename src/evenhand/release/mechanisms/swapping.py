@@ -22,6 +22,7 @@ from evenhand.privacy.rational import Number, exact
 from evenhand.release.mechanisms.mechanism import Published, ReleaseMechanism
 from evenhand.release.mechanisms.quasi_response import Tally, require_people, require_quasi
 from evenhand.release.table.counting import cell_numbers
+from evenhand.release.table.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from evenhand.privacy.randomness import Source
-    from evenhand.release.table.histogram import Histogram
     from evenhand.schema import Schema
 
     Numbers = npt.NDArray[np.int64]
@@ -112,6 +112,7 @@ class Swapping(ReleaseMechanism):
     defaults: ClassVar[Mapping[str, Any]] = {"fraction": 0.1}
     needs_quasi_identifiers: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
+    unlisted: ClassVar[str] = "zero"
 
     fraction: Fraction
     pairing: Pairing = "nearest"
@@ -134,6 +135,13 @@ class Swapping(ReleaseMechanism):
         require_quasi(histogram, owner="Swapping")
         proof = "none: records that are not swapped are published as they are"
         return Guarantee.no_guarantee(unit="replace one", in_clear=histogram.columns, proof=proof)
+
+    def _check(self, histogram: object, *, dense: bool = False) -> None:
+        super()._check(histogram, dense=dense)
+        if isinstance(histogram, Histogram):
+            swap_costs(histogram.schema)  # refuses columns that cannot be compared
+            if self.records == "cells":
+                histogram.require_dense(owner="Swapping of cells")
 
     def _publish(self, histogram: Histogram, source: Source) -> Published:
         people = require_people(histogram, owner="Swapping")

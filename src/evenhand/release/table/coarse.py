@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.release.table.counting import cell_numbers, sum_by_cell, sum_counts
-from evenhand.release.table.histogram import Histogram
 from evenhand.schema import Column, Domain, Level
 
 if TYPE_CHECKING:
+    from evenhand.release.table.histogram import Histogram
     from evenhand.schema import Schema
     from evenhand.schema.levels import Coarsening
     from evenhand.schema.values import Value
@@ -89,7 +89,7 @@ def coarse_histogram(histogram: Histogram, generalization: Generalization, *, ow
     else:
         for name, rule in rules.items():
             merged = _merge_axis(merged, histogram.columns.index(name), rule)
-    return Histogram.of_stored(merged, schema, may_drop=histogram.may_drop)
+    return histogram.of_same_people(merged, schema, bound=None)
 
 
 def _merge_axis(counts: Any, axis: int, rule: Coarsening) -> Any:

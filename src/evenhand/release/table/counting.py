@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -106,9 +107,7 @@ def sum_counts(counts: NDArray[Any], axes: tuple[int, ...] | None = None) -> Any
 
 def checked_size(shape: Sequence[int], *, owner: str) -> int:
     """Return the number of cells of a table of this shape; refuse one that cannot be numbered."""
-    size = 1
-    for each in shape:
-        size *= each
+    size = math.prod(shape)
     if size > MOST_NUMBERED:
         raise LimitExceededError(
             f"{owner} would need {size:.3g} cells, more than the {MOST_NUMBERED:.3g} that can be numbered. "

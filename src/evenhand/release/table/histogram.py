@@ -33,7 +33,7 @@ from evenhand.release.table.frames import cells_frame, read_cells
 from evenhand.schema import Schema
 from evenhand.schema.text import visible
 from evenhand.schema.values import instance, shown
-from evenhand.table.encode import Table
+from evenhand.table.encode import Table, read_only
 from evenhand.table.lazy.combinations import lazy_frame
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Histogram:
     may_drop : tuple of str, optional
         The columns whose rules may have left people out, whether or not they did, and whether or not
         the table has the columns. Those of `schema` are added. Guarantees depend on it.
+    simulated : bool, default False
+        Whether a seed decided which rows of each person count. Such a table is not published.
 
     Notes
     -----
@@ -99,6 +101,7 @@ class Histogram:
     filled: NDArray[Any] | None = None
     bound: int | None = None
     may_drop: tuple[str, ...] = ()
+    simulated: bool = False
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,13 +125,13 @@ class Histogram:
             object.__setattr__(self, "counts", self._clip_to_bound(counts.reshape(self.shape)))
         else:
             cells, filled = checked_cells(self.cells, self.filled, self.size)
-            object.__setattr__(self, "cells", _read_only(cells))
+            object.__setattr__(self, "cells", read_only(cells))
             object.__setattr__(self, "filled", self._clip_to_bound(filled))
 
     def _clip_to_bound(self, counts: NDArray[Any]) -> NDArray[Any]:
         if self.bound is None or self.bound >= MOST_COUNT:  # which no count exceeds
-            return _read_only(counts)
-        return _read_only(np.minimum(counts, self.bound))
+            return read_only(counts)
+        return read_only(np.minimum(counts, self.bound))
 
     @classmethod
     def count(
@@ -184,22 +187,25 @@ class Histogram:
         chosen = _choose_columns(schema, columns, owner="Histogram.count")
         shape = _shape(chosen)
         size = checked_size(shape, owner="Histogram.count")
-        if isinstance(df, str | os.PathLike):
-            options: Any = {"source": source_from(rng), "file_format": file_format}
-            return cls.of_stored(count_file(df, chosen, shape, size, **options), chosen, bound=bound)
-        if isinstance(df, Table) and chosen.person is not None:
-            must_be = "a frame, whose rows of one person can be told apart"
-            raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="a Table")
         if isinstance(df, Table):
+            if chosen.person is not None:
+                must_be = "a frame, whose rows of one person can be told apart"
+                raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="a Table")
             _check_codes(df.schema, chosen)
-            codes = {name: df[name] for name in chosen.names}
-            table, dropping = Table(chosen, codes, weights=df.weights), df.schema.may_drop
-        elif (lazy := lazy_frame(df)) is not None:
+            table = Table(chosen, {name: df[name] for name in chosen.names}, weights=df.weights)
+            stored = count_rows(table, shape, size)
+            return cls.of_stored(stored, chosen, bound=bound, may_drop=df.schema.may_drop)
+        is_path = isinstance(df, str | os.PathLike)
+        if not is_path and (lazy := lazy_frame(df)) is not None:
             return cls.of_stored(count_lazy_rows(lazy, chosen, shape), chosen, bound=bound)
+        source = source_from(rng)
+        if is_path:
+            counted = count_file(df, chosen, shape, size, source=source, file_format=file_format)
         else:
-            rows = bound_rows(df, chosen, source=source_from(rng), owner="Histogram.count")
-            table, dropping = Table.encode(rows, chosen), chosen.may_drop
-        return cls.of_stored(count_rows(table, shape, size), chosen, bound=bound, may_drop=dropping)
+            rows = bound_rows(df, chosen, source=source, owner="Histogram.count")
+            counted = count_rows(Table.encode(rows, chosen), shape, size)
+        simulated = chosen.person is not None and source.simulated
+        return cls.of_stored(counted, chosen, bound=bound, simulated=simulated)
 
     @classmethod
     def of(
@@ -217,11 +223,8 @@ class Histogram:
         >>> Histogram.of([5, 3], schema).people
         8
         """
-        return cls(
-            schema=_choose_columns(schema, columns, owner="Histogram.of"),
-            counts=np.asarray(counts),
-            bound=bound,
-        )
+        chosen = _choose_columns(schema, columns, owner="Histogram.of")
+        return cls(schema=chosen, counts=np.asarray(counts), bound=bound)
 
     @classmethod
     def of_cells(
@@ -274,16 +277,23 @@ class Histogram:
         *,
         bound: int | None = None,
         may_drop: tuple[str, ...] = (),
+        simulated: bool = False,
     ) -> Histogram:
         """Make a table from all counts, or from the filled cells, kept as a table of its size is."""
+        traits: Any = {"schema": schema, "bound": bound, "may_drop": may_drop, "simulated": simulated}
         if isinstance(stored, Cells):
             size = checked_size(_shape(schema), owner="Histogram")
             if size > MOST_CELLS:
-                return cls(schema=schema, **stored._asdict(), bound=bound, may_drop=may_drop)
+                return cls(**stored._asdict(), **traits)
             counts = np.zeros(size, stored.filled.dtype)
             counts[stored.cells] = stored.filled
             stored = counts
-        return cls(schema=schema, counts=stored, bound=bound, may_drop=may_drop)
+        return cls(counts=stored, **traits)
+
+    def of_same_people(self, stored: NDArray[Any] | Cells, schema: Schema, *, bound: int | None) -> Histogram:
+        """Make a table of other cells from this one: who was left out, and how, stays as it is."""
+        dropped, simulated = self.may_drop, self.simulated
+        return Histogram.of_stored(stored, schema, bound=bound, may_drop=dropped, simulated=simulated)
 
     # --- what it is ----------------------------------------------------------------------------
 
@@ -310,8 +320,7 @@ class Histogram:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns that others may know too, in the order of the table."""
-        known = set(self.schema.quasi_identifiers)
-        return tuple(name for name in self.columns if name in known)
+        return tuple(self.columns[axis] for axis in self.split_columns()[0])
 
     @property
     def stored(self) -> NDArray[Any]:
@@ -362,7 +371,7 @@ class Histogram:
             codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
             sum_counts(self.stored)  # refuses sums that would wrap
             merged = sum_by_cell(cell_numbers([codes[axis] for axis in axes], _shape(chosen)), self.stored)
-        return Histogram.of_stored(merged, chosen, bound=bound, may_drop=self.may_drop)
+        return self.of_same_people(merged, chosen, bound=bound)
 
     def slice(self, values: Mapping[str, object]) -> Histogram:
         """Return the table of the other columns among those people who have these values.
@@ -372,7 +381,7 @@ class Histogram:
         values : mapping of str to value
             For each column the value, the label of a bin, or None for "other".
         """
-        places = {self._axis(name): self._code(name, value) for name, value in dict(values).items()}
+        places = dict(self._axis_and_code(name, value) for name, value in dict(values).items())
         rest = [name for axis, name in enumerate(self.columns) if axis not in places]
         if not rest:
             must_be, got = "values of some columns, with at least one column left", "values of all columns"
@@ -380,28 +389,24 @@ class Histogram:
         schema = self.schema.select(rest)
         if self.counts is not None:
             index = tuple(places.get(axis, slice(None)) for axis in range(len(self.shape)))
-            counts = self.counts[index]
-            return Histogram.of_stored(counts, schema, bound=self.bound, may_drop=self.may_drop)
+            return self.of_same_people(self.counts[index], schema, bound=self.bound)
         codes = np.unravel_index(self.cells, self.shape)  # type: ignore[arg-type]
         here = np.ones(len(codes[0]), np.bool_)
         for axis, code in places.items():
             here &= codes[axis] == code
         left = [codes[self.columns.index(name)][here] for name in rest]
         cells = Cells(cell_numbers(left, _shape(schema)), self.stored[here])
-        return Histogram.of_stored(cells, schema, bound=self.bound, may_drop=self.may_drop)
+        return self.of_same_people(cells, schema, bound=self.bound)
 
-    def _axis(self, name: str) -> int:
+    def _axis_and_code(self, name: str, value: object) -> tuple[int, int]:
         if name not in self.columns:
             raise ColumnNotFoundError(name, self.columns, place="in the table")
-        return self.columns.index(name)
-
-    def _code(self, name: str, value: object) -> int:
         column = self.schema[name]
         code = column.other_code if value is None else column.domain.find(value)
         if code is None:
             must_be = f"for column '{name}' a value of its domain ({column.domain.describe()})"
             raise InvalidParameterError("values", owner="Histogram.slice", must_be=must_be, got=shown(value))
-        return code
+        return self.columns.index(name), code
 
     # --- quasi-identifiers against the others --------------------------------------------------
 
@@ -420,7 +425,7 @@ class Histogram:
         counts = self.require_dense(owner="Histogram.as_matrix")
         inside, others = self.split_columns()
         rows = int(np.prod([self.shape[axis] for axis in others], dtype=np.int64))
-        return _read_only(np.transpose(counts, others + inside).reshape(rows, -1))
+        return read_only(np.transpose(counts, others + inside).reshape(rows, -1))
 
     def from_matrix(self, array: ArrayLike) -> Histogram:
         """Return a table of the same cells from a matrix laid out as :meth:`as_matrix` does."""
@@ -492,9 +497,3 @@ def _check_codes(coded: Schema, wanted: Schema) -> None:
 
 def _shape(schema: Schema) -> tuple[int, ...]:
     return tuple(column.size for column in schema)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.setflags(write=False)
-    return view

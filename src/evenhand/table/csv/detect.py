@@ -99,7 +99,7 @@ def _decode(start: bytes, encoding: str, *, is_whole: bool, errors: str = "") ->
 
 
 def _detect_delimiter(text: str, quote: str | None, *, is_whole: bool) -> str:
-    mark = re.escape(quote) if quote else r"\n"
+    mark = re.escape(quote or "\0")  # which no text file has
     header = re.match(rf"(?:[^{mark}\r\n]|{mark}[^{mark}]*{mark})*", text.lstrip("\r\n"))
     bare = re.sub(rf"{mark}[^{mark}]*{mark}", "", header[0] if header else "")
     there = [separator for separator in SEPARATORS if separator in bare]

@@ -185,3 +185,14 @@ def test_files_that_are_no_sums_are_refused(tmp_path):
 def test_a_sum_shows_no_counts():
     assert repr(Aggregate.of(REPORTS)) == "<sum of 4 reports of GRR(k=3, epsilon=1), simulated>"
     assert "GRR(k=3" in Aggregate.of(REPORTS)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("column", "privileged"), [("a", 9), (("a", "b"), 0), (("a", "b"), (0,)), (("a", "b"), (0, 9))]
+)
+def test_a_privileged_group_that_is_none_is_refused(column, privileged):
+    codes = {"a": np.arange(60) % 2, "b": np.arange(60) % 3}
+    reports = Independent({"a": GRR(2, 3), "b": GRR(3, 3)}).privatize(codes, rng=1)
+    counted = Aggregate.of(reports, outcome=np.arange(60) % 2, protected=["a", "b"])
+    with pytest.raises(InvalidParameterError, match="'privileged' parameter of group_rates must be"):
+        counted.group_rates(column, privileged=privileged)

@@ -9,12 +9,14 @@ import mpmath
 import numpy as np
 import pytest
 
+from evenhand.collect.joint.independent import Independent
 from evenhand.collect.kernels import subset as _kernels_subset
 from evenhand.collect.protocols import grr, subset
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy import feeding
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
 from unit._plain_kernels import compiled_or_plain, plain_copy
@@ -370,6 +372,16 @@ def test_a_matrix_of_a_huge_domain_is_refused_at_once(ask, monkeypatch):
     monkeypatch.setattr(math, "comb", None)
     with pytest.raises(LimitExceededError, match=r"2,147,483,647 rows and about 2\*\*1803\d+ columns"):
         getattr(SS(k=2**31 - 1, epsilon=1), ask)()
+
+
+@pytest.mark.parametrize("as_strategy", [False, True])
+def test_a_report_that_cannot_be_drawn_is_refused_before_a_ledger_is_charged(as_strategy, tmp_path):
+    ledger, huge = Ledger(tmp_path / "ledger.db", epsilon=20), SS(k=2**31 - 1, epsilon=15)
+    maker, codes = (Independent({"town": huge}), {"town": [0]}) if as_strategy else (huge, [0])
+    with pytest.raises(LimitExceededError):
+        maker.privatize(codes, ledger=ledger)
+
+    assert [entry.kind for entry in ledger.history()] == ["open"]
 
 
 def test_a_deck_of_a_huge_domain_is_refused_before_anything_is_drawn():

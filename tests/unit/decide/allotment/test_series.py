@@ -7,8 +7,10 @@ from evenhand.decide.allotment import series as allotment_series
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.allotment.moments import allotment_bias, allotment_variance, total_not_positive
 from evenhand.decide.allotment.noisy_total import build_noisy_shares, whole_weights
+from evenhand.decide.allotment.principal_values import reciprocal_mean
 from evenhand.decide.allotment.series import bias_series, variance_series
-from evenhand.decide.exact.noise_laws import even_moments
+from evenhand.decide.exact.noise_laws import even_moments, standard_cumulants
+from evenhand.decide.mitigate.sum_constraint import constrained_bias
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
@@ -194,6 +196,42 @@ def test_noise_that_is_nearly_always_zero_has_a_negligible_bias(law):
     assert 0 < bound.max() < 1e-20
     assert "negligible" in method
     assert chance <= 1e-25
+
+
+@pytest.mark.parametrize(
+    "law",
+    [DiscreteLaplace("1/60"), DiscreteLaplace("1/200"), DiscreteLaplace("1/800"), DiscreteGaussian("1/2000")],
+    ids=repr,
+)
+def test_noise_that_is_nearly_always_zero_ends_in_no_division_by_zero(law):
+    allotment, counts = Allotment([1, 2]), [30, 50]
+    variance = allotment_variance(allotment, counts, law)
+    clamped = [
+        figures(allotment, counts, law, post=[Nonnegative()])
+        for figures in (allotment_bias, allotment_variance)
+    ]
+    constrained = constrained_bias(allotment, counts, law, total=80)
+
+    assert variance.values.tolist() == [0, 0]
+    assert 0 < variance.error_bound.max() < 1e-20
+    assert all(abs(figures.values).max() < 1e-12 for figures in clamped)
+    assert abs(reciprocal_mean(30, law).excess) < 1e-25
+    assert constrained is None or abs(constrained[0]).max() < 1e-25
+
+
+def test_powers_of_a_narrow_bell_overflow_nothing():
+    """Forty places from 0 the mass is 0, and the power of the distance is infinite."""
+    assert np.isfinite(standard_cumulants(DiscreteGaussian("1/100"), 13)).all()
+
+
+def test_a_narrow_discrete_gaussian_has_its_bias():
+    """Its variance is far below the squared scale that bounds its tails by those of a Gaussian."""
+    noisy = build_noisy_shares(Allotment([1, 2]), [30, 50], DiscreteGaussian("1/50"))
+    values, bound, _ = allotment_bias(Allotment([1, 2]), [30, 50], DiscreteGaussian("1/50"))
+
+    second_order = noisy.shares * (noisy.reach**2).sum() - noisy.reach**2
+    assert values == pytest.approx(second_order, rel=1e-2, abs=0)
+    assert bound.max() < 1e-9 * abs(values).max()
 
 
 def test_noise_that_is_mostly_zero_still_has_its_series():

@@ -193,3 +193,12 @@ def test_all_signs_are_taken_once():
     assert taken | {tuple(-each for each in row) for row in taken} == every
     assert _signs(30).shape == (64, 30)
     assert set(np.unique(_signs(30))) == {-1.0, 1.0}
+
+
+@pytest.mark.parametrize("scale", ["1/360", "1/400", "1/800"])
+def test_noise_that_is_nearly_always_zero_ends_in_no_division_by_zero(scale):
+    """Its fourth moment is its variance, since it is 1 at most where it is not 0."""
+    approximation = second_order(shares_of(WEIGHTS), COUNTS, DiscreteLaplace(scale))
+
+    assert abs(approximation.bias).max() < 1e-100
+    assert approximation.error_bound.max() < 1e-100

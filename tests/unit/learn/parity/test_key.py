@@ -1,8 +1,10 @@
 """The key of a deployment: same person same number, kept apart, and never shown."""
 
 import copy
+import errno
 import hashlib
 import hmac
+import os
 import pickle
 import stat
 
@@ -92,6 +94,21 @@ def test_a_key_is_never_overwritten(tmp_path):
     assert PersonKey.load(path) == KEY
     with pytest.raises(UnwritableFileError, match="was not written"):
         KEY.save(tmp_path / "nowhere" / "a.key")
+
+
+def test_a_full_disk_leaves_no_half_of_a_key(tmp_path, monkeypatch):
+    """It would be in the way of the next attempt, since a key is never overwritten."""
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(UnwritableFileError, match="No space left"):
+            KEY.save(tmp_path / "new.key")
+    KEY.save(tmp_path / "new.key")
+
+    assert PersonKey.load(tmp_path / "new.key") == KEY
 
 
 def test_a_link_is_not_followed(tmp_path):

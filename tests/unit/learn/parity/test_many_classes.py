@@ -12,6 +12,7 @@ from evenhand.learn.parity.class_bounds import class_gap_bounds, class_limits
 from evenhand.learn.parity.inputs import read_settings
 from evenhand.learn.parity.table import PredictionTable, bound_gaps, find_rates, noisy_table
 from evenhand.privacy.guarantees.units import Unit
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import SeededSource
 from unit.learn._parity_cases import Column
 
@@ -197,3 +198,20 @@ def test_bounds_that_forget_the_noise_are_broken():
     gap, likely, _ = simulated_gaps((80, 60, 40), "1/20", 200, without_noise=True)
 
     assert (gap <= likely).mean() < 0.9
+
+
+@pytest.mark.parametrize(
+    ("classes", "groups", "given", "named"),
+    [(2, 2, {"confidence": 1.5}, "confidence"), (25, 1_000, {}, "groups")],
+    ids=["a confidence above 1", "too many groups times classes"],
+)
+def test_what_is_refused_is_refused_before_a_ledger_is_charged(tmp_path, classes, groups, given, named):
+    ledger, rows = Ledger(tmp_path / "ledger.db", epsilon=10), np.arange(2_000)
+    trained = Column().fit(rows[:, None], np.arange(classes))
+    model = ParityPostProcessor(
+        trained, epsilon=1, groups=list(range(groups)), held_out=True, ledger=ledger, **given
+    )
+    with pytest.raises(InvalidParameterError, match=f"'{named}' parameter of ParityPostProcessor"):
+        model.fit(rows[:, None] % classes, group=rows % groups)
+
+    assert [entry.kind for entry in ledger.history()] == ["open"]

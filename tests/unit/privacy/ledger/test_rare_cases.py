@@ -20,6 +20,13 @@ def _ledger(folder, **budget):
     return ledger
 
 
+@pytest.mark.parametrize("damage", ["", "{", "[" * 4096, '{"format": 1}', '{"format": 1, "format": 1}'])
+def test_a_damaged_anchor_is_refused_in_words(tmp_path, damage):
+    (tmp_path / "anchor").write_text(damage)
+    with pytest.raises(LedgerError, match="The anchor 'anchor' cannot be read or is damaged"):
+        Anchor.load(tmp_path / "anchor")
+
+
 def test_an_anchor_tells_the_newest_entry_where_another_process_was_quicker(tmp_path):
     """An anchor that tells an older one would let an older copy pass."""
     prepared, newest = Anchor("name", 1, "a" * 64), Anchor("name", 2, "b" * 64)

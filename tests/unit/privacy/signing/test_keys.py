@@ -80,7 +80,7 @@ def test_a_key_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
         raise OSError
 
     monkeypatch.setattr(keys.os, "fsync", full)
-    with pytest.raises(OSError):  # noqa: PT011 - of the disk
+    with pytest.raises(UnwritableFileError, match=r"^new.key was not written: the disk is full"):
         SigningKey.new().write(tmp_path / "new.key")
     monkeypatch.undo()
     write, calls = keys._write_new, []
@@ -92,7 +92,7 @@ def test_a_key_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
         write(place, written, mode=mode)
 
     monkeypatch.setattr(keys, "_write_new", fail_second)
-    with pytest.raises(OSError):  # noqa: PT011 - as above
+    with pytest.raises(OSError):  # noqa: PT011 - of the disk
         SigningKey.new().write(tmp_path / "new.key")
 
     assert list(tmp_path.iterdir()) == []

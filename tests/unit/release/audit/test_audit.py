@@ -13,6 +13,7 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy import Guarantee
 from evenhand.release.audit.audit import BANNER, audit_release
 from evenhand.release.mechanisms.noise import Laplace
+from evenhand.release.mechanisms.random_swapping import RandomSwapping, RecordSwapping
 from evenhand.release.mechanisms.swapping import Swapping
 from evenhand.release.postprocess import Nonnegative
 from evenhand.release.table.histogram import Histogram
@@ -200,6 +201,15 @@ class TestTables:
         assert audit_release(true(), Release(**made, suppressed=hidden)).overall.missing == 1
         assert audit_release(true(), Release(**made, suppressed=hidden, fill=0)).overall.missing == 0
         assert audit_release(true(), Release(**made, suppressed=hidden)).overall.hidden_people == 120
+
+    @pytest.mark.parametrize("mechanism", [Swapping(1), RandomSwapping(1), RecordSwapping(1)])
+    def test_cells_that_a_swapped_table_does_not_list_are_empty(self, mechanism):
+        """Swapping hides nobody: a cell that lost its people is zeroed, and the others are as they were."""
+        people = Histogram.of_cells([5, 70_000_000], [1, 1], WIDE.with_roles(quasi_identifiers="a"))
+        overall = audit_release(people, mechanism.release(people, rng=2)).overall
+
+        assert overall.missing == 0
+        assert overall.unchanged >= overall.cells - 4
 
     def test_columns_may_stand_in_another_order(self):
         """Tables are matched by name."""

@@ -1,6 +1,7 @@
 """The two k-anonymous mechanisms: what they promise, publish and get wrong."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -9,6 +10,7 @@ import pytest
 
 from evenhand.errors import GuaranteeError, InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantees.units import Trust
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import exp_bounds
 from evenhand.release.kanonymity.generalized import generalize
@@ -241,6 +243,16 @@ def test_the_printed_reconstruction_is_for_simulations():
     assert mechanism.release(_table(), rng=1).simulated
     with pytest.raises(InvalidParameterError, match="simulations only"):
         mechanism.release(_table())
+
+
+@pytest.mark.parametrize("mechanism", [KAnonymity(5), SampledKAnonymity(5, epsilon=1)])
+def test_the_printed_reconstruction_is_refused_before_a_ledger_is_charged(mechanism, tmp_path):
+    """The entry would say that nothing limits what was told, of a table that nobody got."""
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=1)
+    with pytest.raises(InvalidParameterError, match="simulations only"):
+        replace(mechanism, reconstruction="as_printed").release(_table(), ledger=ledger)
+
+    assert [entry.kind for entry in ledger.history()] == ["open"]
 
 
 def test_large_counts_are_not_sampled_one_by_one():

@@ -8,9 +8,11 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.privacy.guarantees.units import Trust, Unit
+from evenhand.privacy.ledger import Ledger
 from evenhand.release.mechanisms import swapping
 from evenhand.release.mechanisms.swapping import Swapping
 from evenhand.release.table.histogram import Histogram
+from evenhand.release.table.released import note_of
 from evenhand.schema import Column, Domain, Schema
 from unit.release._slow_swapping import small_table, swapped
 
@@ -83,8 +85,10 @@ def test_a_sparse_table_is_swapped_person_by_person(pairing):
     cells = np.sort(np.random.default_rng(3).choice(10**9, size=200, replace=False))
     filled = np.random.default_rng(4).integers(1, 4, 200)
     table = Histogram.of_cells(cells, filled, Schema(columns, quasi_identifiers=["a", "c"]))
-    made = Swapping("4/5", pairing).release(table, rng=1).histogram
+    release = Swapping("4/5", pairing).release(table, rng=1)
+    made = release.histogram
 
+    assert note_of(release)["cells_without_a_row"] == "zero"
     assert made.is_sparse
     assert made.cells.tolist() != table.cells.tolist()
     for margin in (["a", "c"], ["b"]):
@@ -96,6 +100,22 @@ def test_cells_of_a_sparse_table_are_too_many_to_swap():
     table = Histogram.of_cells([5], [1], Schema(columns, quasi_identifiers="a"))
     with pytest.raises(LimitExceededError, match="Swapping of cells needs every cell"):
         Swapping(1, records="cells").release(table, rng=1)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "sizes"),
+    [(Swapping(1, records="cells"), (1000, 1000, 1000)), (Swapping(1), (2**31 - 1, 2**19 - 1, 2**12 - 3))],
+    ids=["cells of a sparse table", "columns without a common multiple"],
+)
+def test_what_cannot_be_swapped_is_refused_before_a_ledger_is_charged(mechanism, sizes, tmp_path):
+    """The entry would say that nothing limits what was told, of a table that nobody got."""
+    columns = [Column(f"c{size}{place}", Domain.integers(0, size)) for place, size in enumerate(sizes)]
+    table = Histogram.of_cells([5], [1], Schema(columns, quasi_identifiers=columns[0].name))
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=1)
+    with pytest.raises(LimitExceededError):
+        mechanism.release(table, ledger=ledger)
+
+    assert [entry.kind for entry in ledger.history()] == ["open"]
 
 
 def test_nothing_is_guaranteed():

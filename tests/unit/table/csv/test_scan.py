@@ -83,6 +83,10 @@ def test_without_quoting_a_quotation_mark_is_text():
     assert read_csv(io.BytesIO(b'a,b\n1,x"y\n'), quote=None).to_pydict() == {"a": [1], "b": ['x"y']}
 
 
+def test_without_quoting_the_separator_is_that_of_the_header_alone():
+    assert read_csv(io.BytesIO(b"text\nx\na;b\n"), quote=None).to_pydict() == {"text": ["x", "a;b"]}
+
+
 @pytest.mark.parametrize("data", [b"a,b", b"a,b\n", b"a,b\r\n", b"\n\na,b\n\n\n"])
 def test_a_header_without_rows_is_a_table_without_rows(data):
     assert read_csv(io.BytesIO(data)).to_pydict() == {"a": [], "b": []}
