@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand._notes import Note as Remark
 from evenhand.report.page import Fact, Note, Section
-from evenhand.study.page.wording import delta_text, plain
+from evenhand.study.page.wording import delta_text, odds_factor, plain
 
 if TYPE_CHECKING:
     from evenhand.study.tasks.learn.reading import LearnReading
@@ -31,7 +31,7 @@ def promise_section(reading: LearnReading) -> Section:
     lead = say(
         "promise.lead",
         neighbours=say(f"promise.neighbours_{_neighbours(reading)}"),
-        factor=say(f"promise.factor{factor}", factor="" if factor else f"{math.exp(epsilon):,.3g}"),
+        factor=say(f"promise.factor{factor}", factor="" if factor else odds_factor(epsilon)),
         chance=say("promise.chance", **slots) if delta else "",
     )
     return Section(

@@ -61,6 +61,13 @@ def test_the_promise_is_said_for_the_neighbours_it_is_about():
     assert "by a factor too large to be a promise." in local
 
 
+@pytest.mark.parametrize(("epsilon", "factor"), [(0.2, "1.23"), (8, "2,981")])
+def test_the_factor_of_the_promise_is_never_rounded_down(epsilon, factor):
+    section = sections(page_of(made(usual, methods=["dp"], epsilons=(epsilon,))))["promise"]
+
+    assert f"by at most a factor of {factor} plus" in section.lead
+
+
 def test_a_domain_that_was_read_from_the_rows_is_not_covered():
     leak = "The domains of the columns were read from the rows, and that is a leak."
     page = page_of(made(usual, facts_notes=[Note("privacy", leak), "The study uses 500 of the rows."]))
