@@ -285,6 +285,18 @@ def test_captions_begin_with_what_the_bars_are(full, drawn):
             assert re.match(r"\*\*[^*]*no intervals\.\*\*", chart.caption)
 
 
+@pytest.mark.parametrize(
+    ("language", "start"),
+    [("en", "**One repeat, so there are no intervals"), ("de", "**Eine Wiederholung, also keine Intervalle")],
+)
+def test_a_table_of_one_repeat_speaks_of_no_interval(language, start, drawn):
+    page = page_of(made(by_setting({}), collect=FULL, repeats=1), language=language)
+    captions = [section(page, anchor).tables[0].caption for anchor in ("baselines", "fairer", "numbers")]
+
+    assert all(caption.startswith(start) for caption in captions)
+    assert not any("95" in caption or "  " in caption for caption in captions)
+
+
 # --- table ----------------------------------------------------------------------------------------
 
 
