@@ -89,9 +89,9 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     twins = rows.twins_of_target(known)
     if twins:
         known = replace(known, drop=(*known.drop, *twins))
-        shown = ", ".join(twins)
+        shown, gives = ", ".join(twins), "it gives" if len(twins) == 1 else "they give"
         reasons.append(
-            f"drop is '{shown}': it gives '{known.target}' away, and a model would use nothing else."
+            f"drop is '{shown}': {gives} '{known.target}' away, and a model would use nothing else."
         )
     return Guess(known, tuple(reasons))
 

@@ -222,8 +222,8 @@ def note_of(runs: int, left_out: int, *, error: float, why: str = "") -> str:
     if why:
         notes.append(why)
     if left_out:
-        total = runs + left_out
-        notes.append(f"{left_out} of {total} repeats have no value (not run, failed or undefined).")
+        repeats = f"{left_out} of {runs + left_out} repeats {'has' if left_out == 1 else 'have'}"
+        notes.append(f"{repeats} no value (not run, failed or undefined).")
     return " ".join(notes)
 
 

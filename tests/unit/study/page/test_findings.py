@@ -302,6 +302,12 @@ def test_cells_that_failed_or_were_not_run_are_counted():
     )
 
 
+def test_a_single_run_without_a_result_is_one():
+    results = made(against(BEFORE, BEFORE), missing={(setting(), 2)})
+
+    assert answers(results)[0].endswith(" 1 of 10 runs was not run, and this is missing from every number.")
+
+
 def test_measures_without_a_value_are_said_to_have_none():
     first, second, _ = answers(made(against(BEFORE, BEFORE), undefined=("acc", "sp_gap")))
 

@@ -91,7 +91,7 @@ def test_notes_say_what_would_be_misjudged(drawn):
 def test_cells_that_were_not_run_are_noted_without_a_kind_of_error(drawn):
     page = page_of(made(against(BEFORE, BEFORE), missing={(setting(), 0)}))
 
-    assert page.notes[1].text == "**1 of 10 runs was not run.** They are missing from every number."
+    assert page.notes[1].text == "**1 of 10 runs was not run.** It is missing from every number."
     assert page.meta == "Study: people.csv. 10 runs, 0 failed, 1 not run"
 
 
