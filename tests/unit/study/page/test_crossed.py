@@ -1,12 +1,15 @@
 """The map of crossed groups: its order, what it says of small groups, and what columns hide."""
 
+import math
+
 import pytest
 
 import evenhand as eh
+from evenhand.measure.disparities import Disparity
 from evenhand.report import render
 from evenhand.report.charts import groups_chart
 from evenhand.report.marks import Axis, Estimate, GroupRow
-from evenhand.study.page.crossed import crossed_section, rates_map
+from evenhand.study.page.crossed import GroupMap, crossed_section, rates_map
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.predictions.answers import answers as prediction_answers
 from evenhand.study.predictions.sections import groups_section
@@ -33,6 +36,15 @@ def test_a_small_group_has_an_interval_that_says_how_little_is_known():
     widths = {row.people: row.rate.high - row.rate.low for row in rows}
 
     assert widths[8.0] > 3 * widths[200.0]
+
+
+def test_columns_of_which_nothing_is_known_hide_nothing():
+    """Where no column by itself has groups of enough people, nobody can say that it shows no gap."""
+    gap = Disparity("selection_gap", 0.5, 0.4, 0.6, "selection")
+    unknown = Disparity("selection_gap", math.nan, math.nan, math.nan, "selection", reason="too_few")
+
+    assert not GroupMap((), {}, gap, {"sex": unknown}).is_hidden
+    assert not GroupMap((), {}, gap, {}).is_hidden
 
 
 @pytest.mark.parametrize(("after", "hidden"), [(LOW_LAST, True), ((0.2, 0.2, 0.8, 0.8), False)])
