@@ -248,6 +248,8 @@ def test_how_to_make_it_fairer_says_what_each_method_costs_whom():
     assert table.header[3:] == ["black\nchange, points", "white\nchange, points"]
     assert section.heading == "No other tested setting has a clearly smaller gap than DP + parity at ε = 1"
     assert "Not tried: Fermi, Fermi + parity and DP + projection." in section.notes[0].text
+    command = "evenhand audit learn --plan plan.toml --methods dp,dp+parity,"
+    assert f"To compare them on the same rows: {command}" in section.notes[0].text
 
 
 def test_a_method_that_is_not_private_is_no_remedy():
