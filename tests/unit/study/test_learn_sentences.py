@@ -349,6 +349,20 @@ def test_a_smaller_epsilon_that_costs_no_more_is_recommended_and_half_of_it_trie
     assert choice.action.endswith("--epsilon 1/2,1,3")
 
 
+def test_a_smaller_epsilon_whose_gap_may_be_much_wider_is_not_said_to_cost_no_more():
+    """That no wider gap is clear does not rule one out that is wider by more than two points."""
+
+    def unsure(setting, repeat):
+        numbers, groups = usual(setting, repeat, acc=0.84, sp_gap=0.2)
+        if setting.is_protected and setting.epsilon == 1:
+            numbers["sp_gap"] += (-0.06, 0.06, 0.0)[repeat % 3]
+        return numbers, groups
+
+    choice = answers(made(unsure, methods=["dp"], repeats=12), chosen="dp 3")[2]
+
+    assert "costs no more" not in choice
+
+
 def test_where_nobody_pays_a_smaller_epsilon_is_tried_next():
     def free(setting, repeat):
         return measures(0.85, 0.2, epsilon=None if setting.epsilon is None else float(setting.epsilon))
