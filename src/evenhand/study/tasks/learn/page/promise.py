@@ -62,10 +62,10 @@ def _facts(reading: LearnReading) -> list[Fact]:
     facts: dict[str, str] = {}
     if told:
         unit = told.get("unit", reading.task.unit)
-        many, rows = _many(reading), reading.results.facts.schema.rows_per_person
+        many, most = _many(reading), reading.results.facts.schema.rows_per_person
         unit = say(f"promise.facts.{_UNITS[unit]}{many}") if unit in _UNITS else unit
         trust = told.get("trust", "")
-        facts["neighbours"] = say(f"promise.facts.neighbours{many}", unit=unit, rows=rows)
+        facts["neighbours"] = say(f"promise.facts.neighbours{many}", unit=unit, rows=most)
         facts["trust"] = say(f"promise.facts.{trust}") if trust in {"central", "local"} else trust
     weight = reading.results.facts.schema.weight
     if weight is not None:
