@@ -64,9 +64,8 @@ def _ask(
     guessed = guess(opened, words, rows=rows)
     proposed = getattr(guessed.words, role) or ""
     default = ", ".join(proposed) if isinstance(proposed, tuple) else proposed
-    for reason in guessed.reasons:
-        if reason.startswith(f"{role} is "):
-            terminal.say("Guess", reason)
+    if role in guessed.by_role:
+        terminal.say("Guess", guessed.by_role[role])
     column = getattr(words, _OWNERS.get(role, ""), None) or _declared(opened, _OWNERS.get(role, ""))
     question = f"{role}, {ROLES[role]}"
     if column is not None and rows.is_amount(column):

@@ -69,7 +69,7 @@ def require_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
                 wrong_use(f"--{parameter} does not go with {name}. Hint: it belongs to {', '.join(takers)}.")
     parameters = _typed_parameters(name, typed)
     if "rho" in parameters and "delta" in parameters:
-        wrong_use("--rho and --delta contradict each other: rho says everything.")
+        wrong_use("--rho and --delta contradict each other: rho says everything. Hint: leave --delta out.")
     for parameter in MECHANISMS[name].defaults if name in MECHANISMS and "rho" not in parameters else ():
         if parameter in _MEANINGS and parameter not in parameters:
             wrong_use(f"--{parameter} is missing: {_MEANINGS[parameter]}.")

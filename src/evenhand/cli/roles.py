@@ -24,6 +24,7 @@ from evenhand.study.intake.setup import (
     set_up,
 )
 from evenhand.study.page.wording import counted, outcome_name
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.rows import sampled_sentence
 from evenhand.table.sample import LARGE_FILE_ROWS
 
@@ -248,27 +249,26 @@ def _ask_for(
         privileged=draft.privileged or ("" if len(draft.protected_columns) > 1 else "GROUP"),
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
     )
-    typed = {
-        role: shlex.quote(_joined(as_names(getattr(stand_in, role)))) for role in ROLES if role != "sensitive"
-    }
-    privileged = f" --privileged {typed['privileged']}" if stand_in.privileged else ""
+    target, positive, privileged = (
+        f"--{role} {shlex.quote(getattr(stand_in, role))}" for role in ("target", "positive", "privileged")
+    )
+    protected, sensitive, drop = (
+        f"--{role} {shlex.quote(typed_list(as_names(getattr(stand_in, role))))}"
+        for role in ("protected", "sensitive", "drop")
+    )
     example = " \\\n    ".join(
         [
             f"evenhand {command}",
-            f"--target {typed['target']} --positive {typed['positive']}",
-            f"--protected {typed['protected']}{privileged}",
-            *([f"--sensitive {shlex.quote(_joined(stand_in.sensitive))}"] if "sensitive" in needed else []),
-            *([f"--drop {shlex.quote(_joined(stand_in.drop))}"] if stand_in.drop else []),
+            f"{target} {positive}",
+            f"{protected} {privileged}" if stand_in.privileged else protected,
+            *([sensitive] if "sensitive" in needed else []),
+            *([drop] if stand_in.drop else []),
         ]
     )
     numbers = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
     columns = f"Columns: {quote_names(opened.names, most=60)}.\n"
     beside = f"{numbers if amount and not draft.positive else ''}{columns if 'COLUMN' in example else ''}"
     return f"{wanted} {problem}; type, for example (and check it):\n{example}\n{beside}".rstrip()
-
-
-def _joined(names: Sequence[str]) -> str:
-    return ",".join(f'"{name}"' if "," in name else name for name in names)
 
 
 def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:

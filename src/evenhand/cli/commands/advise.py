@@ -132,12 +132,12 @@ class AdviseCommand(TaskCommand):
 def _epsilons(most: float | None) -> list[str]:
     """Return the epsilons to try: the usual ones up to the largest that is accepted, and that one.
 
-    >>> _epsilons(None), _epsilons(1.5), _epsilons(0.2)
-    (['0.5', '1', '2', '4'], ['0.5', '1', '1.5'], ['0.2'])
+    >>> _epsilons(None), _epsilons(1.5), _epsilons(0.1234567)
+    (['0.5', '1', '2', '4'], ['0.5', '1', '1.5'], ['0.1234567'])
     """
     if most is None:
         return list(CollectTask.audit_epsilons)
-    return [*(epsilon for epsilon in CollectTask.audit_epsilons if float(epsilon) < most), f"{most:g}"]
+    return [*(epsilon for epsilon in CollectTask.audit_epsilons if float(epsilon) < most), f"{most:.15g}"]
 
 
 build = AdviseCommand().build

@@ -16,12 +16,13 @@ from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.refusals import refuse_overwritten
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
-from evenhand.privacy.ledger import Amount, Entry, Ledger, Total, export_ledger, find_ledger, import_ledger
+from evenhand.privacy.ledger import Amount, Entry, Ledger, export_ledger, find_ledger, import_ledger
 from evenhand.privacy.ledger.budget import PERIODS
 from evenhand.privacy.rational import decimal_text
 from evenhand.report import write
 from evenhand.study.budget.page import build_budget_page
 from evenhand.study.budget.reading import BudgetReading
+from evenhand.study.page.wording import counted
 
 EXAMPLE = """\
   evenhand ledger init ledger.db --epsilon 1 --delta 1e-6 --people "respondents of 2026"
@@ -110,14 +111,16 @@ def show(
     terminal.fact("Budget", f"{budget.amount}{_per(opened)}, unit '{budget.unit}'")
     if budget.people:
         terminal.fact("People", budget.people)
-    terminal.fact("Spent", f"{total.spent}, in {_counted(total)}{when}")
+    terminal.fact("Spent", f"{total.spent}, in {counted(total.charges, 'charge')}{when}")
     for composition in tighter:
         terminal.fact("", str(composition))
     terminal.fact("Left", f"{total.remaining}{when}")
     for purpose, amount in list(by_purpose.items())[:_MOST_PURPOSES]:
         terminal.fact("For", f"{purpose}: {amount if any(amount) else 'no epsilon or delta'}")
     if len(by_purpose) > _MOST_PURPOSES:
-        others = f"{len(by_purpose) - _MOST_PURPOSES:,} purposes that cost less"
+        others = counted(
+            len(by_purpose) - _MOST_PURPOSES, "purpose that costs less", "purposes that cost less"
+        )
         terminal.fact("", f"and {others}; --json and --html have all")
     written = {} if html is None else _write_page(terminal, opened, html, open_page=open_page and not as_json)
     terminal.object(
@@ -195,8 +198,8 @@ def verify(file: File = None, *, anchor: AnchorFile = None, as_json: shared.AsJs
     terminal, opened = Terminal(as_json=as_json), _open(file, anchor)
     entries = opened.verify()
     head = opened.history()[-1].hash
-    counted = "1 entry" if entries == 1 else f"{entries:,} entries"
-    terminal.fact("Whole", f"{counted}, each fits the one before, and the anchor fits the last: {head}")
+    count = counted(entries, "entry", "entries")
+    terminal.fact("Whole", f"{count}, each fits the one before, and the anchor fits the last: {head}")
     terminal.object({"command": "ledger", "entries": entries, "head": head, "exit": 0})
 
 
@@ -298,10 +301,6 @@ def _described(opened: Ledger) -> dict[str, Any]:
 
 def _per(opened: Ledger) -> str:
     return f" per {opened.budget.period}" if opened.budget.period else ""
-
-
-def _counted(total: Total) -> str:
-    return "1 charge" if total.charges == 1 else f"{total.charges:,} charges"
 
 
 def _amounts(amount: Amount) -> dict[str, str]:

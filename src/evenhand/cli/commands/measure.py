@@ -47,6 +47,7 @@ from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.page import build_page
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.predictions.sections import added_text, say_undefined
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
 
@@ -158,15 +159,15 @@ def measure(  # noqa: PLR0913 - one option each
     report_reading(terminal, opened)
     refuse_empty_table(opened)
     audit = _audit(opened, typed, chosen, parsed)
-    files = _write(terminal, audit, opened, typed, form)
-    _show(terminal, audit, _next_command(audit, opened, typed))
+    command = _next_command(audit, opened, typed)
+    files = _write(terminal, audit, typed, form, command)
+    _show(terminal, audit, command)
     code = _exit_code(audit) if check else 0
     terminal.files({word: shorten_path(path) for word, path in files.items()})
     paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
-    sentences = [str(answer) for answer in answers(audit)]
-    terminal.object(
-        {"command": "measure", "answers": sentences, **audit.to_dict(), "files": paths, "exit": code}
-    )
+    sentences = [str(answer) for answer in answers(audit, command=command)]
+    told = {"command": "measure", "answers": sentences, "next": [command] if command else []}
+    terminal.object({**told, **audit.to_dict(), "files": paths, "exit": code})
     if open_page and "Report" in files and not as_json:
         typer.launch(str(files["Report"].resolve()))
     raise typer.Exit(code)
@@ -310,7 +311,7 @@ def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any])
     if positive is None:
         values = opened.frame.column(typed["outcome"]).unique().drop_null().to_pylist()
         positive = next((str(value) for value in values if value in {1, "1"}), "1")
-    names = ",".join(f'"{name}"' if "," in name else name for name in columns)
+    names = typed_list(columns)
     privileged = []
     if len(columns) == 1:
         label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
@@ -318,7 +319,7 @@ def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any])
     words = ["evenhand", "audit", "learn", typed["data"], *repeat_options(typed),
              "--target", typed["outcome"], "--positive", positive, "--protected", names,
              *privileged, "--methods", "plain,plain+parity",
-             *(["--drop", ",".join(used)] if used else [])]  # fmt: skip
+             *(["--drop", typed_list(used)] if used else [])]  # fmt: skip
     return shlex.join(words)
 
 
@@ -350,13 +351,13 @@ def _again(typed: dict[str, Any]) -> str:
     words += [word for rule in typed["rules"] or () for word in ("--rule", rule)]
     words += [word for name in typed["measures"] or () for word in ("--measure", name)]
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
-    words += ["--level", f"{typed['level']:g}"] if typed["level"] != 0.95 else []
+    words += ["--level", f"{typed['level']:.15g}"] if typed["level"] != 0.95 else []
     words += ["--unwanted"] if typed["unwanted"] else []
     return shlex.join(words)
 
 
 def _write(
-    terminal: Terminal, audit: PredictionAudit, opened: Opened, typed: dict[str, Any], form: str
+    terminal: Terminal, audit: PredictionAudit, typed: dict[str, Any], form: str, command: str
 ) -> dict[str, Path]:
     out = typed["out"]
     if form == "json":
@@ -366,8 +367,7 @@ def _write(
             file.write(f"{text}\n".encode())
         return {"Numbers": out}
     try:
-        following = _next_command(audit, opened, typed)
-        write(build_page(audit, command=_again(typed), next_command=following), out)
+        write(build_page(audit, command=_again(typed), next_command=command), out)
     except MissingExtraError as error:
         terminal.warn(f"No page was written. {error}")
         return {}

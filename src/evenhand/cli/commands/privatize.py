@@ -155,9 +155,11 @@ def privatize(  # noqa: PLR0913 - one option each
     terminal = Terminal(as_json=as_json, quiet=quiet)
     asked = typed_format(locals())
     if only_reports and keep:
-        wrong_use("--only-reports and --keep contradict each other.")
+        wrong_use("--only-reports and --keep contradict each other. Hint: leave one of them out.")
     if declared_only and (only_reports or keep):
-        wrong_use("--declared-only contradicts --only-reports and --keep, which say it already.")
+        wrong_use(
+            "--declared-only contradicts --only-reports and --keep, which say it already. Hint: leave it out."
+        )
     refuse_empty({"--columns": columns})
     refuse_empty({"--keep": keep}, hint="--only-reports passes nothing on in the clear.")
     _refuse_early(source, out, epsilon, overwrite=overwrite or resume)
@@ -260,7 +262,9 @@ def read_outcomes(
             wrong_use(f"{' and '.join(options)}: only --protocol optimal takes them.")
         return None
     if path is not None and typed:
-        wrong_use("--outcomes and --weights or --rates contradict each other.")
+        wrong_use(
+            "--outcomes and --weights or --rates contradict each other. Hint: leave out one or the other."
+        )
     if path is None and len(typed) != 2:
         wrong_use(_NEEDED)
     if path is not None:

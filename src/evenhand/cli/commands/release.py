@@ -43,6 +43,7 @@ from evenhand.study.intake.setup import column_named
 from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.claims import rounded_up
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.parts import find_parts, names_several, would_be_read
@@ -333,7 +334,7 @@ def _instead(published: Release, typed: dict[str, Any]) -> str:
     )
     options: dict[str, object] = {
         "--schema": typed["schema"],
-        "--columns": ",".join(f'"{name}"' if "," in name else name for name in published.histogram.columns),
+        "--columns": typed_list(published.histogram.columns),
         "--mechanism": "laplace" if threshold is None else "thresholded-laplace",
         "--epsilon": _USUAL_EPSILON,
         "--threshold": threshold,

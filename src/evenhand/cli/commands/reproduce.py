@@ -16,6 +16,7 @@ from evenhand.cli.terminal.console import Column, Terminal
 from evenhand.cli.terminal.ending import FAILED, stop_code
 from evenhand.cli.terminal.progress import follow_study
 from evenhand.papers.paper import read_designs
+from evenhand.study.page.wording import counted
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import ClaimRow
@@ -117,7 +118,7 @@ def _show(terminal: Terminal, paper: str, reproduction: Reproduction, folder: Pa
     for name, why in reproduction.missing.items():
         terminal.warn(f"{name} was not run. {why}")
     if failed:
-        terminal.warn(f"{failed:,} runs failed; claims are checked with the others.")
+        terminal.warn(f"{counted(failed, 'run')} failed; claims are checked with the others.")
     terminal.files({word: str(path) for word, path in files.items()})
     raise typer.Exit(code)
 

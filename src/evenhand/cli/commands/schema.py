@@ -192,7 +192,11 @@ def _check(terminal: Terminal, typed: dict[str, Any]) -> None:
             width=9,
         )
     count = len({misfit.column for misfit in problems})
-    fits = "The schema fits the file." if not count else f"{count} of {len(declared)} columns do not fit."
+    fits = (
+        "The schema fits the file."
+        if not count
+        else f"{count} of {len(declared)} columns {'does' if count == 1 else 'do'} not fit."
+    )
     terminal.sentence(fits)
     if declared.inferred:
         terminal.warn(f"Read from rows, and not declared: {quote_names(declared.inferred)}.")

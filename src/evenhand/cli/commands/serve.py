@@ -37,7 +37,10 @@ def serve(
     It listens on this machine alone. The address that it prints opens it once, in one browser.
     """
     if folder is not None and report is not None:
-        wrong_use("--folder and --report contradict each other: a finished study is only shown.")
+        wrong_use(
+            "--folder and --report contradict each other: a finished study is only shown. "
+            "Hint: leave one of them out."
+        )
     if find_spec("shiny") is None:
         raise MissingExtraError("shiny", feature="The workbench", extra="app")
     from evenhand.app import server  # noqa: PLC0415 - Shiny, which other commands do without

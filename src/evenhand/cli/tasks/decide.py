@@ -216,11 +216,17 @@ def _refuse_contradictions(typed: dict[str, Any]) -> None:
             "Hint: where money follows, give --allot, or --count and --weight."
         )
     if typed["rule"] is not None and money:
-        wrong_use(f"--rule and {', '.join(money)} contradict each other: a rule divides no money.")
+        wrong_use(
+            f"--rule and {', '.join(money)} contradict each other: a rule divides no money. "
+            "Hint: leave out one or the other."
+        )
     if typed["rule"] is None and typed["touches"] is not None:
-        wrong_use("--touches belongs to --rule: money follows one count.")
+        wrong_use("--touches belongs to --rule: money follows one count. Hint: leave it out.")
     if typed["allot"] is not None and typed["weight"] is not None:
-        wrong_use("--allot and --weight contradict each other: the formula has the weight in it.")
+        wrong_use(
+            "--allot and --weight contradict each other: the formula has the weight in it. "
+            "Hint: leave --weight out."
+        )
 
 
 def _check_rule(inputs: Sequence[str], known: Sequence[str]) -> None:

@@ -204,7 +204,10 @@ def _build_task(schema: Schema, typed: dict[str, Any], columns: tuple[str, ...])
         mechanism.name for mechanism in mechanisms if MECHANISMS[mechanism.name].needs_quasi_identifiers
     ]
     if needing and not schema.quasi_identifiers:
-        message = f"--quasi is missing: {quote_names(needing)} treat apart the columns that others may know."
+        treat = "treats" if len(needing) == 1 else "treat"
+        message = (
+            f"--quasi is missing: {quote_names(needing)} {treat} apart the columns that others may know."
+        )
         wrong_use(f"{message} Columns: {quote_names(columns)}.")
     trains = trains_model(schema)
     if typed["target"] is not None and not trains:

@@ -28,7 +28,7 @@ def refuse_empty(lists: Mapping[str, Any], *, hint: str = "leave it out, or say 
 def refuse_missing_schema(path: Path | None, *, infer: bool) -> None:
     """Refuse rows whose values nobody declared, unless they are to be read from the rows themselves."""
     if path is not None and infer:
-        wrong_use("--schema and --infer-schema contradict each other.")
+        wrong_use("--schema and --infer-schema contradict each other. Hint: leave one of them out.")
     if path is None and not infer:
         wrong_use(
             "--schema is missing: a file that declares the values each column may have, from a code list or "

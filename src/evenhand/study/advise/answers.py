@@ -22,6 +22,7 @@ from evenhand.study.page.wording import is_exactly_zero, plain
 from evenhand.study.tasks.collect.answers import telling_columns
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
 from evenhand.study.tasks.shared.classifier import LITTLE
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _without(reading: CollectReading, limits: Limits, names: Sequence[str], fold
     data = _typed_path(reading)
     if folder is None or not data:
         return ""
-    dropped = ",".join(f'"{name}"' if "," in name else name for name in names)
+    dropped = typed_list(names)
     words = ["evenhand", "advise", data, "--schema", f"{folder}/schema.toml", "--drop", dropped]
     return f"{shlex.join([*words, '--out', f'{folder}-again'])}{limits.typed}"
 

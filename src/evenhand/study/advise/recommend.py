@@ -121,13 +121,13 @@ class Limits:
     def typed(self) -> str:
         """The limits as options of a command.
 
-        >>> Limits(max_gap=0.1, epsilon=2).typed
-        ' --max-gap 0.1 --epsilon 2'
+        >>> Limits(max_gap=0.1, epsilon=2.1234567).typed
+        ' --max-gap 0.1 --epsilon 2.1234567'
         """
         asked = {
             "max-gap": self.max_gap, "max-accuracy-loss": self.max_accuracy_loss, "epsilon": self.epsilon
         }  # fmt: skip
-        return "".join(f" --{name} {float(value):g}" for name, value in asked.items() if value is not None)
+        return "".join(f" --{name} {float(value):.15g}" for name, value in asked.items() if value is not None)
 
 
 @dataclass(frozen=True)

@@ -109,12 +109,12 @@ def _bounded_answer(reading: BudgetReading) -> Answer:
     say, unbounded = reading.sentences.say, reading.total.unbounded
     if unbounded:
         few = len(unbounded) <= _MOST_NAMED
-        named = [say("words.has", number=number) for number in unbounded] if few else []
-        told = named or [say("words.have", count=f"{len(unbounded):,}")]
-        return reading.sentences.answer("answer.unbounded", entries=told)
+        named = [say("words.entry", number=number) for number in unbounded] if few else []
+        told = named or [say("words.entries", count=len(unbounded))]
+        return reading.sentences.answer("answer.unbounded", entries=told, count=len(unbounded))
     retired = [say("words.entry", number=number) for number in reading.retired]
     if retired:
-        return reading.sentences.answer("answer.retired", entries=retired)
+        return reading.sentences.answer("answer.retired", entries=retired, count=len(retired))
     return reading.sentences.answer("answer.bounded")
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Parts = Sequence[tuple[str, Amount, bool]]
 
+_ALTS = {"heading_fits": "alt", "heading_refused": "alt_refused"}
+
 
 def publishing_section(reading: BudgetReading, guarantee: Guarantee | None, *, setting: str) -> Section:
     """Return what a release with this guarantee would spend, what is left, and the ledger in pictures.
@@ -55,7 +57,7 @@ def publishing_section(reading: BudgetReading, guarantee: Guarantee | None, *, s
     parts = [(say("bar_spent"), reading.total.spent, False)]
     parts += [] if charge is None else [(say("bar_cost", setting=setting), charge, True)]
     parts.append((say("bar_left" if key == "heading_fits" else "bar_left_now"), left, False))
-    alt = say("alt", spent=reading.amount(reading.total.spent), **told)
+    alt = say(_ALTS.get(key, "alt_none"), spent=reading.amount(reading.total.spent), **told)
     charts = [_parts_chart(reading, parts, alt=alt), time_chart(reading), *purposes_chart(reading)]
     return Section(
         heading=say(key, **told),

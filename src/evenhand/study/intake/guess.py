@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +37,18 @@ class Guess:
     ----------
     words : RoleOptions
         What was given, with what could be guessed added to it.
-    reasons : tuple of str
+    by_role : dict of str to str
         A sentence for each role that was guessed. They name values, so they are for the person whose data it
         is.
     """
 
     words: RoleOptions
-    reasons: tuple[str, ...] = ()
+    by_role: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The sentences, in the order of the roles."""
+        return tuple(self.by_role.values())
 
 
 def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None = None) -> Guess:
@@ -74,7 +79,7 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     rows = rows or read_rows(opened, given)
-    reasons: list[str] = []
+    reasons: dict[str, str] = {}
     known = _declared(opened, given)
     for role in ROLES:
         if getattr(known, role):
@@ -85,15 +90,14 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
             change: dict[str, Any] = {role: value}
             known = replace(known, **change)
             shown = ", ".join(value) if isinstance(value, tuple) else value
-            reasons.append(f"{role} is '{shown}': {why}.")
+            reasons[role] = f"{role} is '{shown}': {why}."
     twins = rows.twins_of_target(known)
     if twins:
         known = replace(known, drop=(*known.drop, *twins))
-        shown = ", ".join(twins)
-        reasons.append(
-            f"drop is '{shown}': it gives '{known.target}' away, and a model would use nothing else."
-        )
-    return Guess(known, tuple(reasons))
+        shown, gives = ", ".join(twins), "it gives" if len(twins) == 1 else "they give"
+        why = f"{gives} '{known.target}' away, and a model would use nothing else"
+        reasons["drop"] = f"drop is '{shown}': {why}."
+    return Guess(known, reasons)
 
 
 def _declared(opened: Opened, given: RoleOptions) -> RoleOptions:

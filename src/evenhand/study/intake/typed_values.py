@@ -29,12 +29,13 @@ def value_of(domain: Domain, text: str) -> Value | None:
     ' Male'
     >>> value_of(Domain.categorical([0.0, 1.0]), "1")
     1.0
-    >>> value_of(Domain.categorical([False, True]), "yes") is None
-    True
+    >>> value_of(Domain.categorical([False, True]), "yes"), value_of(Domain.integers(0, 9), "1.7")
+    (None, None)
     """
     number = _number(text)
     if domain.kind == "integers":
-        return int(number) if number is not None and domain.find(int(number)) is not None else None
+        whole = None if number is None or not number.is_integer() else int(number)
+        return None if whole is None or domain.find(whole) is None else whole
     values: Sequence[Value] = domain.values if domain.kind == "categorical" else tuple(domain.labels)
     ways_to_be_meant: tuple[Callable[[Value], bool], ...] = (
         lambda value: str(value) == text,

@@ -14,6 +14,7 @@ sentence is true and gives its numbers; the file says it. A translation is one m
 ``{x:range}``          limits of a share in percent: ``80.1 to 81.1``
 ``{n:count}``          a whole number: ``1,203``
 ``{n:of run|runs}``    a whole number with its noun: ``1 run``, ``12 runs``
+``{n:word is|are}``    the word that agrees with a whole number, without the number
 ``{x:number 2}``       a number with so many digits
 ``{names:and}``        a list: ``a, b and c``; ``{names:or}`` joins by *or*
 ``{e:epsilon}``        ``ε = 0.5``
@@ -135,8 +136,11 @@ class Catalogue(Formatter):
         return in_language(f"{value:,.0f}")
 
     def _of(self, value: int, nouns: str) -> str:
-        one, _, many = nouns.partition("|")
-        return f"{self._count(value)} {one if value == 1 else many}"
+        return f"{self._count(value)} {self._word(value, nouns)}"
+
+    def _word(self, value: int, words: str) -> str:
+        one, _, many = words.partition("|")
+        return one if value == 1 else many
 
     def _and(self, words: Any, most: str = "") -> str:
         return listed(list(words), most=int(most or 6))

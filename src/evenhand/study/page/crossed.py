@@ -60,8 +60,8 @@ class GroupMap:
             return False
         known = [margin for margin in self.margin_gaps.values() if not margin.reason]
         if self.gap.is_ratio:
-            return all(self.gap.high < margin.value for margin in known)
-        return all(self.gap.low > margin.value for margin in known)
+            return bool(known) and all(self.gap.high < margin.value for margin in known)
+        return bool(known) and all(self.gap.low > margin.value for margin in known)
 
 
 def order_rows(rows: Sequence[GroupRow], *, worst_is_high: bool = False) -> tuple[GroupRow, ...]:

@@ -53,7 +53,7 @@ def small_print(reading: Reading, rest: str, always: str = "") -> str:
     """Return the caption of a table whose cells have an interval below their value."""
     key = f"caption.small_print{'_one_repeat' * (reading.repeats == 1)}"
     slots = {"repeats": reading.repeats_words, "level": LEVEL, "rest": rest, "always": always}
-    return reading.sentences.say(key, **slots).strip()
+    return reading.sentences.say(key, **slots).strip().replace("  ", " ")
 
 
 # --- tables ---------------------------------------------------------------------------------------

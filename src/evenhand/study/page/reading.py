@@ -205,22 +205,20 @@ class Reading:
         if largest > _LARGE_EPSILON:
             rest = self.large_epsilon_words(largest)
             said.append(Note("warn", say("head.large_epsilon", most=_LARGE_EPSILON, rest=rest)))
-        if missing := self.missing_cells():
-            failed = {each.failure.kind for each in self.results.failures if each.failure is not None}
-            kinds = [plain(kind) for kind in sorted(failed)]
-            why = say("head.missing_kinds", kinds=kinds) if kinds else ""
-            said.append(Note("bad", say("head.missing", missing=missing, why=why)))
+        kinds = sorted({plain(cell.failure.kind) for cell in self.results.failures if cell.failure})
+        why = say("head.missing_kinds", kinds=kinds) if kinds else ""
+        if missing := self.missing_words("head.missing", why=why):
+            said.append(Note("bad", missing))
         if self.repeats == 1 and self.needs_repeats:
             said.append(Note("warn", say("head.one_repeat", more=say("head.more_repeats"))))
         return said + self.further_notes()
 
-    def missing_cells(self) -> str:
-        """Return how many runs have no result, without a full stop; an empty text if all have one."""
-        failed, missing = len(self.results.failures), len(self.results.missing)
-        slots = {"failed": failed, "missing": missing, "total": len(self.results.outcomes) + missing}
-        keys = ["failed"] if failed else []
-        keys += [f"not_run_{'one' if missing == 1 else 'many'}"] if missing else []
-        return listed([self.sentences.say(f"study.{key}", **slots) for key in keys])
+    def missing_words(self, key: str, **slots: str) -> str:
+        """Return the sentence of a key on the runs without a result; an empty text if all have one."""
+        say, failed, missing = self.sentences.say, len(self.results.failures), len(self.results.missing)
+        counts = {"failed": failed, "missing": missing, "total": len(self.results.outcomes) + missing}
+        told = [say(f"study.{state}", **counts) for state in ("failed", "missing") if counts[state]]
+        return say(key, missing=listed(told), count=failed + missing, **slots) if told else ""
 
     def study_line(self) -> str:
         """Return the line at the head: which study, how many runs, and how many failed."""

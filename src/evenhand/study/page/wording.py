@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
-from evenhand.report.words import clean, interval_of, number
+from evenhand.report.words import clean, epsilon_of, interval_of, number
 from evenhand.schema.crossing import BETWEEN_VALUES
 from evenhand.schema.text import is_bare
 from evenhand.study.results.estimates import Estimated
@@ -214,6 +214,19 @@ def delta_text(delta: float) -> str:
     power = rounded.adjusted()
     raised = "".join(_RAISED[int(figure)] for figure in str(-power))
     return f"{rounded.scaleb(-power):.1f}\u00a0×\u00a010⁻{raised}"
+
+
+def odds_factor(epsilon: float) -> str:
+    """Return e to the epsilon, rounded up.
+
+    >>> odds_factor(1), odds_factor(10), odds_factor(50)
+    ('2.72', '22,027', 'e^50')
+    """
+    if epsilon > 20:
+        return f"e^{epsilon_of(epsilon)}"
+    factor = math.exp(epsilon)
+    shown = f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
+    return in_language(shown)
 
 
 _NONE = 0.00005  # what four digits show as zero

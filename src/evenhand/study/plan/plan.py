@@ -229,7 +229,7 @@ def _read_parts(document: dict[str, Any], folder: Path | None) -> dict[str, Any]
     _refuse_old_form(document)
     _refuse_unknown_fields(document, ("format", *_PLAIN, *_TABLES), prefix="")
     if "format" not in document:
-        refuse_field("format", "is missing.")
+        refuse_field("format", f"is missing. Hint: begin the file with format = {_FORMAT}.")
     if type(version) is not int:
         refuse_field("format", f"must be {_FORMAT}, the only format there is.")
     parts: dict[str, Any] = {key: document[key] for key in _PLAIN if key in document}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _UNPROTECTED = Setting()
 _ANYTHING = (-math.inf, math.inf)
+_COMPUTED_ONCE = "It was computed once and nothing was repeated: no interval."
 
 
 @dataclass(frozen=True)
@@ -204,26 +205,28 @@ def estimated(
     runs = int(mean.runs)
     left_out = len(values) - runs
     why = "" if kind == "student" else why_no_interval(spread, runs, error=error)
-    note = note_of(runs, left_out, error=error, why=why)
+    note = note_of(runs, left_out, error=error, why=why, is_exact=results.plan.task.is_exact)
     if runs < 2 or why:
         return Estimated(value, None, None, runs, left_out, level, kind, error if runs > 1 else None, note)
     return Estimated(value, low, high, runs, left_out, level, kind, error, note)
 
 
-def note_of(runs: int, left_out: int, *, error: float, why: str = "") -> str:
+def note_of(runs: int, left_out: int, *, error: float, why: str = "", is_exact: bool = False) -> str:
     """Return what a reader must know about a mean of so many runs; `why` says why it has no interval."""
     if not runs:
         return "It has no defined value in any repeat."
     notes = []
-    if runs == 1:
+    if runs == 1 and is_exact:
+        notes.append(_COMPUTED_ONCE)
+    elif runs == 1:
         notes.append("There is a single repeat, so nothing is known about the spread: no interval.")
     elif error == 0:
         notes.append("All repeats gave the same value.")
     if why:
         notes.append(why)
     if left_out:
-        total = runs + left_out
-        notes.append(f"{left_out} of {total} repeats have no value (not run, failed or undefined).")
+        repeats = f"{left_out} of {runs + left_out} repeats {'has' if left_out == 1 else 'have'}"
+        notes.append(f"{repeats} no value (not run, failed or undefined).")
     return " ".join(notes)
 
 
@@ -242,6 +245,8 @@ class Comparison:
         The mean difference and its interval.
     words : str
         The measure in a few words, as inside a sentence; by default its name.
+    is_exact : bool
+        Whether the study computes its results and does not draw them.
     """
 
     a: Setting
@@ -249,6 +254,7 @@ class Comparison:
     measure: str
     estimate: Estimated
     words: str = ""
+    is_exact: bool = False
 
     @property
     def difference(self) -> float:
@@ -286,6 +292,8 @@ class Comparison:
         repeats = f"{self.pairs} paired repeat{'' if self.pairs == 1 else 's'}"
         if change.low is None or change.high is None:
             differs = f"{both}, the {measure} differs by {change.value:+.4f} in {repeats}"
+            if self.is_exact:
+                return f"{both}, the {measure} differs by {change.value:+.4f}. {change.note}"
             if self.pairs > 1:
                 return f"{differs}, which may be chance. {change.note}"
             return f"{differs}; a single pair has no interval, so this may be chance."
@@ -325,4 +333,5 @@ def compare(
     )
     name = measure_named(measure, results.arrays.measures, parameter="measure", owner=owner)
     change = paired_change(results, first, name, against=second, level=level, kind=kind)
-    return Comparison(first, second, name, change, results.plan.task.measure(name).words)
+    task = results.plan.task
+    return Comparison(first, second, name, change, task.measure(name).words, task.is_exact)

@@ -190,6 +190,7 @@ def long_columns(summary: Summary) -> dict[str, Any]:
             why=""
             if summary.kind == "student"
             else why_no_interval(summary.task.measure(name).spread, int(runs), error=float(error)),
+            is_exact=summary.task.is_exact,
         )
         for runs, error, name in zip(value[4], value[1], measures, strict=True)
     ]

@@ -83,10 +83,12 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def lost(cell: Cell, *, code: int | None) -> Outcome:
-    """Return the outcome of a cell whose worker process died twice."""
-    how = f"was ended by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
+    """Return the outcome of a cell whose workers died; a cluster does not say with which code."""
+    how = "was lost again and again"
+    if code is not None:
+        how = f"{f'was ended by signal {-code}' if code < 0 else f'ended with code {code}'}, twice,"
     message = (
-        f"The worker process {how}, twice, before the cell was done. "
+        f"The worker process {how} before the run was done. "
         "Hint: if memory ran out, use fewer workers or fewer rows."
     )
     return Outcome(cell, failure=Failure(DIED, message))

@@ -237,9 +237,11 @@ class ClusterPool:
         try:
             return self._client.scatter(self._job, broadcast=True, hash=False)
         except (TypeError, AttributeError, ImportError, ValueError):
-            must_be = "a classifier that can be sent to other machines"
-            got = type(getattr(self._job.plan.task, "model", self._job.plan.task)).__name__
-            raise InvalidParameterError("model", owner="CollectTask", must_be=must_be, got=got) from None
+            task, must_be = self._job.plan.task, "a classifier that can be sent to other machines"
+            got = type(getattr(task, "model", task)).__name__
+            raise InvalidParameterError(
+                "model", owner=type(task).__name__, must_be=must_be, got=got
+            ) from None
 
     def _submit(self, cell: Cell) -> None:
         future = self._client.submit(_compute, cell.id, self._rows, self._wanted, pure=False)

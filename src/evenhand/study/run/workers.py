@@ -232,11 +232,11 @@ def _pack(job: Job) -> Any:
     try:
         return ForkingPickler.dumps(loky.wrap_non_picklable_objects(job, keep_wrapper=False))
     except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
-        must_be = "a classifier that can be sent to worker processes"
-        got = type(getattr(job.plan.task, "model", job.plan.task)).__name__
+        task, must_be = job.plan.task, "a classifier that can be sent to worker processes"
+        got = type(getattr(task, "model", task)).__name__
         hint = "workers=1 computes every cell in this process."
         raise InvalidParameterError(
-            "model", owner="CollectTask", must_be=must_be, got=got, hint=hint
+            "model", owner=type(task).__name__, must_be=must_be, got=got, hint=hint
         ) from None
 
 

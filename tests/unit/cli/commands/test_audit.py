@@ -188,6 +188,16 @@ def test_missing_roles_are_asked_for_in_one_sentence_with_a_whole_command(call, 
     )
 
 
+def test_a_column_with_a_comma_is_suggested_as_it_must_be_typed(call, tmp_path):
+    """A list of columns needs quotation marks around it, and an option that takes one column must not."""
+    rows = "\n".join(f"{'fm'[row % 2]},{'yes' if row % 3 else 'no'}" for row in range(60))
+    (tmp_path / "p.csv").write_text(f'"sex, stated","hired, ever"\n{rows}\n')
+    said = call("audit", "p.csv", "--target", "hired, ever", "--protected", '"sex, stated"').stderr
+
+    assert "--target 'hired, ever' --positive" in said
+    assert """--protected '"sex, stated"' --privileged""" in said
+
+
 def test_columns_are_listed_where_no_command_can_be_suggested(call, tmp_path):
     (tmp_path / "p.csv").write_text("a,b\n1,x\n2,y\n3,x\n")
     said = call("audit", "p.csv").stderr

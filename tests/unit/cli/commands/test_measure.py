@@ -70,6 +70,15 @@ def test_json_holds_every_number(call, predictions):
     assert len(result["answers"]) == 3
 
 
+def test_json_says_what_the_terminal_says(call, predictions):
+    shown = " ".join(call("measure", predictions, *ROLES).stdout.split())
+    told = json.loads(call("measure", predictions, *ROLES, "--json", "--overwrite").stdout)
+
+    assert all(answer.replace("**", "") in shown for answer in told["answers"])
+    assert told["next"][0].startswith("evenhand audit learn ")
+    assert told["next"][0] in shown
+
+
 def test_numbers_can_be_the_file(call, predictions, tmp_path):
     assert call("measure", predictions, *ROLES, "--out", "numbers.json").exit_code == 0
     numbers = json.loads((tmp_path / "numbers.json").read_text())

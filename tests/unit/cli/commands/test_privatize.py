@@ -201,8 +201,12 @@ def test_a_schema_that_would_leave_people_out_is_refused(call, file, schema, rul
     ("options", "told"),
     [
         (["--infer-schema"], "--infer-schema needs --columns"),
-        (["--schema", "schema.toml", "--infer-schema"], "contradict"),
-        (["--schema", "schema.toml", "--only-reports", "--keep", "id"], "contradict"),
+        (["--schema", "schema.toml", "--infer-schema"], "contradict each other. Hint: leave one"),
+        (
+            ["--schema", "schema.toml", "--only-reports", "--keep", "id"],
+            "contradict each other. Hint: leave one",
+        ),
+        (["--schema", "schema.toml", "--only-reports", "--declared-only"], "already. Hint: leave it out."),
         (["--schema", "gone.toml"], "no schema file"),
         (["--schema", "schema.toml", "--columns", "wage"], "'wage'"),
         (["--schema", "schema.toml", "--protocol", "xyz"], "'xyz'"),
@@ -319,7 +323,10 @@ def test_other_protocols_take_none():
         ((None, ["1,2"], None, "oue"), "only --protocol optimal"),
         ((None, None, None, "optimal"), "needs the share and the outcome rate of each group"),
         ((None, ["1,2"], None, "optimal"), "needs the share and the outcome rate of each group"),
-        (("census.toml", ["1,2"], None, "optimal"), "contradict each other"),
+        (
+            ("census.toml", ["1,2"], None, "optimal"),
+            "contradict each other. Hint: leave out one or the other.",
+        ),
         ((None, ["1,x"], ["0,1"], "optimal"), "--weights must be numbers"),
         (("torn.json", None, None, "optimal"), "not valid JSON"),
     ],

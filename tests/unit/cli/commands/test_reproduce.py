@@ -97,7 +97,7 @@ def test_failed_cells_are_exit_code_1(call, paper):
     done = call("reproduce", "arcolezi2023")
 
     assert done.exit_code == 1
-    assert "1 runs failed" in done.stderr
+    assert "1 run failed" in done.stderr
 
 
 @pytest.mark.parametrize(

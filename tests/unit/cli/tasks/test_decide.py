@@ -260,7 +260,7 @@ def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, w
         ),
         (["--count", "rich"], "--count: Column 'rich'"),
         (["--count", "poor", "--weight", "rich"], "--weight: Column 'rich'"),
-        (["--allot", "poor", "--weight", "people"], "--allot and --weight contradict"),
+        (["--allot", "poor", "--weight", "people"], "has the weight in it. Hint: leave --weight out."),
         (["--allot", "poor + people"], "--allot must be one column of counts times a public weight"),
         (["--allot", "poor + 5"], "a count with a number added, has to be a column of its own"),
         (["--allot", "poor * max(people)"], "column 11 must hold one of + - * /, or the end"),

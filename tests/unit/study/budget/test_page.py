@@ -52,6 +52,11 @@ def test_what_is_spent_is_rounded_up_and_what_is_left_down(terms, finding):
         ([spend("1/4")], 1, "Every charge has a guarantee, so the sum is what is promised."),
         ([spend(None)], 0, "The total is unbounded: entry 2 is without a meaningful guarantee."),
         ([spend(None), retire(2)], 1, "Nothing that is unbounded is in use any more."),
+        (
+            [spend(None)] * 2,
+            0,
+            "The total is unbounded: entry 2 and entry 3 are without a meaningful guarantee.",
+        ),
         ([spend(None)] * 9, 0, "The total is unbounded: 9 entries are without a meaningful guarantee."),
     ],
 )

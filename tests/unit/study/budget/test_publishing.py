@@ -54,6 +54,24 @@ def test_the_parts_add_up_to_the_budget():
     assert [chart.name for chart in section.charts] == ["ledger", "budget-over-time", "budget-by-purpose"]
 
 
+@pytest.mark.parametrize(
+    ("guarantee", "alt"),
+    [
+        (promise("1/2"), "ε = 0.25 is spent, this release costs ε = 0.5, and ε = 0.25 is left afterwards."),
+        (
+            promise("4/5"),
+            "ε = 0.25 is spent and ε = 0.75 is left, less than the ε = 0.8 that this release costs.",
+        ),
+        (Guarantee.no_guarantee(unit="replace one"), "ε = 0.25 is spent and ε = 0.75 is left."),
+        (None, "ε = 0.25 is spent and ε = 0.75 is left."),
+    ],
+)  # fmt: skip
+def test_the_words_for_the_picture_say_only_what_is_spent_and_left(guarantee, alt):
+    section = publishing_section(reading(spend("1/4"), delta=0), guarantee, setting="Laplace noise")
+
+    assert section.charts[0].alt == alt
+
+
 def test_a_guarantee_that_cannot_be_charged_says_why():
     section = publishing_section(
         reading(delta=0), Guarantee.zcdp("1/100", unit="replace one", trust="central"), setting="x"

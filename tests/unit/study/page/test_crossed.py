@@ -1,15 +1,19 @@
 """The map of crossed groups: its order, what it says of small groups, and what columns hide."""
 
+import math
+
 import pytest
 
 import evenhand as eh
+from evenhand.measure.disparities import Disparity
 from evenhand.report import render
 from evenhand.report.charts import groups_chart
 from evenhand.report.marks import Axis, Estimate, GroupRow
-from evenhand.study.page.crossed import crossed_section, rates_map
+from evenhand.study.page.crossed import GroupMap, crossed_section, rates_map
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.predictions.answers import answers as prediction_answers
 from evenhand.study.predictions.sections import groups_section
+from evenhand.study.tasks.collect.page.frontier import measures_section
 from evenhand.study.tasks.collect.reading import CollectReading
 from unit.report._parsing import Parsed
 from unit.study._page_studies import crossed
@@ -35,6 +39,15 @@ def test_a_small_group_has_an_interval_that_says_how_little_is_known():
     assert widths[8.0] > 3 * widths[200.0]
 
 
+def test_columns_of_which_nothing_is_known_hide_nothing():
+    """Where no column by itself has groups of enough people, nobody can say that it shows no gap."""
+    gap = Disparity("selection_gap", 0.5, 0.4, 0.6, "selection")
+    unknown = Disparity("selection_gap", math.nan, math.nan, math.nan, "selection", reason="too_few")
+
+    assert not GroupMap((), {}, gap, {"sex": unknown}).is_hidden
+    assert not GroupMap((), {}, gap, {}).is_hidden
+
+
 @pytest.mark.parametrize(("after", "hidden"), [(LOW_LAST, True), ((0.2, 0.2, 0.8, 0.8), False)])
 def test_a_crossing_that_its_margins_hide_is_called_out_and_one_that_they_show_is_not(after, hidden):
     results = crossed(after, after, repeats=10)
@@ -43,6 +56,16 @@ def test_a_crossing_that_its_margins_hide_is_called_out_and_one_that_they_show_i
     assert ("hide it" in answers(results)[1]) == hidden
     assert ("no column shows by itself" in part.heading) == hidden
     assert [note.tone for note in part.notes] == ["warn" if hidden else "plain"]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_without_a_privileged_group_the_measures_name_no_gaps_with_a_sign(language):
+    results = crossed(LOW_LAST, LOW_LAST)
+    [chart] = measures_section(CollectReading.of(results, language=language)).charts
+
+    assert results.facts.privileged is None
+    assert not any(word in chart.alt for word in ("two other gaps", "zwei weitere Abstände"))
+    assert not any(word in chart.caption for word in ("privileged", "privilegierte"))
 
 
 def test_one_protected_column_has_no_map():

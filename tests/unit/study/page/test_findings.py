@@ -300,6 +300,8 @@ def test_cells_that_failed_or_were_not_run_are_counted():
     assert answers(results)[0].endswith(
         " 1 of 10 runs failed and 2 of 10 runs were not run, and these are missing from every number."
     )
+    one = answers(made(against(BEFORE, BEFORE), missing={(grr, 2)}))[0]
+    assert one.endswith(" 1 of 10 runs was not run, and this is missing from every number.")
 
 
 def test_measures_without_a_value_are_said_to_have_none():

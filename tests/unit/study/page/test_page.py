@@ -91,7 +91,7 @@ def test_notes_say_what_would_be_misjudged(drawn):
 def test_cells_that_were_not_run_are_noted_without_a_kind_of_error(drawn):
     page = page_of(made(against(BEFORE, BEFORE), missing={(setting(), 0)}))
 
-    assert page.notes[1].text == "**1 of 10 runs was not run.** They are missing from every number."
+    assert page.notes[1].text == "**1 of 10 runs was not run.** It is missing from every number."
     assert page.meta == "Study: people.csv. 10 runs, 0 failed, 1 not run"
 
 
@@ -283,6 +283,18 @@ def test_captions_begin_with_what_the_bars_are(full, drawn):
     for each in one.sections:
         for chart in each.charts:
             assert re.match(r"\*\*[^*]*no intervals\.\*\*", chart.caption)
+
+
+@pytest.mark.parametrize(
+    ("language", "start"),
+    [("en", "**One repeat, so there are no intervals"), ("de", "**Eine Wiederholung, also keine Intervalle")],
+)
+def test_a_table_of_one_repeat_speaks_of_no_interval(language, start, drawn):
+    page = page_of(made(by_setting({}), collect=FULL, repeats=1), language=language)
+    captions = [section(page, anchor).tables[0].caption for anchor in ("baselines", "fairer", "numbers")]
+
+    assert all(caption.startswith(start) for caption in captions)
+    assert not any("95" in caption or "  " in caption for caption in captions)
 
 
 # --- table ----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.study.results.intervals import NO_INTERVAL
 from unit._study_results import NOTHING, grr, study
+from unit.study._decide_studies import money
 
 VALUES = {
     NOTHING: {"acc": [0.80, 0.90, 0.70], "sp_gap": [0.10, 0.12, 0.11]},
@@ -54,6 +55,16 @@ def test_a_single_pair_has_no_interval(results):
     assert (found.low, found.high) == (None, None)
     assert not found.is_clear
     assert "may be chance" in found.sentence
+
+
+def test_what_was_computed_once_is_not_called_chance():
+    """A study of decisions has one repeat, since its numbers are computed and not drawn."""
+    results = money()
+    found = results.compare(results.settings[1], results.settings[2], measure="moved")
+    [note] = set(results.summary(["moved"], shape="long", backend="pyarrow")["note"].to_pylist())
+
+    assert note == "It was computed once and nothing was repeated: no interval."
+    assert found.sentence.endswith(f"differs by +0.0000. {note}")
 
 
 def test_a_ratio_is_compared_without_an_interval_and_says_why():

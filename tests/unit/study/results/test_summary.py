@@ -46,7 +46,7 @@ def test_runs_and_pairs_are_counted(results):
     assert frame["runs"].to_pylist() == [3, 2, 2]
     assert frame["pairs"].to_pylist() == [3, 2, 2]
     assert frame["note"].to_pylist()[0] == ""
-    assert frame["note"].to_pylist()[1].startswith("1 of 3 repeats have no value")
+    assert frame["note"].to_pylist()[1].startswith("1 of 3 repeats has no value")
 
 
 def test_the_long_shape_has_a_row_per_setting_and_measure(results):

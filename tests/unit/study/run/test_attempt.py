@@ -68,6 +68,12 @@ def test_a_lost_cell_says_how_its_worker_ended(code, words):
     assert words in lost(PLAN.cells()[0], code=code).failure.message
 
 
+def test_a_cell_that_a_cluster_lost_has_no_code():
+    message = lost(PLAN.cells()[0], code=None).failure.message
+
+    assert message.startswith("The worker process was lost again and again before the run was done. Hint: ")
+
+
 @pytest.mark.parametrize("error", [SystemExit, MemoryError, RecursionError, GeneratorExit, StopIteration])
 def test_a_model_that_gives_up_in_any_way_is_one_bad_cell(prepared, error):
     """A model that calls sys.exit must not end a study of hours, nor count as a process that died."""

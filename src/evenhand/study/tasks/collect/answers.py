@@ -12,6 +12,7 @@ from evenhand.report.page import Answer
 from evenhand.study.page.wording import plain
 from evenhand.study.tasks.collect.choice import COMMAND, choice_answer
 from evenhand.study.tasks.shared import classifier_answers
+from evenhand.study.tasks.shared.fields import typed_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +54,7 @@ def what_to_do(reading: CollectReading) -> Answer:
         columns=columns,
         choice=f"{said.finding} {said.evidence}".strip(),
     )
-    listed = ",".join(f'"{name}"' if "," in name else name for name in names)
+    listed = typed_list(names)
     return Answer(answer.finding, answer.evidence, f"{COMMAND} --drop {shlex.quote(listed)}")
 
 

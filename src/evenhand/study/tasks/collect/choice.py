@@ -175,14 +175,14 @@ def _series(reading: CollectReading) -> list[Setting]:
 
 def _by_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Setting | None]:
     """Return what epsilon buys, where it alone was varied."""
-    known = [(each, reading.change(ACCURACY, each)) for each in _series(reading)]
-    known = [(each, lost) for each, lost in known if lost.runs >= ENOUGH_REPEATS]
+    known = [(setting, reading.change(ACCURACY, setting)) for setting in _series(reading)]
+    known = [(setting, lost) for setting, lost in known if lost.runs >= ENOUGH_REPEATS]
     if len(known) < 2:
         return "unfinished", {"chosen": reading.setting_name(reading.chosen)}, None
     clear = [clearly(lost, -1) for _, lost in known]
     if all(clear):
-        setting, lost = known[-1]
-        return "larger", {"largest": epsilon_words(setting.epsilon), "loss": lost}, None
+        setting, lost = max(known, key=lambda pair: pair[1].value)
+        return "larger", {"at": epsilon_words(setting.epsilon), "loss": lost}, None
     threshold = clear[::-1].index(True) if any(clear) else len(known)
     if threshold:
         setting, lost = known[len(known) - threshold]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.privacy.rational import as_text
 from evenhand.study.plan.cells import UNPROTECTED
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.optimal_setting import NAME
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
@@ -46,7 +47,7 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str)
         return ""
     strategy, split = str(setting.option("strategy")), str(setting.option("split"))
     columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
-    names = ",".join(f'"{name}"' if "," in name else name for name in columns)
+    names = typed_list(columns)
     words = ["evenhand", "privatize", data, "reports.csv", "--schema", file, "--declared-only"]
     words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
     words += ["--split", split] if split != UNPROTECTED else []

@@ -10,6 +10,7 @@ from evenhand.decide.language.parse import parse_weight
 from evenhand.decide.mitigate.registry import mitigation_kind
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
+from evenhand.study.tasks.shared.fields import typed_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,7 @@ def audit_command(
     options: dict[str, object] = {
         **_question(task),
         "name": task.name,
-        "groups": ",".join(f'"{name}"' if "," in name else name for name in task.groups),
+        "groups": typed_list(task.groups),
         "epsilon": ",".join(map(_epsilon, epsilons)),
         **own,
         "mechanism": ",".join(mechanism.name for mechanism in task.mechanisms),

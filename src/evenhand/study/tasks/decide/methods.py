@@ -13,14 +13,12 @@ from evenhand.errors import InvalidParameterError
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.schema.values import plain_mapping
 from evenhand.study.page.catalogue import catalogue
+from evenhand.study.tasks.shared.table_mechanisms import JOIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.study.plan.cells import Setting
-
-JOIN = "+"
-"""Stands between the steps of post-processing in the name of a setting."""
 
 _OWNER = "DecideTask"
 _PACKAGE = "evenhand.study.tasks.decide"

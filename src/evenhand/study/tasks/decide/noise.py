@@ -16,6 +16,7 @@ from evenhand.privacy.rational import exact
 from evenhand.release.mechanisms.noise import DiscreteGaussian
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.tasks.decide.methods import noise_parameters
+from evenhand.study.tasks.shared.claims import rounded_up
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -95,7 +96,7 @@ def claim_of(guarantee: Guarantee | None) -> tuple[float, float]:
         return math.nan, 1.0
     if guarantee.rho is not None:
         guarantee = guarantee.to_approximate(delta=_DELTA)
-    return float(guarantee.epsilon or 0), _up(guarantee.delta)
+    return float(guarantee.epsilon or 0), rounded_up(guarantee.delta)
 
 
 @cache
@@ -116,9 +117,3 @@ def _rho(epsilon: Fraction, delta: Fraction, unit: str) -> Fraction:
             middle = (low + high) / 2
             low, high = (middle, high) if holds(middle) else (low, middle)
     return Fraction(low).limit_denominator(10**12)
-
-
-def _up(value: Any) -> float:
-    """Return the float that is not below a rational."""
-    near = float(value)
-    return near if near >= value else math.nextafter(near, math.inf)

@@ -64,7 +64,7 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
     data = plan.data
     if data is not None and data.rows is not None:
         why = "does not go with the task 'decide': to leave entities out changes shares."
-        refuse_field("data.rows", why)
+        refuse_field("data.rows", f"{why} Hint: leave it out.")
     if plan.schema is not None and plan.schema.beside:
         role = "weight" if plan.schema.weight is not None else "person"
         why = "does not go with the task 'decide', whose rows are entities. Hint: take the role away."
@@ -155,7 +155,10 @@ def _because(error: EvenhandError) -> str:
 
 def _check_total(entities: Entities, weights: NDArray[np.float64], task: DecideTask) -> None:
     if not float(np.asarray(entities.counts[str(task.count)], dtype=np.float64) @ weights) > 0:
-        refuse_field("task.count", "names a column with a weighted total of 0.")
+        refuse_field(
+            "task.count",
+            "names a column with a weighted total of 0. Hint: name one whose counts and weights are above 0.",
+        )
 
 
 def _fingerprint(

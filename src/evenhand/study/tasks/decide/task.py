@@ -17,7 +17,7 @@ from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
-from evenhand.study.tasks.decide.methods import JOIN, Method, check_needs, checked_post
+from evenhand.study.tasks.decide.methods import Method, check_needs, checked_post
 from evenhand.study.tasks.decide.names import (
     ALLOTMENT_GROUP_NUMBERS,
     ALLOTMENT_MEASURES,
@@ -28,7 +28,7 @@ from evenhand.study.tasks.decide.names import (
     SIZE_PARTS,
 )
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, parameter_words, table_setting
+from evenhand.study.tasks.shared.table_mechanisms import JOIN, UNITS, parameter_words, table_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -159,7 +159,11 @@ def _works(reading: LearnReading) -> tuple[str, dict[str, Any]]:
 
 
 def _smaller_epsilon(reading: LearnReading) -> tuple[str, dict[str, Any]] | None:
-    """Return the smallest epsilon of the chosen method that costs no more, if there is one."""
+    """Return the smallest epsilon of the chosen method that costs no more, if there is one.
+
+    It costs no more if it is of use, and neither accuracy nor gap is clearly worse than with the chosen
+    epsilon or can be worse by more than :data:`LITTLE`.
+    """
     chosen = reading.chosen
     smaller = [
         setting
@@ -173,7 +177,7 @@ def _smaller_epsilon(reading: LearnReading) -> tuple[str, dict[str, Any]] | None
         )
         worse = clearly(accuracy, -1) or clearly(gap, 1) or not reading.is_useful(setting)
         worse = worse or not reading.has_enough_repeats(setting)
-        if worse or accuracy.low is None or accuracy.low < -LITTLE:
+        if worse or accuracy.low is None or accuracy.low < -LITTLE or (gap.high or 0.0) > LITTLE:
             continue
         slots = {"smaller": setting.epsilon, "change": accuracy, "at": reading.at}
         return "smaller", slots | {"group": _group(reading, chosen)}

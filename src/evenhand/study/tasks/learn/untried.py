@@ -10,7 +10,7 @@ from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evenhand.study.tasks.learn.reading import LearnReading
 
@@ -59,8 +59,13 @@ def _other_methods(reading: LearnReading) -> tuple[str, str] | None:
     if not private:
         return None
     words = reading.sentences.say(f"next.methods{'_void' * bool(void)}", methods=private, void=void)
+    return words, with_methods(reading, names)
+
+
+def with_methods(reading: LearnReading, names: Sequence[str]) -> str:
+    """Return the command that compares more methods, those of the study among them."""
     methods = ",".join(name for name in METHODS if name in {*reading.task.methods, *names})
-    return words, f"{_COMMAND} --methods {methods}"
+    return f"{_COMMAND} --methods {methods}"
 
 
 def _larger_epsilon(reading: LearnReading) -> tuple[str, str] | None:

@@ -53,11 +53,6 @@ def _with_asides(answer: Answer, *asides: str) -> Answer:
     return Answer(answer.finding, " ".join(filter(None, (answer.evidence, *asides))))
 
 
-def _missing(reading: ReleaseReading) -> str:
-    missing = reading.missing_cells()
-    return reading.sentences.say("people.missing", missing=missing) if missing else ""
-
-
 # --- which cells suffer ---------------------------------------------------------------------------
 
 
@@ -70,7 +65,7 @@ def error_answer(reading: ReleaseReading) -> Answer:
         slots = {"basis": _basis(reading, exact=exact), "persons": _per_person(reading), **_off(reading)}
         told = key in {"small", "large"}  # whose finding has the shares
         slots["sizes"] = sentences.say(f"error.parts.sizes{'_bare' * told}", **slots)
-    return _with_asides(sentences.answer(f"error.{key}", **slots), _missing(reading))
+    return _with_asides(sentences.answer(f"error.{key}", **slots), reading.missing_words("people.missing"))
 
 
 def error_finding(reading: ReleaseReading) -> str:

@@ -131,7 +131,8 @@ def _check_quasi_identifiers(task: ReleaseTask, schema: Schema) -> None:
         title_of(each.name) for each in task.mechanisms if MECHANISMS[each.name].needs_quasi_identifiers
     ]
     if needing and not schema.quasi_identifiers:
-        why = f"is missing among the table's columns, and {listed(needing)} treat these columns apart."
+        treat = "treats" if len(needing) == 1 else "treat"
+        why = f"is missing among the table's columns, and {listed(needing)} {treat} these columns apart."
         refuse_field("schema.roles.quasi_identifiers", f"{why} Hint: name the columns that others may know.")
 
 

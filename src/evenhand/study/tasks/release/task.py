@@ -15,7 +15,7 @@ from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
-from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share, typed_list
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, table_setting
 
@@ -227,8 +227,8 @@ class ReleaseTask(Task):
 
     def _column_words(self, schema: Schema) -> list[str]:
         """Return the columns as they are typed."""
-        words = ["--columns", ",".join(map(_typed_name, self.columns))]
-        quasi = ",".join(map(_typed_name, schema.quasi_identifiers))
+        words = ["--columns", typed_list(self.columns)]
+        quasi = typed_list(schema.quasi_identifiers)
         return [*words, "--quasi", quasi] if quasi else words
 
     # --- files ------------------------------------------------------------------------------------
@@ -275,11 +275,6 @@ class ReleaseTask(Task):
     def field_of(cls, error: Exception) -> str:
         """Return the field that an error of the constructor is about."""
         return getattr(error, "parameter", "mechanisms")
-
-
-def _typed_name(column: str) -> str:
-    """Return a column as it is typed in a list with commas."""
-    return f'"{column}"' if "," in column else column
 
 
 def _checked_steps(steps: object) -> str:

@@ -61,8 +61,8 @@ def _asides(reading: ClassifierReading) -> list[str]:
             for group in reading.too_few
         ]
         asides.append(sentences.say(f"people.{key}", groups=groups))
-    if missing := reading.missing_cells():
-        asides.append(sentences.say("people.missing", missing=missing))
+    if missing := reading.missing_words("people.missing"):
+        asides.append(missing)
     return asides
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import change_of, number
 from evenhand.study.page.comparing import clearly, strict
-from evenhand.study.page.parts import cell_text
+from evenhand.study.page.parts import cell_text, small_print
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, SHARE
 from evenhand.study.page.wording import digits_that_agree, mark
 from evenhand.study.results.estimates import group_change
@@ -79,7 +79,7 @@ def baselines_section(reading: ClassifierReading, name: Callable[[Setting], str]
     slots: dict[str, Any] = {"answer": reading.same_answer, "ahead": reading.ahead_of_same_answer()}
     barely = reading.is_useful() and slots["ahead"].value <= LITTLE
     columns = ("what", "accuracy", "balanced", "auc")[: len(rows[0])]
-    caption = say("baselines.caption", repeats=reading.repeats_words)
+    caption = small_print(reading, "", say("baselines.caption"))
     return Section(
         heading=say(f"baselines.heading_{'barely' if barely else reading.usefulness()}", **slots),
         lead=say("baselines.lead", answer=reading.same_answer),
@@ -146,7 +146,7 @@ def fairer_section(
         header=header,
         rows=rows,
         numeric=[False, *[True] * (len(header) - 1)],
-        caption=say("fairer.caption", repeats=reading.repeats_words),
+        caption=small_print(reading, say("fairer.bold"), say("fairer.caption")),
         chosen=list(settings).index(reading.chosen) if reading.chosen in settings else None,
     )
     return Section(

@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
+def typed_list(names: Iterable[str]) -> str:
+    """Return names as an option takes them: with commas, and in quotation marks where they need them.
+
+    >>> typed_list(["age", "rent, monthly", 'the "old" one'])
+    'age,"rent, monthly","the ""old"" one"'
+    """
+    quoted = (name.replace('"', '""') for name in names)
+    return ",".join(f'"{name}"' if {",", '"'} & set(name) else name for name in quoted)
+
+
 def several(given: Any, name: str, *, owner: str) -> list[Any]:
     """Return what one or several of a thing stand for, as a list that is not empty."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):

@@ -154,8 +154,10 @@ def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
         notes += [Note("method", f"Not weighted: {unweighted}.")] if unweighted else []
     if schema.person is not None:
         most = schema.rows_per_person or 1
-        rows = "one row" if most == 1 else f"at most {most:,} rows"
-        notes.append(Note("method", f"Of each '{brief(schema.person)}' {rows} drawn at random count."))
+        count = (
+            "one row drawn at random counts" if most == 1 else f"at most {most:,} rows drawn at random count"
+        )
+        notes.append(Note("method", f"Of each '{brief(schema.person)}' {count}."))
     return tuple(notes)
 
 

@@ -133,7 +133,7 @@ def test_one_row_of_each_person_trains_and_the_promise_is_to_people():
     prepared = prepare(plan, frame=FRAME)
 
     assert prepared.facts.rows == len(np.unique(I // 3))
-    assert "Of each 'id' one row drawn at random count." in map(str, prepared.facts.notes)
+    assert "Of each 'id' one row drawn at random counts." in map(str, prepared.facts.notes)
     for cell in plan.cells()[1:3]:
         notes = [*map(str, plan.task.execute(cell, plan=plan, prepared=prepared).notes)]
         assert notes[0] == "one person"

@@ -230,10 +230,7 @@ def trends(reading: CollectReading, measure: str = GAP) -> tuple[Trend, ...]:
     In each repeat a straight line is fitted by least squares to the mean over the protocols; the interval is
     that of the slopes over repeats, its level raised for how many ways there are.
     """
-    ways: dict[str, list[Setting]] = {}
-    for setting in reading.protected:
-        ways.setdefault(way_name(setting), []).append(setting)
-    found = []
+    ways, found = _by_way(reading), []
     for settings in ways.values():
         slopes = _slopes(reading, settings, measure)
         if slopes is not None:
@@ -245,6 +242,14 @@ def trends(reading: CollectReading, measure: str = GAP) -> tuple[Trend, ...]:
             )
             found.append(Trend(settings[0], slope))
     return tuple(found)
+
+
+def _by_way(reading: CollectReading) -> dict[str, list[Setting]]:
+    """Return the protected settings by the way in which columns are reported."""
+    ways: dict[str, list[Setting]] = {}
+    for setting in reading.protected:
+        ways.setdefault(way_name(setting), []).append(setting)
+    return ways
 
 
 def _slopes(
@@ -304,10 +309,8 @@ def trend_words(reading: CollectReading) -> str:
 
 def measures_section(reading: CollectReading) -> Section:
     """Return the small multiples with their heading."""
-    ways: dict[str, list[Setting]] = {}
-    for setting in reading.protected:
-        ways.setdefault(way_name(setting), []).append(setting)
-    shown = _shown_measures(reading)
+    ways, shown = _by_way(reading), _shown_measures(reading)
+    is_signed = reading.results.facts.privileged is not None
     panels = [
         _panel(reading, way if len(ways) > 1 else "", settings, measure, axis)
         for way, settings in ways.items()
@@ -319,8 +322,8 @@ def measures_section(reading: CollectReading) -> Section:
         panels,
         chosen_epsilon=None if reading.chosen.epsilon is None else float(reading.chosen.epsilon),
         name="measures",
-        alt=say("alt", heading=heading, slopes=slopes).strip(),
-        caption=caption(reading, say("bars"), say("caption")),
+        alt=say("alt" if is_signed else "alt_unsigned", heading=heading, slopes=slopes).strip(),
+        caption=caption(reading, say("bars"), f"{say('caption')}{say('signed') if is_signed else ''}"),
     )
     protocols = len({reading.protocol_name(setting) for setting in reading.protected})
     ink = say("ink", protocol=name) if protocols > 1 else ""

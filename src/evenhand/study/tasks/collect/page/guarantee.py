@@ -12,8 +12,8 @@ from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.language import LANGUAGES, in_language
 from evenhand.report.page import Fact, Note, Section, Table
-from evenhand.report.words import epsilon_of, epsilon_words, number
-from evenhand.study.page.wording import percent, plain
+from evenhand.report.words import epsilon_words, number
+from evenhand.study.page.wording import odds_factor, percent, plain
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
@@ -44,19 +44,6 @@ def guarantee_section(reading: CollectReading) -> Section:
 def protected_columns(reading: CollectReading) -> tuple[str, ...]:
     """Return the columns that the chosen setting randomises."""
     return strategy_of(reading.chosen, reading.results.facts.schema).columns
-
-
-def odds_factor(epsilon: float) -> str:
-    """Return e to the epsilon, rounded up.
-
-    >>> odds_factor(1), odds_factor(10), odds_factor(50)
-    ('2.72', '22,027', 'e^50')
-    """
-    if epsilon > 20:
-        return f"e^{epsilon_of(epsilon)}"
-    factor = math.exp(epsilon)
-    shown = f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(100 * factor) / 100:g}"
-    return in_language(shown)
 
 
 def _promise(reading: CollectReading) -> tuple[Strategy, Guarantee]:

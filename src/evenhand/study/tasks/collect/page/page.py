@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from evenhand.report.words import epsilon_words
 from evenhand.study.page.crossed import crossed_section
 from evenhand.study.page.reading import ACCURACY, GAP
-from evenhand.study.page.wording import outcome_name, plain
+from evenhand.study.page.wording import odds_factor, outcome_name, plain
 from evenhand.study.tasks.collect.answers import cost_answer, what_to_do
 from evenhand.study.tasks.collect.choice import recommended
 from evenhand.study.tasks.collect.page.frontier import frontier_section, measures_section
 from evenhand.study.tasks.collect.page.groups import data_section, groups_section
-from evenhand.study.tasks.collect.page.guarantee import guarantee_section, odds_factor, protected_columns
+from evenhand.study.tasks.collect.page.guarantee import guarantee_section, protected_columns
 from evenhand.study.tasks.collect.page.settings import protocols_section, table_section
 from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.shared.classifier_answers import gap_answer

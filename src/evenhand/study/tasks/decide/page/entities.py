@@ -138,7 +138,7 @@ def entities_section(reading: DecideReading) -> Section:
     shown = _select_entities(reading)
     table = _rule_table(reading, shown) if reading.is_rule else _money_table(reading, shown)
     left = reading.entities_in_all - len(shown)
-    rest = reading.say("entities.rest", left=reading.noun.count(left)) if left else ""
+    rest = reading.say("entities.rest", left=reading.noun.count(left), count=left) if left else ""
     key = "lead" if reading.is_rule or not reading.nobody_gains_or_loses() else "lead_still"
     return Section(
         heading=_entities_heading(reading),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.page import Fact, Section, Table
 from evenhand.report.words import epsilon_of
 from evenhand.study.page.parts import all_cells, fold_rows
-from evenhand.study.page.wording import delta_text, listed, plain
+from evenhand.study.page.wording import delta_text, listed, odds_factor, plain
 from evenhand.study.tasks.decide.methods import method_title
 from evenhand.study.tasks.decide.page.methods import MONEY_COLUMNS, RULE_COLUMNS
 from evenhand.study.tasks.decide.wording import mechanism_name
@@ -48,7 +48,7 @@ def _claim(reading: DecideReading) -> tuple[str, str]:
     key = "claim_delta" if delta else "claim"
     claim = say(f"promise.{key}", epsilon=epsilon_of(epsilon), delta=delta_text(delta))
     together = say("promise.together", inputs=inputs) if inputs > 1 else ""
-    factor = say("promise.factor", odds=f"{math.exp(epsilon):,.3g}") if epsilon < 50 else ""
+    factor = say("promise.factor", odds=odds_factor(epsilon)) if epsilon < 50 else ""
     return say("promise.heading", claim=claim, together=together), say("promise.lead", factor=factor)
 
 

@@ -15,7 +15,7 @@ from evenhand.study.tasks.learn.page.promise import promise_section
 from evenhand.study.tasks.learn.page.table import numbers_section
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_section, tradeoff_section
 from evenhand.study.tasks.learn.reading import LearnReading
-from evenhand.study.tasks.learn.untried import untried_methods
+from evenhand.study.tasks.learn.untried import untried_methods, with_methods
 from evenhand.study.tasks.shared.classifier_page import baselines_section, classifier_numbers, fairer_section
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ class LearnPage(LearnReading):
 
     def untried(self) -> str:
         """Return which remedies exist that the study does not have."""
-        names = [METHODS[name].title for name in untried_methods(self) if name != "dp"]
-        return self.sentences.say("fairer.untried", methods=names) if names else ""
+        names = [name for name in untried_methods(self) if name != "dp"]
+        slots = {"methods": [METHODS[name].title for name in names], "command": with_methods(self, names)}
+        return self.sentences.say("fairer.untried", **slots) if names else ""
 
     def key_numbers(self) -> list[KeyNumber]:
         """Return the promise, accuracy, the gap, and the groups that lose most."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand._notes import Note as Remark
 from evenhand.report.page import Fact, Note, Section
-from evenhand.study.page.wording import delta_text, plain
+from evenhand.study.page.wording import delta_text, odds_factor, plain
 
 if TYPE_CHECKING:
     from evenhand.study.tasks.learn.reading import LearnReading
@@ -30,8 +30,8 @@ def promise_section(reading: LearnReading) -> Section:
     factor = "_large" if epsilon >= _WORTH_SAYING else ""
     lead = say(
         "promise.lead",
-        neighbours=say(f"promise.neighbours_{_neighbours(reading)}"),
-        factor=say(f"promise.factor{factor}", factor="" if factor else f"{math.exp(epsilon):,.3g}"),
+        neighbours=say(f"promise.neighbours_{_neighbours(reading)}{_many(reading)}"),
+        factor=say(f"promise.factor{factor}", factor="" if factor else odds_factor(epsilon)),
         chance=say("promise.chance", **slots) if delta else "",
     )
     return Section(
@@ -49,6 +49,11 @@ def _neighbours(reading: LearnReading) -> str:
     return "replace" if reading.task.unit == "replace one" else "row"
 
 
+def _many(reading: LearnReading) -> str:
+    """Return the ending of sentences on people of whom several rows may count."""
+    return "_many" if (reading.results.facts.schema.rows_per_person or 1) > 1 else ""
+
+
 def _facts(reading: LearnReading) -> list[Fact]:
     say, way = reading.sentences.say, reading.way()
     found = reading.outcome()
@@ -57,9 +62,10 @@ def _facts(reading: LearnReading) -> list[Fact]:
     facts: dict[str, str] = {}
     if told:
         unit = told.get("unit", reading.task.unit)
-        unit = say(f"promise.facts.{_UNITS[unit]}") if unit in _UNITS else unit
+        many, most = _many(reading), reading.results.facts.schema.rows_per_person
+        unit = say(f"promise.facts.{_UNITS[unit]}{many}") if unit in _UNITS else unit
         trust = told.get("trust", "")
-        facts["neighbours"] = say("promise.facts.neighbours", unit=unit)
+        facts["neighbours"] = say(f"promise.facts.neighbours{many}", unit=unit, rows=most)
         facts["trust"] = say(f"promise.facts.{trust}") if trust in {"central", "local"} else trust
     weight = reading.results.facts.schema.weight
     if weight is not None:

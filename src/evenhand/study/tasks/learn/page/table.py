@@ -72,7 +72,7 @@ def _notes(reading: LearnReading, order: list[Setting]) -> list[str]:
         for setting in order
         if not reading.is_useful(setting) and not reading.constant(setting)
     ]
-    return notes + ([say("table.useless", names=useless)] if useless else [])
+    return notes + ([say("table.useless", names=useless, count=len(useless))] if useless else [])
 
 
 def _row(reading: LearnReading, setting: Setting) -> list[str]:

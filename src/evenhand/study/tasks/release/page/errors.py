@@ -41,7 +41,7 @@ def sizes_section(reading: ReleaseReading) -> Section | None:
         alt=say("sizes.alt", heading=heading, size=small.label, numbers=numbers),
         caption=say(
             "sizes.caption",
-            repeats=reading.repeats_words,
+            means=say(f"sizes.means{'_one' * (reading.repeats == 1)}", repeats=reading.repeats_words),
             where=_where(reading),
             errors=errors_text(reading),
             rows=say(f"sizes.rows_{'other' if reading.classifies else 'same'}"),

@@ -11,6 +11,7 @@ from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.report.charts import bars_chart, moved_chart
 from evenhand.report.marks import Axis, Bar, Estimate, Moved
 from evenhand.report.page import Note, Section
+from evenhand.study.page.parts import caption
 from evenhand.study.page.reading import BASELINE
 from evenhand.study.page.wording import change, mark, outcome_name
 from evenhand.study.tasks.release.wording import (
@@ -51,17 +52,17 @@ def _chart(reading: ReleaseReading, heading: str, groups: Sequence[str]) -> Char
         for group in groups[:_MOST_PANELS]
     )
     left = len(reading.beside) - len(shown)
+    rest = say(
+        "groups.caption",
+        at="" if reading.epsilon is None else say("groups.at", epsilon=reading.epsilon),
+        blanks=blanks_text(reading, shown),
+        left=say("groups.left", left=left) if left else "",
+    )
     chart = moved_chart(
         [(_axis(reading, setting), _moved(reading, setting, groups)) for setting in shown],
         name="people-by-group",
         alt=say("groups.alt", heading=heading, how=release_name(reading, reading.chosen), numbers=numbers),
-        caption=say(
-            "groups.caption",
-            repeats=reading.repeats_words,
-            at="" if reading.epsilon is None else say("groups.at", epsilon=reading.epsilon),
-            blanks=blanks_text(reading, shown),
-            left=say("groups.left", left=left) if left else "",
-        ),
+        caption=caption(reading, say("groups.bars"), rest, together=len(reading.groups)),
         words=(say("groups.words_before"), say("groups.words_after")),
         most_columns=3,
         among=len(reading.groups),
@@ -145,7 +146,7 @@ def accuracy_section(reading: ReleaseReading) -> Section | None:
         bars,
         name="accuracy",
         alt=say("accuracy.alt", heading=heading, numbers=numbers),
-        caption=say("accuracy.caption", repeats=reading.repeats_words, target=target),
+        caption=caption(reading, say("accuracy.bars"), say("accuracy.caption", target=target)),
     )
     gap = reading.change("sp_gap")
     lead = say(

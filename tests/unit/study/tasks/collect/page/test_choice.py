@@ -154,6 +154,10 @@ def test_what_is_behind_and_what_is_a_trade_are_both_said():
             {0.5: 0.75, 1: 0.78, 4: 0.80},
             r"Every tested ε costs accuracy: at least [12]\.\d points, at ε = 4\.",
         ),
+        (
+            {0.5: 0.75, 1: 0.80, 4: 0.77},
+            r"Every tested ε costs accuracy: at least [12]\.\d points, at ε = 1\.",
+        ),
         ({0.5: 0.82, 1: 0.82, 4: 0.82}, r"Use ε = 0\.5: no extra cost over ε = 1 is clear\."),
         ({0.5: 0.75, 1: 0.79, 4: 0.82}, r"Use ε = 4: from there on no loss of accuracy is clear\."),
         ({0.5: 0.70, 1: 0.82, 4: 0.78}, r"No ε stands out: 2 of 3 clearly cost accuracy, and not in order\."),

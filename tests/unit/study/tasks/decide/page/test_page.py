@@ -237,6 +237,14 @@ def test_one_setting_without_groups_has_fewer_parts():
     assert heading(page, "numbers") == "The one setting that was tried"
 
 
+@pytest.mark.parametrize(("epsilon", "factor"), [(0.2, "1.23"), (8, "2,981")])
+def test_the_factor_of_the_promise_is_never_rounded_down(epsilon, factor):
+    page = page_of(made(money_task(epsilons=[epsilon]), always(MONEY, claimed_epsilon=epsilon)))
+    lead = next(section.lead for section in page.sections if section.anchor == "promise")
+
+    assert f"by at most a factor of {factor}. " in lead
+
+
 def test_shares_without_a_budget_are_shares():
     page = page_of(made(money_task(budget=None), always(MONEY, moved=1e-5)))
 

@@ -61,6 +61,40 @@ def test_the_promise_is_said_for_the_neighbours_it_is_about():
     assert "by a factor too large to be a promise." in local
 
 
+@pytest.mark.parametrize(
+    ("unit", "stated", "lead", "fact"),
+    [
+        (
+            "add or remove one",
+            "add or remove one",
+            "Whether one person's rows are among the rows changes",
+            "add or remove one: the rows of one person are added or removed; at most 3 rows per person",
+        ),
+        (
+            "replace one",
+            "one person",
+            "Putting other rows in the place of one person's changes",
+            "one person; at most 3 rows per person",
+        ),
+    ],
+)
+def test_a_promise_to_people_of_several_rows_is_about_all_of_them(unit, stated, lead, fact):
+    results = made(usual, methods=["dp"], unit=unit, notes=(Note("unit", stated), CLAIM[1]))
+    schema = results.facts.schema.with_roles(person="id", rows_per_person=3)
+    several = Results(results.plan, replace(results.facts, schema=schema), results.outcomes)
+    section = sections(page_of(several))["promise"]
+
+    assert section.lead.startswith(lead)
+    assert {fact.term: fact.text for fact in section.facts}["Neighbouring data"] == fact
+
+
+@pytest.mark.parametrize(("epsilon", "factor"), [(0.2, "1.23"), (8, "2,981")])
+def test_the_factor_of_the_promise_is_never_rounded_down(epsilon, factor):
+    section = sections(page_of(made(usual, methods=["dp"], epsilons=(epsilon,))))["promise"]
+
+    assert f"by at most a factor of {factor} plus" in section.lead
+
+
 def test_a_domain_that_was_read_from_the_rows_is_not_covered():
     leak = "The domains of the columns were read from the rows, and that is a leak."
     page = page_of(made(usual, facts_notes=[Note("privacy", leak), "The study uses 500 of the rows."]))

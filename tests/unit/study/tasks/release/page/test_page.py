@@ -160,6 +160,17 @@ def _visible(text):
     return " ".join(reader.found)
 
 
+def test_pictures_of_one_repeat_speak_of_no_interval():
+    page = page_of(study(repeats=1, classify=True))
+    captions = {chart.name: chart.caption for each in page.sections for chart in each.charts}
+
+    for name in ("people-by-group", "accuracy", "error-by-cell-size"):
+        assert re.match(
+            r"\*\*[^*]*one repeat, so there are no intervals\.\*\*", captions[name], re.IGNORECASE
+        )
+        assert "95% interval" not in captions[name]
+
+
 def test_failures_and_missing_cells_are_told():
     told = ReleasePage.of(study(failures=(1, 2))).notes()
 
