@@ -60,8 +60,7 @@ class FileEstimates:
     aggregate : Aggregate
         The sum of all reports.
     record : Record, optional
-        How the reports of the first file were made, with the number of all rows and all columns in the
-        clear; None for saved sums.
+        How the reports of the first file were made, with the number of all rows; None for saved sums.
     schema : Schema, optional
         What their values are called.
     shares : dict of str to Frequencies

@@ -127,16 +127,21 @@ class FolderPlaces:
     overwrite: bool
 
     @classmethod
-    def of(cls, out: str | os.PathLike[str], parts: Parts, *, overwrite: bool) -> FolderPlaces:
+    def of(
+        cls, out: str | os.PathLike[str], parts: Parts, *, overwrite: bool, is_placing: bool = False
+    ) -> FolderPlaces:
         """Return where the files go, or refuse names that clash and a folder that is there.
+
+        A run that was interrupted while it put its folder in place, `is_placing`, goes on with it.
 
         Raises
         ------
         InvalidParameterError
             If the folder is one that is read, or two files would have one name.
         UnwritableFileError
-            If it is there already, or its own folder is not.
+            If it is there already, or holds other files than reports, or its own folder is not there.
         """
+        overwrite = overwrite or is_placing
         place, real = resolve_folder(out), os.path.realpath(out)
         if any(Path(os.path.realpath(file)).is_relative_to(real) for file in parts.files) or (
             os.path.realpath(place.parent) in {os.path.realpath(file.parent) for file in parts.files}
@@ -154,6 +159,9 @@ class FolderPlaces:
             why = "there is something of that name" if not overwrite else "there is a file of that name"
             hint = "choose another name, or allow it with overwrite=True (--overwrite)."
             raise UnwritableFileError(f"{own_name(out)} was not written: {why}. Hint: {hint}")
+        if place.is_dir() and not is_placing and not _holds_tables_alone(place):
+            why = "it is a folder that holds other files than reports"
+            raise UnwritableFileError(f"{own_name(out)} was not written: {why}. Hint: choose another name.")
         if not place.parent.is_dir():
             raise UnwritableFileError(f"{own_name(out)} was not written: its folder is not there.")
         return cls(place, names, overwrite)
@@ -174,6 +182,13 @@ class FolderPlaces:
             raise UnwritableFileError(
                 f"{own_name(self.out)} was not written: the system refused it."
             ) from None
+
+
+def _holds_tables_alone(folder: Path) -> bool:
+    """Whether everything in a folder is a file of reports with its guarantee, or stands beside one."""
+    paths = set(folder.iterdir())
+    tables = [path for path in paths if Places.named(path).record in paths]
+    return paths <= {*tables, *(side for table in tables for side in side_files(table))}
 
 
 def _mask() -> int:

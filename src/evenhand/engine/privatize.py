@@ -254,7 +254,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     terms = run.describe(out, batch_rows) if resume else None
     if is_folder:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
-        places = FolderPlaces.of(out, parts, overwrite=overwrite or is_placing)
+        places = FolderPlaces.of(out, parts, overwrite=overwrite, is_placing=is_placing)
         return run.write_folder(path, places, terms, is_placing=is_placing)
     return run.write_file(path, out, terms, overwrite=overwrite)
 

@@ -81,14 +81,11 @@ def describe_row_order(following: Sequence[str], *, is_kept: bool) -> tuple[str,
     >>> describe_row_order([], is_kept=False), describe_row_order([], is_kept=True)
     ((), ('row order',))
     >>> describe_row_order(["id", "time"], is_kept=False)
-    ('row order (id and time follow it)',)
+    ('row order (id follows it)', 'row order (time follows it)')
     """
     if is_kept:
         return (ROW_ORDER,)
-    if not following:
-        return ()
-    listed = " and ".join([", ".join(following[:-1]), following[-1]]) if len(following) > 1 else following[0]
-    return (f"{ROW_ORDER} ({listed} follow{'s' if len(following) == 1 else ''} it)",)
+    return tuple(f"{ROW_ORDER} ({name} follows it)" for name in following)
 
 
 class _ColumnOrder:

@@ -101,8 +101,12 @@ class Unfinished:
             status = folder.lstat()
         except OSError:
             self._refuse("its folder is not there, or you may not write there.")
-        if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
-            self._refuse(f"'{own_name(folder)}' beside it belongs to somebody else, who might know the key.")
+        own = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
+        if not stat.S_ISDIR(status.st_mode) or not own:
+            self._refuse(
+                f"'{own_name(folder)}' beside it belongs to somebody else, or others may look into it: they "
+                "might know the key. Hint: remove it to begin anew."
+            )
         return folder
 
     def _take_lock(self) -> Lock:

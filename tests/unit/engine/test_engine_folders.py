@@ -213,6 +213,18 @@ def test_a_folder_is_replaced_if_that_is_allowed(data, tmp_path):
     assert len(listed(tmp_path / "out")) == 6
 
 
+@pytest.mark.parametrize("other", ["thesis.docx", "1.parquet.bak", "more"])
+def test_a_folder_with_other_files_is_not_replaced(data, tmp_path, other):
+    """Who mistypes the name of a folder must not lose what is in it."""
+    privatize(data, tmp_path / "out")
+    (tmp_path / "out" / other).mkdir() if other == "more" else (tmp_path / "out" / other).write_text("mine")
+    before = listed(tmp_path / "out")
+
+    with pytest.raises(UnwritableFileError, match="holds other files than reports"):
+        privatize(data, tmp_path / "out", overwrite=True)
+    assert listed(tmp_path / "out") == before
+
+
 def test_folders_that_killed_processes_left_are_removed(data, tmp_path):
     left = tmp_path / ".out.abcdefgh.evenhand.loose"
     left.mkdir()

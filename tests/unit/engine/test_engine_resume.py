@@ -185,13 +185,16 @@ def test_two_processes_do_not_write_one_output(data, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of this kind")
-@pytest.mark.parametrize("plant", ["link", "owner"])
+@pytest.mark.parametrize("plant", ["link", "owner", "mode"])
 def test_a_folder_that_somebody_else_made_is_refused(data, tmp_path, monkeypatch, plant):
     """Whoever made the folder could put a key in it that they know, and take the noise off."""
     hidden = tmp_path / HIDDEN.format("out.csv")
     if plant == "link":
         (tmp_path / "elsewhere").mkdir()
         hidden.symlink_to(tmp_path / "elsewhere")
+    elif plant == "mode":
+        hidden.mkdir()
+        hidden.chmod(0o755)
     else:
         hidden.mkdir(mode=0o700)
         monkeypatch.setattr(os, "getuid", lambda: hidden.stat().st_uid + 1)
@@ -212,7 +215,7 @@ def test_a_place_that_is_not_there_is_told_without_its_path(tmp_path, terms):
 
 def test_a_lock_that_is_another_file_is_told(tmp_path):
     hidden = tmp_path / HIDDEN.format("out.csv")
-    hidden.mkdir()
+    hidden.mkdir(mode=0o700)
     (hidden / "lock").write_text("somebody's notes " * 100, encoding="ascii")
 
     with pytest.raises(UnwritableFileError, match="cannot be locked"):
@@ -288,6 +291,20 @@ def test_a_folder_is_taken_up_file_by_file(data, tmp_path, monkeypatch):
     assert done.rows == 270
     assert not hidden.exists()
     assert estimate_file(tmp_path / "out").rows == 270
+
+
+def test_columns_that_follow_the_order_are_told_of_files_that_are_done(data, tmp_path, monkeypatch):
+    """Whoever takes a run up must hear as much of what is in the clear as whoever never stopped."""
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for place in range(2):
+        write(people(900, seed=place), folder / f"{place}.parquet")
+    undo = interrupt(monkeypatch, Unfinished, "mark_placing")
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, tmp_path / "out", keep=("id", "note", "hired"))
+    undo()
+
+    assert run(folder, tmp_path / "out", keep=("id", "note", "hired")).follow_order == ("id", "note")
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -161,7 +161,8 @@ def compare(
         plain_release(problem, data, noise, **clamp, **options),
     ]
     is_laplace = isinstance(getattr(noise, "law", noise), Laplace | DiscreteLaplace)
-    for kind in kinds:
+    enough = [kind for kind in kinds if len(ways[0].decided) >= kind.fewest_entities]
+    for kind in enough:
         if kind.missing(public) is None and (is_laplace or not kind.needs_laplace):
             needed = [parameter.name for parameter in kind.parameters if parameter.is_needed]
             needed_values = {name: public[name] for name in needed if name in public}

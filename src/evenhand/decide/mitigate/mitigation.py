@@ -15,7 +15,6 @@ from evenhand.decide.exact.sampled import apply_steps
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.bias import bias
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.alpha import alpha_fairness
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
@@ -71,8 +70,8 @@ class Mitigation:
 
     @property
     def alpha(self) -> float:
-        """The largest bias minus the smallest; 0 means that noise treats all entities alike."""
-        return alpha_fairness(self.bias)
+        """The greatest disparity, see :attr:`Decided.alpha`; 0 means that noise treats all entities alike."""
+        return self.decided.alpha
 
     @property
     def moved(self) -> float:

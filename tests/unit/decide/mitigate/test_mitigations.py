@@ -410,6 +410,15 @@ class TestCompare:
         assert found["linear proxy"].name == "linear proxy"
         assert repr(found) == "<Comparison of 8 ways. Computed from the true data: not for publication.>"
 
+    def test_a_rule_of_two_entities_has_the_alpha_of_its_report(self):
+        """Of x >= 10 a count of 10 and one of 9 are decided wrongly about as often: nobody is treated worse."""
+        found = compare(threshold("x", 10), {"x": [10, 9]}, DiscreteLaplace(2), unit=ADD)
+        plain = found["plain release"]
+
+        assert [way.alpha for way in found] == [way.decided.alpha for way in found]
+        assert plain.alpha == abs(abs(plain.bias[0]) - abs(plain.bias[1]))
+        assert not [way for way in found if way.name.startswith("piecewise")]
+
     def test_it_is_shown_as_text_a_page_and_a_frame(self):
         found = compare(SHARES, COUNTS, GaussianRelease(rho="1/50", unit=ADD))
         frame = found.to_frame(backend="polars")
