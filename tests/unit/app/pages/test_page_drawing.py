@@ -80,6 +80,21 @@ def test_a_question_that_cannot_be_run_says_why_in_place_of_the_estimate():
     assert "<img" not in html
 
 
+def test_a_problem_that_may_be_mended_meanwhile_is_marked_as_busy():
+    """The script lets Run be pressed again as soon as nobody knows whether the problem is still there."""
+    question = Question(error="Say which column is predicted.")
+
+    assert 'aria-busy="true"' in draw(draw_estimate(Answer(question, waiting=True)))
+    assert "aria-busy" not in draw(draw_estimate(Answer(question)))
+
+
+def test_the_form_names_the_question_that_it_belongs_to():
+    """By it the script knows at once that the form on show is the one of the question before."""
+    html = draw(draw_form(RECORD.with_(kind="release"), one_of_each(), {}))
+
+    assert 'data-form-kind="release"' in html
+
+
 def test_there_is_no_command_for_a_question_that_cannot_be_run():
     assert "command-text" not in draw(draw_commands(Question(error="No.")))
 
