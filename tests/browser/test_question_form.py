@@ -1,4 +1,4 @@
-"""The form of a question: it says at once that it is being replaced, and Run is off while nothing can be run."""
+"""The form of a question says at once that it is being replaced, and Run is off while nothing can be run."""
 
 import pytest
 

@@ -156,19 +156,13 @@ def add_outputs(visit: Visit) -> None:
         if record is None:
             return
         answer = read_question(visit, record)
-        if answer.error:
-            with reactive.isolate():
-                is_of_another = shape()[:2] != (record.id, record.kind)
-            if is_of_another:
-                shape.set((record.id, record.kind, ()))
-        if answer.waiting or answer.value is None:
-            return
-        found = (record.id, record.kind, answer.value.fields)
         with reactive.isolate():
-            changed = found != shape()
-        if changed:
-            shape.set(found)
-        await show_problem(visit, answer.value.field, error_words(answer.value))
+            shown = shape()
+        wanted = choose_shape(record, answer, shown)
+        if wanted != shown:
+            shape.set(wanted)
+        if answer.value is not None and not answer.waiting:
+            await show_problem(visit, answer.value.field, error_words(answer.value))
 
     @render.ui
     def question_form() -> Tag | None:
@@ -192,6 +186,17 @@ def add_outputs(visit: Visit) -> None:
         record = _record_on_show(visit)
         answer = None if record is None else read_question(visit, record)
         return None if answer is None or answer.value is None else draw_commands(answer.value)
+
+
+def choose_shape(record: StudyRecord, answer: Answer[Any], shown: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return study, question and fields of the form to show: the one on show until those are known.
+
+    Where a question cannot be read at all, the form of another one would be taken for its own.
+    """
+    mine = (record.id, record.kind)
+    if answer.value is not None and not answer.waiting:
+        return (*mine, answer.value.fields)
+    return (*mine, ()) if answer.error and shown[:2] != mine else shown
 
 
 def _record_on_show(visit: Visit) -> StudyRecord | None:
@@ -238,9 +243,7 @@ def draw_form(record: StudyRecord, fields: Sequence[Field], values: Mapping[str,
         if folded
         else None
     )
-    return tags.div(
-        tags.div(*shown, class_="form"), problem_place("form"), more, data_form_kind=record.kind
-    )
+    return tags.div(tags.div(*shown, class_="form"), problem_place("form"), more, data_form_kind=record.kind)
 
 
 def draw_field(record: StudyRecord, field: Field, value: Any) -> Tag:

@@ -6,7 +6,7 @@ import pytest
 from htmltools import TagList
 
 from evenhand.app.flow.views import Odds, Question
-from evenhand.app.pages.question import draw_commands, draw_estimate, draw_form
+from evenhand.app.pages.question import choose_shape, draw_commands, draw_estimate, draw_form
 from evenhand.app.pages.run import draw_first, draw_progress, headline_words, said_words
 from evenhand.app.pages.visit import Answer
 from evenhand.app.state.jobs import RunState
@@ -93,6 +93,24 @@ def test_the_form_names_the_question_that_it_belongs_to():
     html = draw(draw_form(RECORD.with_(kind="release"), one_of_each(), {}))
 
     assert 'data-form-kind="release"' in html
+
+
+def test_the_form_stays_until_the_next_one_is_known():
+    record, fields = RECORD.with_(kind="release"), one_of_each()
+    before, after = (record.id, "collect", fields[:2]), (record.id, "release", fields)
+
+    assert choose_shape(record, Answer(waiting=True), before) == before
+    assert choose_shape(record, Answer(Question(), waiting=True), before) == before
+    assert choose_shape(record, Answer(Question(fields=fields)), before) == after
+    assert choose_shape(record, Answer(error="The process ended."), after) == after
+
+
+def test_a_question_that_cannot_be_read_does_not_keep_the_form_of_another():
+    """Answers would else be given to the wrong question."""
+    record = RECORD.with_(kind="release")
+    shown = (record.id, "collect", one_of_each())
+
+    assert choose_shape(record, Answer(error="The process ended."), shown) == (record.id, "release", ())
 
 
 def test_there_is_no_command_for_a_question_that_cannot_be_run():
