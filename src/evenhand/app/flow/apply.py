@@ -207,10 +207,11 @@ class _Doing:
         self, plan: Plan, schema: Schema | None, settings: Sequence[Setting], setting: Setting
     ) -> None:
         self.plan, self.schema, self.setting = plan, schema, setting
-        self.choices = tuple(SettingChoice(each.id, str(each)) for each in settings)
+        form = form_of_kind(plan.task.kind)
+        self.choices = tuple(SettingChoice(each.id, form.name_setting(each)) for each in settings)
         self.label = ""
         self.data: Path | None = None
-        self.what: Applying = form_of_kind(plan.task.kind).applying(setting, plan, data=_typed_data(plan))
+        self.what: Applying = form.applying(setting, plan, data=_typed_data(plan))
 
     @classmethod
     def of(cls, folder: Path, record: StudyRecord, chosen: str) -> _Doing:

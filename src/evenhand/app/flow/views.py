@@ -117,7 +117,7 @@ class ColumnRow:
     labels : mapping of str to str
         What people read for values, by value.
     missing_share : str
-        Such as "3.1 %", or "none".
+        Such as "3.1%", or "none".
     unknown, missing : {"error", "drop", "other"}
         The rules for values outside the domain and for none at all.
     role : str
