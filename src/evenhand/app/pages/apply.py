@@ -47,6 +47,10 @@ _AFTERWARDS = (
     "**Delete or lock away the original afterwards.** The promise covers what is written here only; whoever "
     "has both has everything."
 )
+_CANNOT_TICK = (
+    "The button is off because one of the boxes cannot be ticked. What to do is said below that box."
+)
+_ERROR_FIRST = "The button is off until what is said above is corrected."
 
 
 def draw(visit: Visit, study: str) -> TagList:
@@ -206,11 +210,11 @@ def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
         disabled="",
         **({"data_blocked": ""} if blocked or busy else {}),
     )
-    said = (
-        waiting("Writing. Do not close the workbench.")
-        if busy
-        else hint("Tick both boxes to go on.", data_waiting_words="")
-    )
+    said = hint("Tick both boxes to go on.", data_waiting_words="")
+    if blocked:
+        said = hint(_ERROR_FIRST if view.error else _CANNOT_TICK)
+    if busy:
+        said = waiting("Writing. Do not close the workbench.")
     return TagList(*(_tick(box) for box in view.ticks), actions(press, said))
 
 

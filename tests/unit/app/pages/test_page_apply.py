@@ -124,6 +124,8 @@ def test_what_is_forbidden_cannot_be_pressed(tab, study, change):
 
     assert "data-blocked" in Controls(html).by_id["apply-now"]
     assert change.get("error", "Read.") in html
+    assert "Tick both boxes" not in html  # which would not help
+    assert "The button is off" in html
 
 
 @pytest.mark.parametrize(
