@@ -47,6 +47,11 @@ _AFTERWARDS = (
     "**Delete or lock away the original afterwards.** The promise covers what is written here only; whoever "
     "has both has everything."
 )
+_LEAD = "This uses the {} of your system. It cannot be repeated or undone, and it spends privacy budget."
+_LEAD_OF_A_SCRIPT = (
+    "Nothing is done on this page. What you run yourself uses the {} of that computer, cannot be repeated or "
+    "undone, and spends privacy budget."
+)
 _CANNOT_TICK = (
     "The button is off because one of the boxes cannot be ticked. What to do is said below that box."
 )
@@ -87,8 +92,7 @@ def draw(visit: Visit, study: str) -> TagList:
 
 
 def _show(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any], *, busy: bool) -> TagList:
-    lead = "This uses the {} of your system. It cannot be repeated or undone, and it spends privacy budget."
-    before, after = lead.split("{}")
+    before, after = (_LEAD if view.button else _LEAD_OF_A_SCRIPT).split("{}")
     return TagList(
         tags.h1(view.heading or "Do it for real"),
         lede(before, term("secure", "secure random source"), after),

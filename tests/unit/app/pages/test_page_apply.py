@@ -166,6 +166,7 @@ def test_where_there_is_a_script_there_is_no_button(tab, study):
     ids = Controls(html).by_id
 
     assert "There is no button for this setting" in html
+    assert "Nothing is done on this page." in words_of(html)
     assert {"apply-now", "apply-ledger", "apply-command"}.isdisjoint(ids)
     assert "print(1)" in html
     assert "no ε" in html
