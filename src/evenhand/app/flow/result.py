@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.app.flow.files import downloads_of
 from evenhand.app.flow.messages import leave_out_options
-from evenhand.app.flow.opening import RECORD_FILE, RUN_FOLDER
+from evenhand.app.flow.opening import RECORD_FILE, RUN_FOLDER, portable_plan
 from evenhand.app.flow.views import ResultView, SettingChoice, SideBySide
 from evenhand.app.state.record import StudyRecord
 from evenhand.app.tasks.registry import form_of_kind
@@ -137,7 +137,8 @@ def _results_folder(folder: Path) -> Path:
 @lru_cache(maxsize=1)
 def _load(folder: str, changed: int) -> Results:
     del changed  # part of the key: results that grow are read again
-    return Results.load(folder)
+    loaded = Results.load(folder)  # its plan names the whole path of its file
+    return Results(portable_plan(loaded.plan), loaded.facts, loaded.outcomes)
 
 
 @lru_cache(maxsize=4)
