@@ -34,6 +34,21 @@ def test_every_way_of_protecting_says_what_it_does_in_plain_words(kind):
 
 
 @pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "Laplace noise at ε = 0.1"),
+        ({"post": "nonnegative"}, "Laplace noise at ε = 0.1, negatives set to 0"),
+        ({"mitigation": "shrink"}, "Laplace noise at ε = 0.1, lowered after the clamp"),
+    ],
+)
+def test_a_setting_of_a_decision_is_named_as_in_the_report(options, words):
+    form = form_of_kind("decide")
+
+    assert form.name_setting(Setting("laplace", Fraction(1, 10), options)) == words
+    assert form.name_setting(Setting()) == "unprotected"
+
+
+@pytest.mark.parametrize(
     ("setting", "words"),
     [
         (
