@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _WRITTEN = {
     ".guarantee.json": "What is promised, for whoever uses it.",
     ".schema.toml": "What the columns hold. It is public.",
+    ".csv.json": "What is promised and how the table was made, for whoever uses it.",
 }
 _GIVEN_AWAY = "What you may give away."
 _AFTERWARDS = (
@@ -156,13 +157,15 @@ def _ledger(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any]
         tags.div(
             picker,
             *(new if ledger == "new" else ()),
-            tags.div(_bar(view.ledger)) if view.ledgers else None,
+            tags.div(_bar(view.ledger, ledger)) if view.ledgers else None,
             class_="form",
         ),
     )
 
 
-def _bar(ledger: LedgerView | None) -> TagList | Tag:
+def _bar(ledger: LedgerView | None, key: str) -> TagList | Tag | None:
+    if ledger is None and key:
+        return None  # what is missing is said above, or beside the button
     if ledger is None:
         return hint("Without a ledger nobody adds up what the same people have paid already.")
     spent, this, limit = (_number(text) for text in (ledger.spent, ledger.this, ledger.limit))
@@ -203,7 +206,7 @@ def _number(text: str) -> float:
 def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
     if not view.button:
         return TagList(hint("There is no button for this setting: run it yourself as shown below."))
-    blocked = bool(view.error) or not all(box.can_be_set for box in view.ticks)
+    blocked = bool(view.error or view.needs) or not all(box.can_be_set for box in view.ticks)
     press = button(
         view.button,
         "apply.now",
@@ -216,7 +219,7 @@ def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
     )
     said = hint("Tick both boxes to go on.", data_waiting_words="")
     if blocked:
-        said = hint(_ERROR_FIRST if view.error else _CANNOT_TICK)
+        said = hint(_ERROR_FIRST if view.error else view.needs or _CANNOT_TICK)
     if busy:
         said = waiting("Writing. Do not close the workbench.")
     return TagList(*(_tick(box) for box in view.ticks), actions(press, said))
