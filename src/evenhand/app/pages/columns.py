@@ -93,13 +93,14 @@ def show_changes(described: Described, record: StudyRecord) -> Described:
     for row in described.columns:
         edit = record.columns.get(row.name, {})
         role = role_of(roles, row.name)
+        chosen: dict[str, Any] = {key: str(edit[key]) for key in _SHOWN_AT_ONCE if edit.get(key)}
         rows.append(
             replace(
                 row,
                 role=role,
                 reason=row.reason if role == row.role else "",
                 inferred=row.inferred and not edit.get("public"),
-                **{key: str(edit[key]) for key in _SHOWN_AT_ONCE if edit.get(key)},
+                **chosen,
             )
         )
     same = {role for role in described.reasons if roles.get(role) == described.roles.get(role)}
