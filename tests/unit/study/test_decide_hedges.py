@@ -47,6 +47,17 @@ def test_entities_of_one_name_are_told_apart_by_their_row():
     assert "Elm (row 1) gains $200 and Elm (row 5) loses $300;" in told
 
 
+def test_a_small_error_of_a_share_is_an_error():
+    """Of a budget that nobody has named even a tiny share is money: no award is said to be exact."""
+    tiny = {"moved": 0.0, "mean_error": 1e-11, "largest_error": 1e-10, "largest_misallocation": 0.0}
+    for budget, is_paid in ((None, True), (1e6, False)):
+        results = money({**MONEY, "measures": {**MONEY["measures"], **tiny}}, groups=(), budget=budget)
+        who, release, _ = answers(results)
+
+        assert ("whatever is published" in who) != is_paid
+        assert ("No award is ever off" in release) != is_paid
+
+
 def test_one_release_is_not_said_to_be_far_off_where_it_is_not():
     """With one entity every release gives it all; nothing is off."""
     nothing = {

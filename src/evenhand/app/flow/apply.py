@@ -64,6 +64,7 @@ _INFERRED = (
     "schema, paste public code lists or say which lists are public, and run the study again."
 )
 _NO_DATASET = "This is a built-in data set, so there is nobody to protect. Choose a file of your own."
+_NEW_LEDGER = "Write the name of the new ledger, and the most ε that these people may ever pay."
 _WITHOUT = ("", "without a ledger")
 _NAMED = (FOUND, "the ledger that this computer names")
 _MAKE = (NEW, "make a new ledger")
@@ -136,6 +137,7 @@ def prepare_applying(
         ledgers=keys,
         ticks=_ticks(view["spends"], done.schema),
         button=f"{form_of_kind(record.kind).deed} and spend {view['spends']}",
+        needs=_NEW_LEDGER if ledger == NEW and charged is None and not error else "",
         error=error,
         field="ledger" if error else "",
     )
@@ -157,8 +159,12 @@ def apply(
     """
     view = prepare_applying(folder, record, chosen=chosen, ledger=ledger, options=options)
     missing = [tick for tick in view.ticks if not tick.can_be_set or tick.name not in ticks]
-    if view.error or not view.button or missing:
-        why = view.error or (missing[0].why_not or "Both boxes have to be ticked." if missing else "")
+    if view.error or view.needs or not view.button or missing:
+        why = (
+            view.error
+            or view.needs
+            or (missing[0].why_not or "Both boxes have to be ticked." if missing else "")
+        )
         return Applied(ok=False, said=(why or "There is nothing to run for this setting.",))
     done = _Doing.of(folder, record, chosen)
     place = folder / APPLIED
@@ -207,10 +213,11 @@ class _Doing:
         self, plan: Plan, schema: Schema | None, settings: Sequence[Setting], setting: Setting
     ) -> None:
         self.plan, self.schema, self.setting = plan, schema, setting
-        self.choices = tuple(SettingChoice(each.id, str(each)) for each in settings)
+        form = form_of_kind(plan.task.kind)
+        self.choices = tuple(SettingChoice(each.id, form.name_setting(each)) for each in settings)
         self.label = ""
         self.data: Path | None = None
-        self.what: Applying = form_of_kind(plan.task.kind).applying(setting, plan, data=_typed_data(plan))
+        self.what: Applying = form.applying(setting, plan, data=_typed_data(plan))
 
     @classmethod
     def of(cls, folder: Path, record: StudyRecord, chosen: str) -> _Doing:

@@ -315,7 +315,8 @@ def _type_words(opened: Opened, name: str, column: Column | None) -> str:
         kind = "times" if text == "Datetime" else plain.get(text, "text")
     if column is None:
         return kind
-    return f"{kind}, as {DOMAINS.get(column.domain.kind, 'a list')}"
+    domain = DOMAINS.get(column.domain.kind, "a list")
+    return kind if domain == kind else f"{kind}, as {domain}"
 
 
 def _role_of(name: str, words: RoleOptions) -> str:

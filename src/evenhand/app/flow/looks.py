@@ -51,7 +51,7 @@ def missing_share(opened: Opened, name: str) -> str:
     if not missing:
         return "none"
     share = 100 * missing / opened.rows
-    return "all" if missing == opened.rows else "under 0.1 %" if share < 0.1 else f"{number(share)} %"
+    return "all" if missing == opened.rows else "under 0.1%" if share < 0.1 else f"{number(share)}%"
 
 
 def _missing(opened: Opened, name: str) -> int:
@@ -80,8 +80,8 @@ def column_looks(
         if name in leak.by:
             tone: Any = "bad" if leak.is_full else "warn"
             detail = (
-                f"With it, {number(100 * leak.guessed)} % of the values of '{leak.column}' can be guessed; "
-                f"without any column {number(100 * leak.base)} %. Leave it out, or make it sensitive too."
+                f"With it, {number(100 * leak.guessed)}% of the values of '{leak.column}' can be guessed; "
+                f"without any column {number(100 * leak.base)}%. Leave it out, or make it sensitive too."
             )
             looks.append(Look(tone, f"gives '{leak.column}' away", detail, (leak.column,)))
     words = whole.words

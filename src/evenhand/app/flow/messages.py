@@ -43,6 +43,9 @@ _WORDS = tuple(
             r"whole numbers from 0 to 10\*\*15 and no missing ones",
             "counts, which are whole numbers, none of them below 0 and none missing",
         ),
+        (r"The rule cannot be read at column (\d+): ", r"The rule cannot be read at character \1: "),
+        (r", got the end\.", ", and the text ends there."),
+        (r"\n {4}.*\n {4} *\^", ""),  # where a caret stands is lost in a line of the browser
         (r" with \w+=[^\s.,;]+ \(--[^)]*\)", ""),
         (_OPTION, ""),
         (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.app.flow.files import downloads_of
 from evenhand.app.flow.messages import leave_out_options
-from evenhand.app.flow.opening import RECORD_FILE, RUN_FOLDER
+from evenhand.app.flow.opening import RECORD_FILE, RUN_FOLDER, portable_plan
 from evenhand.app.flow.views import ResultView, SettingChoice, SideBySide
 from evenhand.app.state.record import StudyRecord
 from evenhand.app.tasks.registry import form_of_kind
@@ -81,7 +81,8 @@ def read_result(
         answer_html=leave_out_options(render_fragment(page, part="answer")),
         findings_html=leave_out_options(render_fragment(page, part="findings")),
         settings=tuple(
-            SettingChoice(key, str(setting), setting.is_protected) for key, setting in settings.items()
+            SettingChoice(key, _name(results, setting), setting.is_protected)
+            for key, setting in settings.items()
         ),
         chosen=about.id,
         beside="" if second is None else second.id,
@@ -136,7 +137,8 @@ def _results_folder(folder: Path) -> Path:
 @lru_cache(maxsize=1)
 def _load(folder: str, changed: int) -> Results:
     del changed  # part of the key: results that grow are read again
-    return Results.load(folder)
+    loaded = Results.load(folder)  # its plan names the whole path of its file
+    return Results(portable_plan(loaded.plan), loaded.facts, loaded.outcomes)
 
 
 @lru_cache(maxsize=4)
@@ -241,7 +243,9 @@ def _numbers_table(results: Results, groups: dict[str, str], group: str, measure
                 lambda setting, name=name, known=known: _group_value(results, setting, group, name, known),
             )
         ]
-    rows = [[str(setting), *(cell(setting) for _, cell in columns)] for setting in results.settings]
+    rows = [
+        [_name(results, setting), *(cell(setting) for _, cell in columns)] for setting in results.settings
+    ]
     words = [groups[group]] if group else []
     words += [task.measure(measure).words] if measure else []
     table = Table(
@@ -268,12 +272,17 @@ def _group_value(results: Results, setting: Setting, group: str, name: str, know
     return measure_text(results.plan.task, known, group_estimate(results, setting, group, name))
 
 
+def _name(results: Results, setting: Setting) -> str:
+    return form_of_kind(results.plan.task.kind).name_setting(setting)
+
+
 # --- two settings ---------------------------------------------------------------------------------
 
 
 def _compare(results: Results, groups: dict[str, str], first: Setting, second: Setting) -> SideBySide:
     """Return two settings beside each other, with the differences that the results state."""
     both = (first, second)
+    names = (_name(results, first), _name(results, second))
     readings = [_read(results, setting) if setting.is_protected else None for setting in both]
     answers = [() if reading is None else tuple(map(str, reading.answers())) for reading in readings]
     numbers = [
@@ -283,13 +292,13 @@ def _compare(results: Results, groups: dict[str, str], first: Setting, second: S
         for reading in readings
     ]
     section = Section(
-        heading=f"{first}, beside {second}",
+        heading=f"{names[0]}, beside {names[1]}",
         tables=(_difference_table(results, groups, first, second),),
         anchor="beside",
     )
     page = Page(question="", answers=(), sections=(section,))
     return SideBySide(
-        labels=(str(first), str(second)),
+        labels=names,
         answers=(answers[0], answers[1]),
         numbers=(numbers[0], numbers[1]),
         html=render_fragment(page, part="findings"),
@@ -325,10 +334,10 @@ def _difference_table(results: Results, groups: dict[str, str], first: Setting, 
         values = [measure_text(task, known, found) for found in (one, other)]
         rows.append([title, *values, measure_text(task, known, moved, sign=True), verdict])
     repeats = counted(results.plan.repeats, "repeat")
-    caption = f"Difference: first minus second within the same repeats; 95 % intervals, {repeats}."
+    caption = f"Difference: first minus second within the same repeats; 95% intervals, {repeats}."
     caption = "Difference: first minus second. Nothing was repeated." if task.is_exact else caption
     return Table(
-        header=["Measure", str(first), str(second), "Difference", "Is it clear?"],
+        header=["Measure", _name(results, first), _name(results, second), "Difference", "Is it clear?"],
         rows=rows,
         numeric=[False, True, True, True, False],
         caption=caption,

@@ -117,7 +117,7 @@ class ColumnRow:
     labels : mapping of str to str
         What people read for values, by value.
     missing_share : str
-        Such as "3.1 %", or "none".
+        Such as "3.1%", or "none".
     unknown, missing : {"error", "drop", "other"}
         The rules for values outside the domain and for none at all.
     role : str
@@ -425,6 +425,8 @@ class ApplyView:
     ticks : tuple of Tick
     button : str
         Names the amount; empty where there is nothing to press.
+    needs : str
+        What has to be written first, without which nothing is done; empty where nothing is missing.
     error, field : str
         Why it cannot be done now.
     """
@@ -442,6 +444,7 @@ class ApplyView:
     ledgers: tuple[tuple[str, str], ...] = ()
     ticks: tuple[Tick, ...] = ()
     button: str = ""
+    needs: str = ""
     error: str = ""
     field: str = ""
 

@@ -41,12 +41,22 @@ if TYPE_CHECKING:
 _WRITTEN = {
     ".guarantee.json": "What is promised, for whoever uses it.",
     ".schema.toml": "What the columns hold. It is public.",
+    ".csv.json": "What is promised and how the table was made, for whoever uses it.",
 }
 _GIVEN_AWAY = "What you may give away."
 _AFTERWARDS = (
     "**Delete or lock away the original afterwards.** The promise covers what is written here only; whoever "
     "has both has everything."
 )
+_LEAD = "This uses the {} of your system. It cannot be repeated or undone, and it spends privacy budget."
+_LEAD_OF_A_SCRIPT = (
+    "Nothing is done on this page. What you run yourself uses the {} of that computer, cannot be repeated or "
+    "undone, and spends privacy budget."
+)
+_CANNOT_TICK = (
+    "The button is off because one of the boxes cannot be ticked. What to do is said below that box."
+)
+_ERROR_FIRST = "The button is off until what is said above is corrected."
 
 
 def draw(visit: Visit, study: str) -> TagList:
@@ -83,8 +93,7 @@ def draw(visit: Visit, study: str) -> TagList:
 
 
 def _show(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any], *, busy: bool) -> TagList:
-    lead = "This uses the {} of your system. It cannot be repeated or undone, and it spends privacy budget."
-    before, after = lead.split("{}")
+    before, after = (_LEAD if view.button else _LEAD_OF_A_SCRIPT).split("{}")
     return TagList(
         tags.h1(view.heading or "Do it for real"),
         lede(before, term("secure", "secure random source"), after),
@@ -148,13 +157,15 @@ def _ledger(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any]
         tags.div(
             picker,
             *(new if ledger == "new" else ()),
-            tags.div(_bar(view.ledger)) if view.ledgers else None,
+            tags.div(_bar(view.ledger, ledger)) if view.ledgers else None,
             class_="form",
         ),
     )
 
 
-def _bar(ledger: LedgerView | None) -> TagList | Tag:
+def _bar(ledger: LedgerView | None, key: str) -> TagList | Tag | None:
+    if ledger is None and key:
+        return None  # what is missing is said above, or beside the button
     if ledger is None:
         return hint("Without a ledger nobody adds up what the same people have paid already.")
     spent, this, limit = (_number(text) for text in (ledger.spent, ledger.this, ledger.limit))
@@ -195,7 +206,7 @@ def _number(text: str) -> float:
 def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
     if not view.button:
         return TagList(hint("There is no button for this setting: run it yourself as shown below."))
-    blocked = bool(view.error) or not all(box.can_be_set for box in view.ticks)
+    blocked = bool(view.error or view.needs) or not all(box.can_be_set for box in view.ticks)
     press = button(
         view.button,
         "apply.now",
@@ -206,11 +217,11 @@ def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
         disabled="",
         **({"data_blocked": ""} if blocked or busy else {}),
     )
-    said = (
-        waiting("Writing. Do not close the workbench.")
-        if busy
-        else hint("Tick both boxes to go on.", data_waiting_words="")
-    )
+    said = hint("Tick both boxes to go on.", data_waiting_words="")
+    if blocked:
+        said = hint(_ERROR_FIRST if view.error else view.needs or _CANNOT_TICK)
+    if busy:
+        said = waiting("Writing. Do not close the workbench.")
     return TagList(*(_tick(box) for box in view.ticks), actions(press, said))
 
 

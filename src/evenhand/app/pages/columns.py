@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from htmltools import Tag, TagChild, tags
@@ -32,6 +33,7 @@ _KINDS = (("categories", "categories"), ("whole numbers", "whole numbers"), ("ba
 _UNKNOWN = (("error", "stop with an error"), ("other", "count as other"), ("drop", "leave the row out"))
 _ROLE_WORDS = ("protected", "sensitive", "target", "weight", "person")
 _HEADER = ("Column", "Values", "Missing", "Role", "Look at")
+_SHOWN_AT_ONCE = ("kind", "unknown", "missing")
 _LISTS = ("protected", "sensitive", "drop")
 _SINGLE = ("target", "weight", "person")
 
@@ -82,6 +84,33 @@ def as_list(value: object) -> list[str]:
     if value is None or value == "":
         return []
     return [value] if isinstance(value, str) else [str(name) for name in value]  # type: ignore[attr-defined]
+
+
+def show_changes(described: Described, record: StudyRecord) -> Described:
+    """Return an older description with what was chosen since, so that no choice seems to be taken back."""
+    roles = record.roles or described.roles
+    rows = []
+    for row in described.columns:
+        edit = record.columns.get(row.name, {})
+        role = role_of(roles, row.name)
+        chosen: dict[str, Any] = {key: str(edit[key]) for key in _SHOWN_AT_ONCE if edit.get(key)}
+        rows.append(
+            replace(
+                row,
+                role=role,
+                reason=row.reason if role == row.role else "",
+                inferred=row.inferred and not edit.get("public"),
+                **chosen,
+            )
+        )
+    same = {role for role in described.reasons if roles.get(role) == described.roles.get(role)}
+    return replace(
+        described,
+        columns=tuple(rows),
+        roles=roles,
+        reasons={role: words for role, words in described.reasons.items() if role in same},
+        missing=tuple(role for role in described.missing if not roles.get(role.role)),
+    )
 
 
 # --- the table ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from htmltools import Tag, TagList, tags
 
 from evenhand.app.pages.address import help_address, study_address
 from evenhand.app.pages.data import guess_roles
+from evenhand.app.pages.kinds import LIST_KINDS
 from evenhand.app.pages.parts import actions, button, control, lede, link, note, panel
 from evenhand.app.pages.side import day_words, next_step, state_words
 from evenhand.app.pages.visit import count
@@ -103,7 +104,7 @@ def _study(visit: Visit, record: StudyRecord) -> Tag:
                 href=study_address(record.id, next_step(record, state)),
                 id=f"open-{record.id}",
             ),
-            tags.small(data + state_words(record, state)),
+            tags.small(_asked_words(visit, record) + data + state_words(record, state)),
         ),
         tags.div(
             button(
@@ -132,6 +133,13 @@ def _study(visit: Visit, record: StudyRecord) -> Tag:
     if opened == "delete":
         rows.append(_delete(visit, record.id, f"“{record.name}”"))
     return tags.div(*rows, class_="study", data_testid="study")
+
+
+def _asked_words(visit: Visit, record: StudyRecord) -> str:
+    """Return the word of the question that is asked; empty until somebody came to it."""
+    kinds = visit.inquiry(LIST_KINDS).read("kinds").value or ()
+    verb = next((kind.verb for kind in kinds if kind.name == record.kind), "")
+    return f"{verb}, " if verb and record.described else ""
 
 
 def _rename(record: StudyRecord) -> Tag:

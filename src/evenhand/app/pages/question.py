@@ -60,6 +60,7 @@ _IN_BRACKETS = {
     "bound": "tight or bound",
 }
 _RUNNING = ("waiting", "running")
+_REPLACING = "Reading what this question asks."
 _TIMING = "A few runs are timed now. This becomes more exact by itself when that is done."
 
 
@@ -87,7 +88,10 @@ def draw(visit: Visit, study: str) -> TagList:
         busy,
         _cards(visit, record),
         tags.div(
-            panel(live("question_form", "div", waiting("Reading the columns."))),
+            panel(
+                tags.p(id="form-status", class_="hint", role="status", data_words=_REPLACING),
+                live("question_form", "div", waiting("Reading the columns.")),
+            ),
             tags.div(
                 live("estimate", "div", waiting("Working it out."), aria_live="polite"), class_="column-right"
             ),
@@ -95,13 +99,14 @@ def draw(visit: Visit, study: str) -> TagList:
         ),
         live("commands"),
         actions(
-            button("Run", "question.run", look="primary", id="run", data_study=study),
+            button("Run", "question.run", look="primary", id="run", data_study=study, data_plan=""),
             button(
                 "Save plan.toml",
                 "question.save",
                 id="save-plan",
                 data_save="plan-text",
                 data_name="plan.toml",
+                data_plan="",
             ),
             link("Back", study_address(study, "schema"), id="back"),
         ),
@@ -151,14 +156,13 @@ def add_outputs(visit: Visit) -> None:
         if record is None:
             return
         answer = read_question(visit, record)
-        if answer.waiting or answer.value is None:
-            return
-        found = (record.id, record.kind, answer.value.fields)
         with reactive.isolate():
-            changed = found != shape()
-        if changed:
-            shape.set(found)
-        await show_problem(visit, answer.value.field, error_words(answer.value))
+            shown = shape()
+        wanted = choose_shape(record, answer, shown)
+        if wanted != shown:
+            shape.set(wanted)
+        if answer.value is not None and not answer.waiting:
+            await show_problem(visit, answer.value.field, error_words(answer.value))
 
     @render.ui
     def question_form() -> Tag | None:
@@ -182,6 +186,17 @@ def add_outputs(visit: Visit) -> None:
         record = _record_on_show(visit)
         answer = None if record is None else read_question(visit, record)
         return None if answer is None or answer.value is None else draw_commands(answer.value)
+
+
+def choose_shape(record: StudyRecord, answer: Answer[Any], shown: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return study, question and fields of the form to show: the one on show until those are known.
+
+    Where a question cannot be read at all, the form of another one would be taken for its own.
+    """
+    mine = (record.id, record.kind)
+    if answer.value is not None and not answer.waiting:
+        return (*mine, answer.value.fields)
+    return (*mine, ()) if answer.error and shown[:2] != mine else shown
 
 
 def _record_on_show(visit: Visit) -> StudyRecord | None:
@@ -228,7 +243,7 @@ def draw_form(record: StudyRecord, fields: Sequence[Field], values: Mapping[str,
         if folded
         else None
     )
-    return tags.div(tags.div(*shown, class_="form"), problem_place("form"), more)
+    return tags.div(tags.div(*shown, class_="form"), problem_place("form"), more, data_form_kind=record.kind)
 
 
 def draw_field(record: StudyRecord, field: Field, value: Any) -> Tag:
@@ -326,10 +341,13 @@ def draw_estimate(answer: Answer[Any], study: str = "") -> TagList | Tag:
     if question.error:
         return panel(
             tags.h2("This cannot be run yet"),
-            tags.p(icon("bad"), " ", error_words(question), id="estimate-error", class_="problem"),
+            tags.p(
+                icon("bad"), " ", error_words(question), id="estimate-error", class_="problem", tabindex="-1"
+            ),
             actions(link("Describe the columns", study_address(study, "schema"), id="to-schema"))
             if question.field.startswith("roles.")
             else None,
+            aria_busy="true" if answer.waiting else None,
         )
     how_long, _, how_known = question.minutes_words.partition(", ")
     return TagList(
@@ -448,6 +466,9 @@ def _as_number(text: str) -> float:
 async def _run(visit: Visit, event: Mapping[str, Any]) -> None:
     record = visit.record(str(event["study"]))
     folder = visit.folder(record.id)
+    if visit.jobs.state(record.id).state in _RUNNING:  # its plan must stay the one that is run
+        await visit.go(study_address(record.id, "run"))
+        return
     question = await visit.ask_once("question:ask", folder, record)
     if question.error:
         asked = {field.name for field in question.fields}

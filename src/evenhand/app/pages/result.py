@@ -100,6 +100,7 @@ def _show(study: str, view: ResultView, asked: Mapping[str, str], *, waits: bool
         actions(
             apply_link,
             link("Take it along", "#take-along", id="to-files"),
+            link("Change the question", study_address(study, "question"), id="ask-again") if study else None,
             link("How to read this", help_address("report"), id="how"),
             waiting("Drawing anew.") if waits else None,
         ),

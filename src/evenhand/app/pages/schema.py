@@ -10,7 +10,7 @@ from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive
 
 from evenhand.app.pages.address import study_address
-from evenhand.app.pages.columns import ROLES, as_list, change_role, draw_columns
+from evenhand.app.pages.columns import ROLES, as_list, change_role, draw_columns, show_changes
 from evenhand.app.pages.glossary import term
 from evenhand.app.pages.kinds import LIST_KINDS
 from evenhand.app.pages.parts import (
@@ -80,7 +80,7 @@ def draw(visit: Visit, study: str) -> TagList:
             error_note(answer.error) if answer.error else waiting(f"Reading {record.data.label}.")
         )
         return TagList(*top, shown, actions(link("Back", study_address(study, "data"), id="back")))
-    described: Described = answer.value
+    described: Described = show_changes(answer.value, record) if answer.waiting else answer.value
     rows_are = _rows_are(visit, record)
     if not is_of_people:
         return TagList(

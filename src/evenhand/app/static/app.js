@@ -48,13 +48,19 @@
     }
   }
 
+  function isOff(button) {
+    return button.disabled || button.getAttribute("aria-disabled") === "true";
+  }
+
   function isTyped(control) {
     return control.tagName === "TEXTAREA" || (control.tagName === "INPUT" && ["text", "number", "search"].includes(control.type));
   }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-do]");
-    if (button && !button.disabled && button.getAttribute("aria-disabled") !== "true") {
+    if (button && button.dataset.plan !== undefined && isOff(button)) {
+      goToProblem();
+    } else if (button && !isOff(button)) {
       timers.forEach((timer, control) => flush(control));
       if (button.dataset.from) { button.dataset.text = byId(button.dataset.from).value; }
       act(button);
@@ -68,6 +74,7 @@
   document.addEventListener("input", (event) => {
     const control = event.target;
     if (isTyped(control) && control.dataset.do) { actLater(control); }
+    doubtProblem(control);
     if (control.id === "find-marks") { dimMarks(control.value); }
     const scale = byId(control.id + "-usual"); // the usual values follow what is written
     if (scale) {
@@ -85,6 +92,8 @@
     } else if (control.dataset.do) {
       flush(control);
     }
+    doubtProblem(control);
+    checkPlan();
     if (control.id === "theme") { setTheme(control.value); }
     if (control.classList.contains("file") && control.files.length) { upload(control, control.files[0]); }
     if (control.dataset.needs !== undefined) {
@@ -109,6 +118,49 @@
       if (button.dataset.blocked === undefined) { button.disabled = !ready; }
     });
     document.querySelectorAll("[data-waiting-words]").forEach((words) => { words.hidden = ready; });
+  }
+
+  // --- the question: what is shown belongs to the chosen question, and is run only if it can be -----------
+
+  const OF_QUESTION = ["question_form", "estimate", "commands"];
+
+  // Whether the form on show is the one of the question chosen before.
+  function isFormReplaced() {
+    const form = document.querySelector("#question_form [data-form-kind]");
+    const chosen = document.querySelector("#kind input:checked");
+    return Boolean(form && chosen && form.dataset.formKind !== chosen.value);
+  }
+
+  function checkPlan() {
+    const status = byId("form-status");
+    if (!status) { return; }
+    const replaced = isFormReplaced();
+    const words = replaced ? status.dataset.words : "";
+    if (status.textContent !== words) { status.textContent = words; }
+    OF_QUESTION.map(byId).filter(Boolean).forEach((part) => {
+      part.inert = replaced;
+      if (replaced) { part.setAttribute("aria-busy", "true"); } else { part.removeAttribute("aria-busy"); }
+    });
+    const problem = document.querySelector(":not([aria-busy]) > #estimate-error");
+    document.querySelectorAll("button[data-plan]").forEach((button) => {
+      if (replaced || problem) { button.setAttribute("aria-disabled", "true"); } else { button.removeAttribute("aria-disabled"); }
+      if (problem) { button.setAttribute("aria-describedby", problem.id); } else { button.removeAttribute("aria-describedby"); }
+    });
+  }
+
+  // After an answer was changed, nobody knows yet whether what was missing still is.
+  function doubtProblem(control) {
+    const problem = byId("estimate-error");
+    if (problem && control.closest("#question_form")) {
+      problem.parentElement.setAttribute("aria-busy", "true");
+      checkPlan();
+    }
+  }
+
+  // Whoever presses Run although it is off is led to what is missing.
+  function goToProblem() {
+    const problem = byId("estimate-error");
+    if (problem) { problem.scrollIntoView({ block: "center" }); problem.focus({ preventScroll: true }); }
   }
 
   // --- uploads ----------------------------------------------------------------------------------------
@@ -423,7 +475,7 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-save]");
-    if (!button || button.disabled) { return; }
+    if (!button || isOff(button)) { return; }
     const file = URL.createObjectURL(new Blob([byId(button.dataset.save).textContent], { type: "text/plain" }));
     const link = document.createElement("a");
     link.href = file;
@@ -470,6 +522,7 @@
     if (byId("theme")) { byId("theme").value = theme; }
     new MutationObserver(afterPage).observe(byId("page"), { childList: true });
     new MutationObserver(restoreFocus).observe(byId("main"), { childList: true, subtree: true });
+    new MutationObserver(checkPlan).observe(byId("main"), { childList: true, subtree: true });
     window.jQuery(document).on("shiny:disconnected", onLost);
     window.jQuery(document).on("shiny:connected", () => {
       window.Shiny.addCustomMessageHandler("problem", showProblem);

@@ -31,6 +31,7 @@ from evenhand.study.tasks.decide.methods import free_mitigations, method_of
 from evenhand.study.tasks.decide.names import NOISES
 from evenhand.study.tasks.decide.noise import noise_of_a_count
 from evenhand.study.tasks.decide.task import TOUCHES, DecideTask
+from evenhand.study.tasks.decide.wording import setting_words
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ class DecideForm(TaskForm):
         "school_districts": {"follows": _MONEY, "count": "students"},
         "title1": {"follows": _MONEY},
     }
+
+    def name_setting(self, setting: Setting) -> str:
+        """Return a setting with what is done besides the noise, as the report has it."""
+        return setting_words(setting) if setting.is_protected else str(setting)
 
     def fields(self, schema: Schema | None, names: tuple[str, ...] = ()) -> tuple[Field, ...]:
         """Return the questions: a rule or an allotment over the columns of counts."""

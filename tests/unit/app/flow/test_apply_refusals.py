@@ -171,6 +171,18 @@ def test_a_new_ledger_that_is_not_named_yet_is_not_made(made):
     assert view.error == ""
 
 
+@pytest.mark.parametrize("options", [{}, {"name": "people"}, {"limit": "3"}, {"name": " ", "limit": "3"}])
+def test_nothing_is_done_without_the_ledger_that_was_asked_for(made, command, options):
+    """Whoever chooses a new ledger and forgets its name would else spend without any ledger."""
+    view = prepare_applying(made.folder, made.record, ledger="new", options=options)
+    done = apply(made.folder, made.record, ledger="new", options=options)
+
+    assert view.needs == "Write the name of the new ledger, and the most ε that these people may ever pay."
+    assert (done.ok, done.said) == (False, (view.needs,))
+    assert command.words == []
+    assert prepare_applying(made.folder, made.record, ledger="new", options=NEW).needs == ""
+
+
 def test_the_ledger_that_the_environment_names_is_the_one_that_is_charged(
     made, command, tmp_path, monkeypatch
 ):

@@ -259,6 +259,20 @@ def test_files_as_other_programs_write_them_are_read(study_of, label):
         assert row(described, "town").values == ("Köln", "Nîmes")
 
 
+def test_a_column_is_described_in_plain_words(study_of):
+    """No kind is said twice, and a share is written as in reports, so that no line breaks before its sign."""
+    ages = [str(20 + place % 37) if place % 8 else "" for place in range(80)]
+    rows = "".join(
+        f"{age},{'fm'[place % 2]},{'yes' if place % 3 else 'no'}\n" for place, age in enumerate(ages)
+    )
+    made = study_of(("age,sex,hired\n" + rows).encode(), "ages.csv")
+    described = describe(made.folder, made.record)
+
+    assert row(described, "age").type_words == "whole numbers"
+    assert row(described, "sex").type_words == "text, as categories"
+    assert row(described, "age").missing_share == "12.5%"
+
+
 def test_a_column_without_any_value_is_left_out_with_the_reason(study_of):
     made = study_of(AWKWARD["all-missing.csv"], "all-missing.csv")
     column = row(describe(made.folder, made.record), "none")

@@ -156,3 +156,18 @@ def test_a_share_in_the_place_of_a_count_is_said_by_its_column(study_of):
 
     assert said.startswith("Column 'share' cannot be used here: it must hold counts, which are whole numbers")
     assert not FOREIGN.search(said)
+
+
+@pytest.mark.parametrize("rule", ["pop > ", "poor/people > 0.2 and", "poor >> 3", "(poor > 3"])
+def test_where_a_rule_is_wrong_is_said_without_a_caret(study, rule):
+    """In a line of the browser a caret points at nothing, and a column is something else there."""
+    made = study("decide", form={"decide": {"follows": "right", "rule": rule}})
+    question = ask(made.folder, made.record)
+    said = error_words(question)
+
+    assert question.field == "rule"
+    assert re.match(r"The rule cannot be read at character \d+: expected ", said)
+    assert said.endswith((".", "?"))
+    assert "^" not in said
+    assert "\n" not in said
+    assert "got the end" not in said

@@ -89,6 +89,18 @@ def test_a_folder_without_results_says_what_to_do(tmp_path):
         read_result(tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["collect", "release", "decide"])
+def test_no_sentence_of_an_answer_names_a_folder_of_this_computer(study, kind):
+    """A path says who uses the computer, and a command with it runs nowhere else."""
+    made = study(kind)
+    made.run()
+    view = read_result(made.folder)
+    shown = " ".join([view.answer_html, view.findings_html, view.command, view.next_command, *view.answers])
+
+    assert str(made.folder.parent) not in shown
+    assert view.command == "evenhand audit --plan plan.toml"
+
+
 def test_a_folder_of_the_command_line_is_shown_too(finished):
     """If this is false, evenhand serve --report shows nothing."""
     assert read_result(finished / "study").settings == read_result(finished).settings

@@ -124,6 +124,25 @@ def test_what_is_forbidden_cannot_be_pressed(tab, study, change):
 
     assert "data-blocked" in Controls(html).by_id["apply-now"]
     assert change.get("error", "Read.") in html
+    assert "Tick both boxes" not in html  # which would not help
+    assert "The button is off" in html
+
+
+def test_a_new_ledger_without_a_name_keeps_the_button_off(tab, study):
+    tab.desk.told["prepare_applying"] = replace(VIEW, ledger=None, needs="Write the name.")
+    tab.change("apply-ledger", "new")
+    html = tab.read()
+
+    assert "data-blocked" in Controls(html).by_id["apply-now"]
+    assert "Write the name." in html
+    assert "Without a ledger" not in html
+
+
+def test_every_file_that_was_written_is_explained(tab, study):
+    tab.desk.told["apply"] = replace(DONE, files=("table.csv", "table.csv.json"))
+    tab.do(do="apply.now", study=study, ticks=["spends", "public"])
+
+    assert "table.csv.json What is promised and how the table was made" in words_of(tab.read())
 
 
 @pytest.mark.parametrize(
@@ -164,6 +183,7 @@ def test_where_there_is_a_script_there_is_no_button(tab, study):
     ids = Controls(html).by_id
 
     assert "There is no button for this setting" in html
+    assert "Nothing is done on this page." in words_of(html)
     assert {"apply-now", "apply-ledger", "apply-command"}.isdisjoint(ids)
     assert "print(1)" in html
     assert "no ε" in html

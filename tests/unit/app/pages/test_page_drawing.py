@@ -6,7 +6,7 @@ import pytest
 from htmltools import TagList
 
 from evenhand.app.flow.views import Odds, Question
-from evenhand.app.pages.question import draw_commands, draw_estimate, draw_form
+from evenhand.app.pages.question import choose_shape, draw_commands, draw_estimate, draw_form
 from evenhand.app.pages.run import draw_first, draw_progress, headline_words, said_words
 from evenhand.app.pages.visit import Answer
 from evenhand.app.state.jobs import RunState
@@ -78,6 +78,39 @@ def test_a_question_that_cannot_be_run_says_why_in_place_of_the_estimate():
 
     assert "This cannot be run yet" in html
     assert "<img" not in html
+
+
+def test_a_problem_that_may_be_mended_meanwhile_is_marked_as_busy():
+    """The script lets Run be pressed again as soon as nobody knows whether the problem is still there."""
+    question = Question(error="Say which column is predicted.")
+
+    assert 'aria-busy="true"' in draw(draw_estimate(Answer(question, waiting=True)))
+    assert "aria-busy" not in draw(draw_estimate(Answer(question)))
+
+
+def test_the_form_names_the_question_that_it_belongs_to():
+    """By it the script knows at once that the form on show is the one of the question before."""
+    html = draw(draw_form(RECORD.with_(kind="release"), one_of_each(), {}))
+
+    assert 'data-form-kind="release"' in html
+
+
+def test_the_form_stays_until_the_next_one_is_known():
+    record, fields = RECORD.with_(kind="release"), one_of_each()
+    before, after = (record.id, "collect", fields[:2]), (record.id, "release", fields)
+
+    assert choose_shape(record, Answer(waiting=True), before) == before
+    assert choose_shape(record, Answer(Question(), waiting=True), before) == before
+    assert choose_shape(record, Answer(Question(fields=fields)), before) == after
+    assert choose_shape(record, Answer(error="The process ended."), after) == after
+
+
+def test_a_question_that_cannot_be_read_does_not_keep_the_form_of_another():
+    """Answers would else be given to the wrong question."""
+    record = RECORD.with_(kind="release")
+    shown = (record.id, "collect", one_of_each())
+
+    assert choose_shape(record, Answer(error="The process ended."), shown) == (record.id, "release", ())
 
 
 def test_there_is_no_command_for_a_question_that_cannot_be_run():

@@ -135,3 +135,15 @@ def test_a_damaged_study_that_runs_is_not_deleted(tab):
 
     assert "Delete it when its run has ended" in tab.words()
     assert f'id="delete-now-{bad}"' not in tab.read()
+
+
+def test_studies_say_which_question_they_ask(tab):
+    """Several studies of one file would else look alike."""
+    tab.add_study("First", kind="release", described=True)
+    tab.add_study("Second", kind="decide", described=True)
+    tab.add_study("Third", kind="learn")
+    words = tab.words()
+
+    assert "Release, people.csv: not run yet" in words
+    assert "Decide, people.csv: not run yet" in words
+    assert "Learn, people.csv" not in words  # nobody has chosen a question yet

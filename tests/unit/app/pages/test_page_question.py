@@ -96,6 +96,28 @@ def test_a_study_that_runs_says_that_it_must_be_stopped_first(tab, study):
     assert "This study runs now." in tab.read()
 
 
+def test_run_leaves_the_plan_of_a_study_that_runs_as_it_is(tab, study):
+    """Otherwise the plan to take along would not be the one that gave the numbers."""
+    tab.press("run")
+    plan = tab.workspace.folder(study) / "plan.toml"
+    before = plan.read_bytes()
+    tab.set_run(study, "running")
+    tab.go(study_address(study, "question"))
+    tab.do(do="question.field", study=study, name="epsilons", value="7")
+    tab.press("run")
+
+    assert plan.read_bytes() == before
+    assert tab.address == study_address(study, "run")
+
+
+def test_run_and_save_wait_for_a_plan_that_can_be_run(tab, study):
+    controls = Controls(tab.read()).by_id
+
+    assert "data-plan" in controls["run"]
+    assert "data-plan" in controls["save-plan"]
+    assert controls["form-status"]["data-words"] == "Reading what this question asks."
+
+
 def test_while_the_questions_are_read_the_page_says_so_and_a_fault_is_said(tab, study):
     assert "Reading which questions there are." in tab.read(at_once=True)
     tab.desk.told["list_kinds"] = EvenhandError("The process ended. Hint: try again.")

@@ -77,6 +77,11 @@ def test_what_is_chosen_is_asked_of_the_results(tab, study):
     )  # fmt: skip
 
 
+def test_who_has_an_answer_can_ask_otherwise(tab, study):
+    """An answer may say that more repeats are needed, and they are asked for on another page."""
+    assert Controls(tab.read()).by_id["ask-again"]["href"] == study_address(study, "question")
+
+
 def test_what_one_study_shows_is_not_asked_of_another(tab, study):
     """A setting of one study is unknown to the next, whose page would be an error."""
     tab.change("chosen", "oue")

@@ -1,5 +1,7 @@
 """The schema page: what a person says of columns is kept as it was said, and can be taken back."""
 
+import re
+
 import pytest
 
 from evenhand.app.pages.address import study_address
@@ -63,6 +65,21 @@ def test_a_role_that_is_chosen_is_kept_and_the_description_must_be_confirmed_ane
 
     assert tab.record(study).roles["drop"] == ["region"]
     assert not tab.record(study).described
+
+
+@pytest.mark.parametrize(
+    ("control", "value"),
+    [("role", "left out"), ("role", "protected"), ("missing", "drop"), ("kind", "bands"), ("positive", "no")],
+)
+def test_what_was_chosen_is_shown_before_the_new_description_has_come(tab, study, control, value):
+    """On a slow machine a choice would else seem to be taken back, and be made a second time."""
+    name = control if control == "positive" else f"{control}-{place_of(tab, 'region')}"
+    tab.change(name, value)
+    html = tab.read(at_once=True)
+    shown = re.search(rf'<select[^>]*id="{name}".*?</select>', html, re.DOTALL)[0]
+
+    assert "Checking." in html
+    assert re.findall(r'value="([^"]*)" selected', shown) == [value]
 
 
 def test_a_role_that_is_none_changes_nothing(tab, study):

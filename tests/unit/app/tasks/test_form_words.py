@@ -1,11 +1,13 @@
 """Every choice of a form says what it does, and every word behind a question mark is defined."""
 
 import re
+from fractions import Fraction
 
 import pytest
 
 from evenhand.app.pages.glossary import WORDS
 from evenhand.app.tasks.registry import FORMS, form_of_kind
+from evenhand.study.plan.cells import Setting
 
 TERMS_OF_CODE = re.compile(r"one-hot|\bbit(?:s)?\b vector|zhu20|\bhash|Hash|:math:|`")
 
@@ -29,3 +31,34 @@ def test_every_way_of_protecting_says_what_it_does_in_plain_words(kind):
         assert choice.sentence[0].isupper(), choice
         assert choice.sentence.endswith("."), choice
         assert not TERMS_OF_CODE.search(choice.sentence), choice
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "Laplace noise at ε = 0.1"),
+        ({"post": "nonnegative"}, "Laplace noise at ε = 0.1, negatives set to 0"),
+        ({"mitigation": "shrink"}, "Laplace noise at ε = 0.1, lowered after the clamp"),
+    ],
+)
+def test_a_setting_of_a_decision_is_named_as_in_the_report(options, words):
+    form = form_of_kind("decide")
+
+    assert form.name_setting(Setting("laplace", Fraction(1, 10), options)) == words
+    assert form.name_setting(Setting()) == "unprotected"
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (
+            Setting("laplace", Fraction(1, 2), {"post": "nonnegative"}),
+            "Laplace noise (negatives set to 0), ε = 0.5",
+        ),
+        (Setting("suppression", None, {"threshold": 6}), "Suppression (threshold 6)"),
+        (Setting("none"), "unprotected"),
+    ],
+)
+def test_a_setting_of_a_table_is_named_as_in_the_report(setting, words):
+    """Two names for one thing, one of them code, make people look for a difference."""
+    assert form_of_kind("release").name_setting(setting) == words

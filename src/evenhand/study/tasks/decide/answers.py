@@ -53,7 +53,7 @@ def who_gains(reading: DecideReading) -> Answer:
         slots[slot] = budget if amounts.in_money else ""
     if reading.nobody_gains_or_loses():
         error = reading.mean("mean_error")
-        key = "nobody_ever" if amounts.is_none(reading.mean("largest_error")) else "nobody"
+        key = "nobody_ever" if amounts.is_never_paid(reading.mean("largest_error")) else "nobody"
         return reading.answer(f"who.{key}", **slots, error=amounts.text(error))
     gains, losses = sides(reading)
     named = [_side(reading, entities[0]) for entities in (gains, losses) if entities]
@@ -258,7 +258,7 @@ def _one_release(reading: DecideReading) -> Answer:
     )
     if not math.isfinite(mean):
         return reading.answer("release.unknown")
-    if amounts.is_none(largest):
+    if amounts.is_never_paid(largest):
         return reading.answer("release.never")
     shares = size_shares(reading)
     if reading.nobody_gains_or_loses() and len(shares) > 1 and shares[0][1] > shares[-1][1]:

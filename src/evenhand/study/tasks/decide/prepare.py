@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.decide.language.parse import parse_weight
 from evenhand.decide.result.entities import Entities, frame_columns, read_entity_weights, read_public_numbers
 from evenhand.errors import EvenhandError
@@ -92,7 +93,7 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
         sizes=tuple(int(each.sum()) for each in populations.values()),
         fingerprint=_fingerprint(names, counts, weights, {**populations, **public}),
         versions=versions(task.used_packages),
-        notes=(*plan.notes, *notes),
+        notes=(*plan.notes, *notes, *_note_repeated_names(task, entities)),
     )
     return PreparedEntities(facts, counts, _NOBODY, _NOBODY, names, weights, populations, public)
 
@@ -105,6 +106,19 @@ def entities_of(prepared: PreparedEntities) -> Entities:
     weights = None if prepared.weights is None else np.asarray(prepared.weights)
     names, counts = tuple(map(str, prepared.names)), dict(prepared.codes)
     return Entities(names, counts, weights, tuple(prepared.populations), table)  # type: ignore[arg-type]
+
+
+def _note_repeated_names(task: DecideTask, entities: Entities) -> tuple[Note, ...]:
+    """Return that several rows have one name, as those of a place in several years have."""
+    different, rows = len(set(entities.names)), len(entities)
+    if task.name is None or different == rows:
+        return ()
+    text = (
+        f"'{brief(task.name)}' has {different:,} different names in {rows:,} rows, and each row counts as a "
+        "place of its own. A person who is counted in several rows, such as in several years, is promised "
+        "less than is said here."
+    )
+    return (Note("privacy", text),)
 
 
 def _read(task: DecideTask, columns: Mapping[str, Any]) -> Entities:

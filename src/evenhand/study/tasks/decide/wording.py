@@ -101,6 +101,10 @@ class Amounts:
         """Return whether an amount is below the smallest that anybody can be paid."""
         return abs(value) < self.least
 
+    def is_never_paid(self, value: float) -> bool:
+        """Return whether nobody can be paid an amount; a share of a budget that is not named may be any."""
+        return self.is_none(value) if self.in_money else value == 0
+
     def round_to_smallest(self, value: float) -> float:
         """Return an amount as a chart draws it: 0 where nobody can be paid so little."""
         return 0.0 if self.is_none(value) else value

@@ -261,7 +261,9 @@ def _useless_gap(reading: ClassifierReading, slots: dict[str, Any]) -> tuple[str
         return "no_model", slots
     if slots["after"].value >= slots["before"].value or reading.said_same() < ALMOST_ALL:
         return "useless", slots
-    return ("constant" if reading.said_same() == 1 else "dead"), slots
+    if reading.said_same() == 1:
+        return "constant", slots
+    return ("dead" if slots["change"].is_clear else "useless"), slots
 
 
 def _two_groups(

@@ -316,6 +316,18 @@ def test_odd_places_are_decided_on_and_reported(odd, what, monkeypatch):
     assert len(results.entities("pyarrow")) == 2 * len(frame["x"])
 
 
+def test_names_that_several_rows_have_are_said_to_weaken_the_promise():
+    """A file with a row for each year counts a person many times, and the promise is about one row."""
+    task = DecideTask(rule="x > 50", name="n", epsilons=[1])
+    yearly = {"x": [40, 300, 80], "n": ["a", "a", "b"]}
+    [note] = prepare(Plan(task=task), frame=yearly).facts.notes
+
+    assert note.kind == "privacy"
+    assert note.startswith("'n' has 2 different names in 3 rows, and each row counts as a place of its own.")
+    assert prepare(Plan(task=task), frame={"x": [40, 300], "n": ["a", "b"]}).facts.notes == ()
+    assert prepare(Plan(task=DecideTask(rule="x > 50", epsilons=[1])), frame=yearly).facts.notes == ()
+
+
 # --- the whole table --------------------------------------------------------------------------------
 
 

@@ -168,7 +168,9 @@ def _entities_heading(reading: DecideReading) -> str:
         return reading.say("entities.heading_none")
     worst, amounts = reading.entities[0], reading.amounts
     if reading.is_rule:
-        return reading.say("entities.heading_rule", name=worst.name, chance=reading.chance(worst["flip"]))
+        chance = reading.chance(worst["flip"])
+        key = "heading_right" if chance == reading.chance(0.0) else "heading_rule"
+        return reading.say(f"entities.{key}", name=worst.name, chance=chance)
     amount = abs(worst["bias"]) * reading.money
     if amounts.is_none(amount):
         return reading.say("entities.heading_nobody", smallest=amounts.text(amounts.least))

@@ -38,6 +38,15 @@ def _quick(monkeypatch):
     monkeypatch.setattr(Drawing, "svg", lambda _: PICTURE)
 
 
+def test_nobody_is_named_where_no_place_is_decided_wrongly():
+    """Of places that are all far from the line, the first of the file is not the most likely to lose."""
+    far = {**RIGHTS, "entities": [entity("Elm", 12_000, 1.0, 0.0), entity("Ash", 100, 0.0, 0.0)]}
+    page = page_of(rights({**far, "measures": {**RIGHTS["measures"], "largest_flip": 0.0}}))
+
+    assert heading(page, "entities") == "No town is decided wrongly"
+    assert heading(page_of(rights()), "entities").startswith("Most likely to be decided wrongly: Elm, ")
+
+
 def heading(page, anchor):
     return next(section.heading for section in page.sections if section.anchor == anchor)
 
