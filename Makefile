@@ -9,8 +9,8 @@ SPARK_CLUSTER := tests/unit/engine/cluster/test_cluster_spark.py
 # COVERAGE=1 counts the lines that tests reach, in every process that they start; `make covered` judges them
 PYTEST := $(BIN)/python $(if $(COVERAGE),-m coverage run )-m pytest
 FIGURES := figures and not (browser or engines or nightly or slow or system)
-# its lines are reached by its large tests and in the browser; all others by the default tests
-WORKBENCH := tests/unit/app tests/attacks/app
+# lines of the workbench and of papers are reached by these and in the browser; all others by the default tests
+COUNTED := tests/unit/app tests/attacks/app tests/unit/papers
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # or every process would compile all that it imports again
@@ -25,12 +25,12 @@ help:  ## list the commands
 demo: $(VENV)/.report  ## set up and take the tour: five protocols on built-in data, one report
 	@$(BIN)/evenhand demo
 
-test: $(VENV)/.test  ## set up and run the tests (under 5 minutes)
+test: $(VENV)/.test  ## set up and run the tests (under 4 minutes)
 	$(PYTEST) -n auto
 
-test-figures: $(VENV)/.test  ## the large samples that every change must pass as well
-	$(BIN)/python -m pytest -n auto -m "$(FIGURES)" $(WORKBENCH:%=--ignore=%)
-	$(PYTEST) -n auto -m "$(FIGURES)" $(WORKBENCH)
+test-figures: $(VENV)/.test  ## large samples, attacks, properties and papers, which every change must pass as well
+	$(BIN)/python -m pytest -n auto -m "$(FIGURES)" $(COUNTED:%=--ignore=%)
+	$(PYTEST) -n auto -m "$(FIGURES)" $(COUNTED)
 
 test-kills: $(VENV)/.test  ## stop a study by force at fifty moments, and resume it
 	$(BIN)/python -m pytest -m nightly tests/attacks/study/test_kills.py

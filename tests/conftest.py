@@ -27,6 +27,19 @@ def pytest_configure(config):
     gc.disable()
 
 
+FIGURES = tuple(
+    f"tests/{folder}/" for folder in ("attacks", "contract/plugins", "property", "statistical", "unit/papers")
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave whole folders that take long to `make test-figures`, which every change must pass as well."""
+    for item in items:
+        if item.nodeid.startswith(FIGURES):
+            item.add_marker("figures")
+
+
 def pytest_collection_finish(session):
     """Look for it again, but not among the tests themselves."""
     gc.enable()

@@ -411,7 +411,7 @@ class TestCompare:
         assert repr(found) == "<Comparison of 8 ways. Computed from the true data: not for publication.>"
 
     def test_a_rule_of_two_entities_has_the_alpha_of_its_report(self):
-        """Of x >= 10 a count of 10 and one of 9 are decided wrongly about as often: nobody is treated worse."""
+        """Of x >= 10 a count of 10 and one of 9 are decided wrongly about as often: alpha is about 0."""
         found = compare(threshold("x", 10), {"x": [10, 9]}, DiscreteLaplace(2), unit=ADD)
         plain = found["plain release"]
 
