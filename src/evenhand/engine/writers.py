@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import zlib
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.layouts import Layout
     from evenhand.schema import Schema
 
+_GZIP = 31  # zlib's word for its largest window in the form of a gzip file; it notes no time
 _QUOTED = '[",\r\n]|^$|^[ \t]|[ \t]$'
 _PLAIN_TYPES = (
     pa.types.is_integer,
@@ -67,8 +68,8 @@ class CsvOut(_Out):
     """
 
     def __init__(self, file: Any, names: Sequence[str], *, packed: bool = False) -> None:
-        self._file = gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else file
-        self._packed = packed
+        self._file = file
+        self._packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if packed else None
         heads = [pa.array([inert_text(name)]) for name in names]
         self.write(heads)
 
@@ -89,17 +90,16 @@ class CsvOut(_Out):
 
     def write_lines(self, lines: Any) -> None:
         """Append lines that :meth:`lines_of` made."""
-        self._file.write(join_bytes(lines))
+        text = join_bytes(lines)
+        self._file.write(text if self._packer is None else self._packer.compress(text))
 
     def close(self, metadata: Mapping[str, str] | None = None) -> None:  # noqa: ARG002 - it has no place for it
         """Finish the file, which stays open."""
-        if self._packed:
-            self._file.close()
+        if self._packer is not None:
+            self._file.write(self._packer.flush())
 
     def abandon(self) -> None:
-        """Let go of a file that will not be kept."""
-        with suppress(OSError):
-            self.close()
+        """Let go of a file that will not be kept: there is nothing to let go of."""
 
 
 class ParquetOut(_Out):
