@@ -27,9 +27,8 @@ def pytest_configure(config):
     gc.disable()
 
 
-FIGURES = tuple(
-    f"tests/{folder}/" for folder in ("attacks", "contract/plugins", "property", "statistical", "unit/papers")
-)
+LARGE = ("attacks", "contract/papers", "contract/plugins", "property", "statistical", "unit/papers")
+FIGURES = tuple(f"tests/{folder}/" for folder in LARGE)
 
 
 @pytest.hookimpl(tryfirst=True)
