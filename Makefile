@@ -9,8 +9,8 @@ SPARK_CLUSTER := tests/unit/engine/cluster/test_cluster_spark.py
 # COVERAGE=1 counts the lines that tests reach, in every process that they start; `make covered` judges them
 PYTEST := $(BIN)/python $(if $(COVERAGE),-m coverage run )-m pytest
 FIGURES := figures and not (browser or engines or nightly or slow or system)
-# lines of the workbench and of papers are reached by these and in the browser; all others by the default tests
-COUNTED := tests/unit/app tests/attacks/app tests/unit/papers
+# lines of the workbench, of papers and of plugins are reached by these; all others by the default tests
+COUNTED := tests/unit/app tests/attacks/app tests/unit/papers tests/contract/plugins
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # or every process would compile all that it imports again

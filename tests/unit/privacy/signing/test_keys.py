@@ -72,6 +72,19 @@ def test_a_file_that_is_there_is_never_replaced(tmp_path, there, link):
     assert [file.name for file in tmp_path.iterdir()] == [there]
 
 
+def test_an_interrupt_while_a_key_is_written_leaves_nothing(tmp_path, monkeypatch):
+    """Half a key would be in the way of the next attempt."""
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(keys.os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        SigningKey.new().write(tmp_path / "new.key")
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_key_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(UnwritableFileError, match="its folder is not there"):
         SigningKey.new().write(tmp_path / "missing" / "new.key")
