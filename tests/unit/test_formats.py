@@ -117,7 +117,7 @@ def records(folder, number):
 def trial(folder, number):
     whole = {"format": number, "name": "x", "number": 0, "record": {}}
     (folder / "00.json").write_text(json.dumps(whole))
-    return lambda: Trials("x", 1, dict, "trial").load_records(folder)
+    return lambda: Trials("x", 1, dict).load_records(folder)
 
 
 def workbench_study(folder, number):

@@ -114,15 +114,17 @@ class Reproduction:
         ]
         for name, results in self.studies.items():
             failed = f", {len(results.failures)} failed" if results.failures else ""
-            absent = f", {len(results.missing):,} not run: {_tell_repeats(results)}"
-            missing = absent if results.missing else ""
-            lines.append(f"- {name}: {len(results):,} cells{failed}{missing}")
-        lines += [f"- {name}: {len(records):,} trials" for name, records in self.trials.items()]
+            absent = f", {len(results.missing):,} not run: " if results.missing else ""
+            repeats = _tell_repeats(results) if absent else ""
+            lines.append(f"- {name}: {len(results):,} cells{failed}{absent}{repeats}")
+        planned = {part.name: part.number for part in self.paper.trials(self.design)}
+        for name, records in self.trials.items():
+            left = planned.get(name, 0) - len(records)
+            lines.append(f"- {name}: {len(records):,} trials{f', {left:,} not run' if left > 0 else ''}")
         lines += ["- nothing"] if not self.studies and not self.trials else []
-        known = (*self.studies, *self.missing)
-        lines += [
-            f"- {study.name}: not run" for study in self.paper.studies(self.design) if study.name not in known
-        ]
+        known = (*self.studies, *self.trials, *self.missing)
+        names = (*(study.name for study in self.paper.studies(self.design)), *planned)
+        lines += [f"- {name}: not run" for name in names if name not in known]
         lines += [f"- {name}: not run. {why}" for name, why in self.missing.items()]
         lines.append(RUN_END)
         return "\n".join([*lines, "", markdown(self.claims)])

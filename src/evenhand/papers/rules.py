@@ -105,18 +105,16 @@ def quoted(
 
 
 def published_mean(
-    ours: Estimated, theirs: Values, *, same_seeds: bool, control: Control | None = None
+    ours: Estimated, theirs: Values, *, like: Values | None = None, control: Control | None = None
 ) -> Checked:
     """Check a mean against the published runs, one value per seed.
 
-    With `same_seeds` our repeats have the seeds 0, 1, ..., and only the published runs of the seeds that we
-    ran are compared with.
+    `like` has those of the seeds that we ran, where our repeats have the same seeds: only they are compared.
     """
     known = theirs[np.isfinite(theirs)]
     if len(known) < 2 or not ours.runs:
         return cannot_check("There are no two published runs to compare with.", ours=ours)
-    like = theirs[: ours.runs + ours.left_out] if same_seeds else known
-    like = like[np.isfinite(like)]
+    like = known if like is None else like[np.isfinite(like)]
     if not len(like):
         return cannot_check("There is no published run of the seeds that we ran.", ours=ours)
     paper = float(like.mean())
@@ -127,8 +125,9 @@ def published_mean(
 
 def same(ours: Estimated, paper: float, *, decimals: int = _DECIMALS) -> Checked:
     """Check a result that has no randomness left: it must be the same to so many decimals."""
-    if not math.isfinite(ours.value):
-        return cannot_check("There is no value of ours.", ours=ours, paper=number_text(paper))
+    if not math.isfinite(ours.value - paper):
+        whose = "published" if math.isfinite(ours.value) else "of ours"
+        return cannot_check(f"There is no value {whose}.", ours=ours, paper=number_text(paper))
     return _within(ours, paper, 0.5 * 10.0**-decimals, number_text(paper), slack=0.0)
 
 
@@ -369,15 +368,13 @@ def _middle(known: Sequence[Estimated]) -> Estimated:
 def values(results: Results, setting: Setting, measure: str) -> Values:
     """Return a measure of a setting, one value per repeat."""
     arrays = results.arrays
-    found: Values = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
-    return found
+    return np.asarray(arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)])
 
 
 def group_rates(results: Results, setting: Setting, rate: str) -> Values:
     """Return a rate of every group, repeats x groups."""
     arrays = results.arrays
-    found: Values = arrays.of_groups[results.place(setting), :, :, arrays.rates.index(rate)]
-    return found
+    return np.asarray(arrays.of_groups[results.place(setting), :, :, arrays.rates.index(rate)])
 
 
 def mean_of(

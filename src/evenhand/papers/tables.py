@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked, cannot_check
-from evenhand.papers.rules import SHARE, Control, published_mean, same, share
+from evenhand.papers.rules import SHARE, Control, group_rates, published_mean, same, share, values
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, group_estimate
 from evenhand.table.write import write_csv_into
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from evenhand.papers.claims import ClaimRow, Evidence
     from evenhand.papers.published import Published
+    from evenhand.papers.trials import Values
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
@@ -55,17 +57,19 @@ def checked_mean(
     theirs = None if published is None else published.runs(study, setting, measure)
     if published is None or theirs is None:
         return Checked(UNCHECKED, NO_PUBLISHED, ours)
-    if published.same_seeds and not setting.is_protected:
-        like = theirs[: ours.runs + ours.left_out]
-        return same(ours, float(like[: ours.runs].mean())) if ours.runs else Checked(UNCHECKED, "", ours)
-    control = None
+    like = control = None
+    if published.same_seeds:
+        ran = np.isfinite(_runs_of(results, setting, measure))[: len(theirs)]
+        like = theirs[: len(ran)][ran]
+        if not setting.is_protected:
+            return same(ours, float(like.mean())) if len(like) else Checked(UNCHECKED, "", ours)
     if setting.is_protected:  # what no protection gives, ours and that of the published runs
         none, nothing = (
             estimate_measure(results, Setting(), measure),
             published.mean(study, Setting(), measure),
         )
         control = Control(none.value, nothing) if none.runs and nothing is not None else None
-    return published_mean(ours, theirs, same_seeds=published.same_seeds, control=control)
+    return published_mean(ours, theirs, like=like, control=control)
 
 
 def check_published(
@@ -95,6 +99,14 @@ def estimate_measure(results: Results, setting: Setting, measure: str) -> Estima
         return estimate(results, setting, measure, kind="student")
     rate, _, group = measure.rpartition("_")
     return group_estimate(results, setting, results.facts.groups[int(group)], rate, kind="student")
+
+
+def _runs_of(results: Results, setting: Setting, measure: str) -> Values:
+    """Return a measure, or a rate of a group, one value per repeat."""
+    if measure in results.arrays.measures:
+        return values(results, setting, measure)
+    rate, _, group = measure.rpartition("_")
+    return group_rates(results, setting, rate)[:, int(group)]
 
 
 def means_table(

@@ -45,7 +45,7 @@ class Trials:
     """Records of numbers, one for each trial, in a folder of their name.
 
     `compute` takes the number of a trial, from 0, and returns its record: names, numbers, lists and mappings
-    of them. The same number gives the same record, times apart. `label` is what a trial is, such as "split".
+    of them. The same number gives the same record, times apart.
 
     >>> trials = Trials("squares", 3, lambda number: {"square": number**2})
     >>> [record["square"] for record in trials.run(None).values()]
@@ -55,7 +55,6 @@ class Trials:
     name: str
     number: int
     compute: Callable[[int], Mapping[str, Any]] = field(repr=False)
-    label: str = "trial"
 
     def load_records(self, folder: str | PathLike[str]) -> dict[int, dict[str, Any]]:
         """Return the records that are finished, by number; a file that is damaged is a StudyStoreError."""

@@ -74,8 +74,8 @@ def test_a_mean_is_compared_with_the_published_runs_of_the_same_seeds():
     """Over all seeds the published mean is 0.5; over the two that we ran it is 0.4."""
     theirs = np.array([0.39, 0.41, 0.59, 0.61] * 5)
 
-    assert published_mean(ours(0.4, runs=2), theirs, same_seeds=True).paper_value == pytest.approx(0.4)
-    assert published_mean(ours(0.4, runs=2), theirs, same_seeds=False).paper_value == pytest.approx(0.5)
+    assert published_mean(ours(0.4, runs=2), theirs, like=theirs[:2]).paper_value == pytest.approx(0.4)
+    assert published_mean(ours(0.4, runs=2), theirs).paper_value == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_mean_is_compared_with_the_published_runs_of_the_same_seeds():
 def test_a_published_mean_allows_three_joint_standard_errors_and_the_slack(shift, verdict):
     """The spread is 0.0103 and there are 20 runs of either: 0.0097 + 0.005."""
     theirs = np.array([0.39, 0.41] * 10)
-    found = published_mean(ours(0.4 + shift), theirs, same_seeds=True)
+    found = published_mean(ours(0.4 + shift), theirs, like=theirs)
 
     assert found.verdict == verdict
 
@@ -94,9 +94,9 @@ def test_without_published_runs_there_is_nothing_to_compare():
     unknown = np.full(20, np.nan)
     late = np.array([np.nan, np.nan, 0.4, 0.5])
 
-    assert published_mean(ours(0.4), unknown, same_seeds=True).verdict == "cannot be checked"
-    assert published_mean(ours(0.4, runs=2), late, same_seeds=True).verdict == "cannot be checked"
-    assert published_mean(ours(math.nan, runs=0), late, same_seeds=False).verdict == "cannot be checked"
+    assert published_mean(ours(0.4), unknown, like=unknown).verdict == "cannot be checked"
+    assert published_mean(ours(0.4, runs=2), late, like=late[:2]).verdict == "cannot be checked"
+    assert published_mean(ours(math.nan, runs=0), late).verdict == "cannot be checked"
 
 
 def test_a_result_without_randomness_must_be_the_same_to_three_decimals():
@@ -104,6 +104,7 @@ def test_a_result_without_randomness_must_be_the_same_to_three_decimals():
     assert same(ours(0.8184), 0.8180).verdict == "agrees"
     assert same(ours(0.8186), 0.8180).verdict == "contradicted"
     assert same(ours(math.nan, runs=0), 0.8180).verdict == "cannot be checked"
+    assert same(ours(0.8184), math.nan).verdict == "cannot be checked"
 
 
 FOR, AGAINST, OPEN = ours(0.02), ours(-0.02), ours(0.0)
@@ -229,7 +230,7 @@ def test_the_slack_is_a_share_of_the_effect():
 
 def test_published_means_have_controls_too():
     theirs = np.array([0.39, 0.41] * 10)
-    found = published_mean(ours(0.4), theirs, same_seeds=True, control=Control(0.401))
+    found = published_mean(ours(0.4), theirs, like=theirs, control=Control(0.401))
 
     assert found.verdict == "cannot tell apart"
 

@@ -69,6 +69,23 @@ def test_means_are_judged_by_the_published_runs():
         assert judged[0]["paper"] == np.round(runs["lsac", Setting().id, "acc"].mean(), 6)
 
 
+def test_means_are_compared_over_the_seeds_that_we_ran():
+    """Seeds have splits of their own: with others beside them, the same pipeline would seem another one."""
+    whole = made(flat)
+    kept = [outcome for outcome in whole.outcomes if outcome.cell.repeat in (1, 4, 5)]
+    acc = whole.arrays.measures.index("acc")
+    runs = {
+        ("lsac", each.id, "acc"): whole.arrays.of_measures[whole.place(each), :, acc]
+        for each in (Setting(), setting())
+    }
+    part = type(whole)(whole.plan, whole.facts, kept)
+    table = rows_of(means_table("lsac", part, ("acc",), published=Published(runs, same_seeds=True)))
+    judged = [row for row in table if row["paper"] is not None]
+
+    assert judged[0]["verdict"] == "agrees"
+    assert [row["ours"] for row in judged] == [row["paper"] for row in judged]
+
+
 def test_a_setting_without_a_result_has_no_row():
     """A design that was stopped has no means of what it did not run."""
     results = made(flat, epsilons=("4",))

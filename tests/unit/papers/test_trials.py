@@ -148,6 +148,14 @@ def test_a_study_may_bring_its_own_rows(tmp_path):
 
     assert found.studies["own rows"].facts.rows == 300
     assert found.claims[0].why == "Not run: squares."
+    assert "- squares: not run" in found.report()
+
+
+def test_trials_that_were_not_run_are_counted(tmp_path):
+    """If this is false, half of the evidence looks like the whole."""
+    reproduce("made2026", out=tmp_path, workers=1, progress=False)
+
+    assert "- squares: 2 trials, 1 not run" in examine("made2026", tmp_path).report()
     assert examine("made2026", tmp_path, design="quick").studies["own rows"].facts.rows == 300
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.papers.claims import Checked, agree_if, cannot_check
+from evenhand.papers.claims import CONTRADICTED, UNCHECKED, Checked, agree_if, cannot_check
 from evenhand.papers.fioretto2021 import data
 from evenhand.papers.fioretto2021.allotment import inverse_excess
 from evenhand.papers.fioretto2021.allotment_checks import SIGNIFICANT
@@ -133,7 +133,8 @@ def disjunction(evidence: Evidence) -> Checked:
         inside = (larger < WIDE) & (larger > 1e-6)
         small += int(inside.sum())
         grown += int((both[inside] > 1.1 * larger[inside]).sum())
-    return agree_if(2 * grown > small, small=small, grown=grown)
+    otherwise = CONTRADICTED if small else UNCHECKED
+    return agree_if(2 * grown > small, otherwise=otherwise, small=small, grown=grown)
 
 
 def both_false(evidence: Evidence, joined: str, parts: list[str], extreme: str) -> Checked:

@@ -191,9 +191,7 @@ def proxies_record(number: int) -> dict[str, Any]:
         rows = []
         for inside in members:
             answers = table.covered[inside]
-            row = {
-                ORIGINAL: _summary(own[inside], own[inside], 1.0),
-            }
+            row = {ORIGINAL: _summary(own[inside], own[inside], 1.0)}
             for model in MODELS:
                 linear = linear_rule(features[inside], answers, model)
                 errors, turned, right = flips(features[inside], answers, *linear, 1 / float(epsilon))
@@ -205,12 +203,8 @@ def proxies_record(number: int) -> dict[str, Any]:
 
 def _summary(errors: Values, turned: Values, right: float) -> dict[str, float]:
     """Return alpha and mean error against the original rule, alpha against its own answers, and accuracy."""
-    alphas = {
-        "alpha": float(np.ptp(errors)),
-        "error": float(errors.mean()),
-        "own alpha": float(np.ptp(turned)),
-    }
-    return alphas | {"right": right}
+    alpha, own = float(np.ptp(errors)), float(np.ptp(turned))
+    return {"alpha": alpha, "error": float(errors.mean()), "own alpha": own, "right": right}
 
 
 PART, REPETITIONS = 1_000, 10_000
@@ -221,15 +215,15 @@ _CHUNK = 100
 
 def paper_trials(sizes: Mapping[str, int]) -> tuple[Trials, ...]:
     """Return the trials of a design, by how many there are of each."""
-    kinds: dict[str, tuple[Any, str]] = {
-        ALLOTMENT: (allotment.allotment_record, "table"),
-        LANGUAGE: (language_record, "table"),
-        DRAWS: (_draws, "part"),
-        LANGUAGE_DRAWS: (_language_draws, "part"),
-        COUNTY_DRAWS: (_counties, "experiment"),
-        PROXIES: (proxies_record, "grouping"),
+    kinds = {
+        ALLOTMENT: allotment.allotment_record,
+        LANGUAGE: language_record,
+        DRAWS: _draws,
+        LANGUAGE_DRAWS: _language_draws,
+        COUNTY_DRAWS: _counties,
+        PROXIES: proxies_record,
     }
-    return tuple(Trials(name, sizes[name], *kinds[name]) for name in kinds if sizes.get(name))
+    return tuple(Trials(name, sizes[name], compute) for name, compute in kinds.items() if sizes.get(name))
 
 
 def _draws(number: int) -> dict[str, Any]:
@@ -243,7 +237,7 @@ def _draws(number: int) -> dict[str, Any]:
         drawn = draw_allotments(table, Fraction(text), chosen, PART, source)
         found[text] = {
             way: {
-                "bias": allotment.round_significant(off[table.chosen]),
+                "bias": round_significant(off[table.chosen]),
                 "alpha": float(np.ptp(off)),
                 "error": float(size.mean()),
                 "error, New York": float(size[table.chosen].mean()),

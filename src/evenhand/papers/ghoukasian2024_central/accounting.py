@@ -191,4 +191,4 @@ def _trial(number: int) -> dict[str, Any]:
 
 def accounting_trials() -> Trials:
     """Return the accounting of each table as a trial."""
-    return Trials(ACCOUNTING, len(TABLES), _trial, label="table")
+    return Trials(ACCOUNTING, len(TABLES), _trial)

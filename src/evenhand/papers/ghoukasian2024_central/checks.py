@@ -114,13 +114,13 @@ def of_reading(evidence: Evidence, name: str, reading: Reading, line: Printed, m
     """Return a printed number beside ours in one reading."""
     ours = estimate_mean(runs_of(evidence, name, reading, line.strength, measure))
     paper: float = getattr(line, measure)
-    same = Control(_first_record(evidence, reading)["majority"] if measure == "acc" else 0.0)
+    same = Control(_first_record(evidence, reading.file)["majority"] if measure == "acc" else 0.0)
     found = quoted(ours, paper, decimals=4, control=same, trials=TRIALS, errors=ERRORS_IN_TABLE)
     return replace(found, paper_value=paper)
 
 
-def _first_record(evidence: Evidence, reading: Reading) -> Mapping[str, Any]:
-    return next(iter(evidence.trials[training_name(reading.file)].values()))
+def _first_record(evidence: Evidence, file: str) -> Mapping[str, Any]:
+    return next(iter(evidence.trials[training_name(file)].values()))
 
 
 def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
@@ -129,7 +129,7 @@ def by_chance(evidence: Evidence, name: str, reading: Reading) -> float:
     Its positive rate is that of Algorithm 2; :math:`\sqrt{2/\pi}` times the standard deviation of the
     difference of two rates.
     """
-    sizes = np.asarray(_first_record(evidence, reading)["test"], dtype=float)
+    sizes = np.asarray(_first_record(evidence, reading.file)["test"], dtype=float)
     rates = [runs_of(evidence, name, reading, "", group).mean() for group in FIRST]
     rate = float(sizes @ rates / sizes.sum())
     return math.sqrt(2 / math.pi * rate * (1 - rate) * float((1 / sizes).sum()))
@@ -237,8 +237,7 @@ def _beside(evidence: Evidence, name: str) -> Iterator[TableRow]:
         for (start, (mechanism, stage)), (measure, word) in product(_STAGES, _NAMES.items()):
             runs = runs_of(evidence, name, reading, "", measure, stage=stage, start=start)
             yield row(word, estimate_mean(runs), mechanism=mechanism, note=f"DP-SGD {start}; {_ALONE}")
-        records = evidence.trials[training_name(reading.file)].values()
-        refused = float(np.mean([record["majority"] for record in records]))
+        refused = float(_first_record(evidence, reading.file)["majority"])
         yield row("acc", refused, mechanism="refuse everybody", note=_ALONE)
         note = "expected by chance on the test rows at the positive rate of Algorithm 2"
         yield row("sp_gap", by_chance(evidence, name, reading), mechanism="no gap", note=note)
@@ -371,18 +370,13 @@ def fermi_private(evidence: Evidence) -> Checked:
     return replace(found, verdict=UNCHECKED) if beyond else found
 
 
-def _inputs(evidence: Evidence, dataset: str) -> int:
-    record = next(iter(evidence.trials[training_name(dataset)].values()))
-    return int(record["inputs"])
-
-
 def inputs(evidence: Evidence, dataset: str, paper: int) -> Checked:
-    return fact(_inputs(evidence, dataset), paper)
+    return fact(_first_record(evidence, dataset)["inputs"], paper)
 
 
 def two_models(evidence: Evidence) -> dict[str, Any]:
     """Return how many inputs the one classifier of the published code has."""
-    return {"inputs": _inputs(evidence, "adult")}
+    return {"inputs": _first_record(evidence, "adult")["inputs"]}
 
 
 def _in_readings(evidence: Evidence, name: str, check: Callable[[Reading], Checked]) -> Checked:

@@ -153,7 +153,7 @@ def _trial(number: int) -> dict[str, Any]:
 
 def bound_trials() -> Trials:
     """Return the simulations: a trial for each number of people, and one for the sizes of the tables."""
-    return Trials(BOUNDS, len(PEOPLE) + 1, _trial, label="size")
+    return Trials(BOUNDS, len(PEOPLE) + 1, _trial)
 
 
 _CLOSE = 1e-9

@@ -192,7 +192,7 @@ def training_name(file: str) -> str:
 
 def training_trials(runs: int, files: tuple[str, ...] = tuple(FILES)) -> tuple[Trials, ...]:
     """Return the trials of some files."""
-    return tuple(Trials(training_name(name), runs, partial(run_trial, name), label="run") for name in files)
+    return tuple(Trials(training_name(name), runs, partial(run_trial, name)) for name in files)
 
 
 def run_trial(name: str, number: int) -> dict[str, Any]:

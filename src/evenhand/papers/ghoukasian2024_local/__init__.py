@@ -21,7 +21,13 @@ def _trials(sizes: dict[str, int]) -> tuple[Trials, ...]:
     return (mechanism_trials(), *projection_trials(sizes))
 
 
-_PARTS = {"studies": studies, "tables": build_tables, "figures": draw_figures, "trials": _trials}
-
-PAPER = read_paper(__name__, checks, theory_checks, **_PARTS)
+PAPER = read_paper(
+    __name__,
+    checks,
+    theory_checks,
+    studies=studies,
+    tables=build_tables,
+    figures=draw_figures,
+    trials=_trials,
+)
 """The chapter, ready to run."""

@@ -143,10 +143,8 @@ def grows(evidence: Evidence, studies: Sequence[str]) -> Checked:
 def numbers(evidence: Evidence, table: str, trials: str, methods: Sequence[str]) -> Checked:
     rows = compare_table(table, evidence.trials[trials])
     parts = [row.checked for row in rows if row.printed.method in methods]
-    worst = max(
-        (abs(each.ours.value - each.paper_value) for each in parts if each.ours and each.paper_value),
-        default=0.0,
-    )
+    known = [(each.ours.value, each.paper_value) for each in parts if each.ours]
+    worst = max((abs(ours - paper) for ours, paper in known if paper is not None), default=0.0)
     return replace(share(parts, what="numbers", most_alike=0.6), values={"worst": worst})
 
 
@@ -174,9 +172,8 @@ def improves(evidence: Evidence, kind: str, least: float) -> Checked:
     """Check a drop that is said to be more than a number: ours is, or clearly is not."""
     records = evidence.trials[COMPAS]
     drop = projection.of_none(records, kind) - projection.of_opt(records, EPSILONS[0], kind)
-    mean = estimate_mean(drop)
-    beside = mostly([estimate_mean(drop - least)])
-    verdict = beside.verdict
+    mean, beyond = estimate_mean(drop), [estimate_mean(drop - least)]
+    verdict = mostly(beyond).verdict
     if verdict == NOT_SHOWN and mean.is_clear and mean.value > least:
         verdict = AGREES
     _, _, lines = TABLES["table-5.1" if kind == "sp" else "table-5.2"]
@@ -186,7 +183,7 @@ def improves(evidence: Evidence, kind: str, least: float) -> Checked:
         "mean": mean,
         "least": least,
         "printed": gaps[""] - gaps[EPSILONS[0]],
-        "repeats": repeats_to_decide([estimate_mean(drop - least)]) or "no number of",
+        "repeats": repeats_to_decide(beyond) or "no number of",
     }
     return Checked(verdict, ours=mean, paper=f"> {least:g}", paper_value=least, values=values)
 

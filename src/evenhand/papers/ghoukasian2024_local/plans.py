@@ -203,7 +203,7 @@ def support(way: str, k: int, epsilon: str) -> tuple[NDArray[np.float64], float 
 
 def mechanism_trials() -> Trials:
     """Return the trials: one for each experiment, at all epsilons, whatever the design."""
-    return Trials(MECHANISMS, len(DATA), lambda number: experiment_record(tuple(DATA)[number]), "experiment")
+    return Trials(MECHANISMS, len(DATA), lambda number: experiment_record(tuple(DATA)[number]))
 
 
 def experiment_record(name: str) -> dict[str, Any]:

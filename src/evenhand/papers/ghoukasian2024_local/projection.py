@@ -60,7 +60,7 @@ GRR_TRIALS = "compas-grr"  # the name of the trials of plain randomised response
 def projection_trials(sizes: Mapping[str, int]) -> tuple[Trials, ...]:
     """Return the trials of a design, by how many splits there are of each."""
     kinds: dict[str, Any] = {**{name: partial(run_trial, name) for name in SETS}, GRR_TRIALS: run_grr}
-    return tuple(Trials(name, sizes[name], run, "split") for name, run in kinds.items())
+    return tuple(Trials(name, sizes[name], run) for name, run in kinds.items())
 
 
 # --- rows -----------------------------------------------------------------------------------------

@@ -62,12 +62,13 @@ _UNIT = "replace one"
 
 def paper_trials(sizes: Mapping[str, Sequence[int]]) -> tuple[Trials, ...]:
     """Return the trials of these data sets: how many for the table, the figures and classification."""
-    found = [Trials(EXACT, len(sizes), _exact, label="data set")]
+    found = [Trials(EXACT, len(sizes), _exact)]
     kinds = {"tables": (_table, 0), "ipums": (code_as_ipums, 0), "figures": (_figure, 1)}
     last = {"classification": (_classify, 2)}
     for runs, (name, numbers) in product((kinds, last), sizes.items()):
-        for kind, (run, place) in runs.items():
-            found.append(Trials(f"{kind}-{name}", numbers[place], partial(run, name), label="experiment"))
+        found += [
+            Trials(f"{kind}-{name}", numbers[at], partial(run, name)) for kind, (run, at) in runs.items()
+        ]
     return tuple(found)
 
 

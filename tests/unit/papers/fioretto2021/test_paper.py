@@ -377,6 +377,16 @@ def test_a_disjunction_that_errs_more_is_seen():
     assert found == ["agrees", "method unknown"]
 
 
+def test_a_disjunction_without_a_county_of_small_errors_is_not_judged():
+    """With no county to look at, nothing speaks against the paper."""
+
+    def apply(trials):
+        for part in ("number", "schooling", "number or schooling"):
+            in_rule(part, lambda *_: 0.4)(trials)
+
+    assert verdict("figure-4-disjunction", planted(apply)) == "cannot be checked"
+
+
 def test_what_is_assumed_of_the_rule_is_checked_on_it():
     """Independence, which the paper only assumes and then illustrates, and no error above one half."""
     small = planted(in_rule(WHOLE, lambda *_: 0.2))

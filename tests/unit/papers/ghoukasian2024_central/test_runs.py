@@ -255,6 +255,4 @@ def test_trials_are_named_by_their_file():
     """The folder of a file's runs must not be another's."""
     found = training.training_trials(3, ("adult", "credit"))
 
-    assert [(each.name, each.number, each.label) for each in found] == [
-        ("runs-adult", 3, "run"), ("runs-credit", 3, "run"),
-    ]  # fmt: skip
+    assert [(each.name, each.number) for each in found] == [("runs-adult", 3), ("runs-credit", 3)]

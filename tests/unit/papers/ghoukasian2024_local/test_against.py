@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evenhand.papers.claims import Evidence
-from evenhand.papers.ghoukasian2024_local import PAPER, projection
+from evenhand.papers.claims import Checked, Evidence
+from evenhand.papers.ghoukasian2024_local import PAPER, checks, projection
 from evenhand.papers.ghoukasian2024_local.checks import ahead, ratios
 from evenhand.papers.ghoukasian2024_local.plans import MECHANISMS
 from evenhand.papers.ghoukasian2024_local.projection import (
@@ -17,8 +17,9 @@ from evenhand.papers.ghoukasian2024_local.projection import (
     Rows,
     run_trial,
 )
-from evenhand.papers.ghoukasian2024_local.tables import TABLES, compare_table
+from evenhand.papers.ghoukasian2024_local.tables import TABLES, Printed, Row, compare_table
 from evenhand.papers.trials import estimate_mean
+from evenhand.study.results.estimates import Estimated
 from unit.papers._made_up_local import PRINTED, WRONG, printed_records, projection_records
 
 AGAINST = [claim for claim in PAPER.claims if set(claim.needs) & set(SETS)]
@@ -54,6 +55,16 @@ def test_the_printed_numbers_are_the_thesis_s():
         "table-5.1": (6.7975, 2.3638), "table-5.2": (6.7959, 1.8278),
         "table-5.3": (6.8875, 0.8829), "table-5.4": (6.8876, 0.4716),
     }  # fmt: skip
+
+
+def test_a_printed_zero_counts_among_the_numbers_that_are_off(monkeypatch):
+    """If this is false, the number that is furthest off may not be told."""
+    off = Checked("contradicted", ours=Estimated(0.3), paper_value=0.0)
+    row = Row(Printed("opt", "1", 0.5, 0.0), "sp", off)
+    monkeypatch.setattr(checks, "compare_table", lambda *_: [row])
+    found = checks.numbers(Evidence({}, trials={COMPAS: {}}), "table-5.1", COMPAS, ["opt"])
+
+    assert found.values["worst"] == 0.3
 
 
 def test_every_number_is_set_beside_ours():
