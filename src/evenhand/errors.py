@@ -85,6 +85,12 @@ class InvalidParameterError(EvenhandError, ValueError):
         self.complaint = f"must be {must_be}. Got {_shorten(got)} instead.{f' Hint: {hint}' if hint else ''}"
         super().__init__(f"The '{parameter}' parameter of {owner} {self.complaint}")
 
+    def renamed(self, parameter: str, *, owner: str) -> InvalidParameterError:
+        """Return the same complaint about a parameter as its caller knows it."""
+        names = {"parameter": parameter, "owner": owner}
+        message = f"The '{parameter}' parameter of {owner} {self.complaint}"
+        return _rebuild(type(self), (message,), {**self.__dict__, **names})  # type: ignore[return-value]
+
 
 class UnknownNameError(EvenhandError, KeyError):
     """A name is not one of those that exist; the message lists them, with a guess.
@@ -123,10 +129,13 @@ class SchemaError(EvenhandError, ValueError):
         The whole message.
     field : str
         The part of the schema at fault, such as ``"columns.age.domain"``.
+    why : str
+        What is wrong with a column that cannot be used, as the end of "it ...".
     """
 
-    def __init__(self, message: str, *, field: str) -> None:
+    def __init__(self, message: str, *, field: str, why: str = "") -> None:
         self.field = field
+        self.why = why
         super().__init__(message)
 
 

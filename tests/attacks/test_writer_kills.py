@@ -81,7 +81,7 @@ def _page(_, version):
 
 def _reproduction(_, version):
     words = {"name": "p", "title": "t", "citation": f"{version}", "designs": {"quick": "q"}}
-    paper = SimpleNamespace(**words, studies=lambda _: ())
+    paper = SimpleNamespace(**words, studies=lambda _: (), trials=lambda _: ())
     tables = {"rates": {"epsilon": [version]}}
     whole = Reproduction(paper=paper, design="quick", studies={}, claims=(), tables=tables)
     return whole.write

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,15 +12,13 @@ from evenhand._validate import one_of
 from evenhand.collect.estimates.aggregate import Aggregate
 from evenhand.collect.estimates.aggregate_files import holds_aggregate
 from evenhand.collect.estimates.frequencies import Frequencies
-from evenhand.collect.estimates.group_rates import GroupRates
-from evenhand.collect.estimates.outcome_counts import impossible_groups, impossible_groups_text
+from evenhand.collect.estimates.group_rates import GroupRates, warn_of_impossible_groups
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
 from evenhand.engine.counting import Asked, ReportFile
 from evenhand.errors import (
     ColumnNotFoundError,
     GuaranteeError,
-    IndependenceWarning,
     InvalidParameterError,
 )
 from evenhand.measure.intervals import check_level
@@ -360,8 +357,8 @@ def _estimate(counted: Counted, *, privileged: str | Sequence[str] | None, level
             rates[name] = _rates(name, own.by_outcome, laws[name], schema, value, level)
     if groups:
         chosen = tuple(rates[name].privileged for name in groups.columns) if given else None
-        crossed = total.group_rates(groups.columns, privileged=chosen, level=level)
-        _warn_of_impossible(crossed, stacklevel=4)
+        crossed = total.rates_without_warning(groups.columns, privileged=chosen, level=level)
+        warn_of_impossible_groups(crossed, stacklevel=4)
         rates[BETWEEN_COLUMNS.join(groups.columns)] = crossed
     outcome = None if total.outcome is None else total.outcome.column
     return FileEstimates(total, record, schema, shares, rates, outcome, level, refused)
@@ -425,11 +422,5 @@ def _rates(
         raise InvalidParameterError("privileged", owner=_OWNER, must_be=must_be, got=privileged)
     channel = Channel.of(law, owner=_OWNER)
     rates = GroupRates(counts, channel, labels, privileged, level, law)
-    _warn_of_impossible(rates, stacklevel=5)
+    warn_of_impossible_groups(rates, stacklevel=5)
     return rates
-
-
-def _warn_of_impossible(rates: GroupRates, *, stacklevel: int) -> None:
-    if (impossible := impossible_groups(rates.counts, rates.channel)).size:
-        text = impossible_groups_text(rates.labels, impossible)
-        warnings.warn(text, IndependenceWarning, stacklevel=stacklevel)

@@ -12,7 +12,7 @@ from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import choose_columns, strategy_of
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
-from evenhand.engine.promise import charge_once, solve_channels, state_guarantee
+from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
 from evenhand.engine.unfinished import Unfinished, describe_input
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -234,7 +234,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     if resume and source.simulated:
         must_be = "False for a simulation, which can be run again with its seed"
         raise InvalidParameterError("resume", owner=_OWNER, must_be=must_be, got=True)
-    solve_channels(chosen, solving)
+    prepare_strategy(chosen, solving)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
     promise = None if source.simulated else state_guarantee(chosen, choice, protocol, inferred)
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}

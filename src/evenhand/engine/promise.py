@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 _HELD_BACK = "the true values stay with whoever made the reports from them"
 
 
-def solve_channels(strategy: Strategy, solving: Any) -> None:
-    """Solve what optimal protocols need before anything is written."""
+def prepare_strategy(strategy: Strategy, solving: Any) -> None:
+    """Refuse reports that cannot be drawn, and solve what optimal protocols need, before any charge."""
+    for sender in strategy.senders:
+        sender.check_drawable()
     for protocol in strategy.protocols.values():
         if isinstance(protocol, Optimal):
             protocol.solve(solving)

@@ -44,7 +44,7 @@ from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import Choice, choose_columns, strategy_of
-from evenhand.engine.promise import solve_channels, state_guarantee
+from evenhand.engine.promise import prepare_strategy, state_guarantee
 from evenhand.engine.record import Record
 from evenhand.engine.text_forms import join_bytes
 from evenhand.engine.writers import ReportColumns, has_length, plain_values
@@ -144,7 +144,7 @@ class ReportPlan:
         choice = choose_columns(frame.names, schema, **asked, strategy=strategy, owner=owner, place="frame")
         options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
         chosen = strategy_of(schema, choice.reported, **options, owner=owner)
-        solve_channels(chosen, None)
+        prepare_strategy(chosen, None)
         inferred = tuple(name for name in chosen.columns if schema[name].inferred)
         promise = state_guarantee(chosen, choice, protocol, inferred)
         given = pa.schema([pa.field(name, _plain_type(frame.field(name).type)) for name in choice.in_order])

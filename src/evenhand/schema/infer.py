@@ -249,7 +249,7 @@ def _banded(name: str, series: nw.Series[Any], how: Inference) -> Domain:
 
 
 def _banded_numbers(name: str, series: nw.Series[Any], band: str) -> Domain:
-    numbers = series.drop_nulls().cast(nw.Float64)
+    numbers = series.drop_nulls().cast(nw.Float64) + 0.0  # Arrow counts −0.0 and 0.0 as two values
     finite = numbers.filter(numbers.is_finite())
     if finite.is_empty():
         _refuse(name, "holds no number")
@@ -298,7 +298,7 @@ def _whole_numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
 
 
 def _numbers(name: str, series: nw.Series[Any], how: Inference) -> Domain:
-    numbers = series.drop_nulls().cast(nw.Float64)
+    numbers = series.drop_nulls().cast(nw.Float64) + 0.0  # Arrow counts −0.0 and 0.0 as two values
     finite = numbers.filter(numbers.is_finite())
     if finite.is_empty():
         _refuse(name, "holds no number")
@@ -388,7 +388,8 @@ _FORM = "say how dates are written after the band, such as 10y:dd.mm.yyyy"
 
 
 def _refuse(name: str, why: str, hint: str = _DECLARE) -> NoReturn:
-    raise SchemaError(f"Column '{name}' {why}. Hint: {hint}.", field=f"columns.{name}.domain") from None
+    message = f"Column '{name}' {why}. Hint: {hint}."
+    raise SchemaError(message, field=f"columns.{name}.domain", why=why) from None
 
 
 _STEPS = (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5))

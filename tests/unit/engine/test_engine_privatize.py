@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenhand.collect import PROTOCOLS
-from evenhand.engine import drawing, shuffle
+from evenhand.engine import ReportPlan, drawing, shuffle
 from evenhand.engine.estimates import estimate_file
 from evenhand.engine.privatize import privatize_file
 from evenhand.engine.row_order import _comparable
@@ -25,6 +25,7 @@ from evenhand.errors import (
     UnreadableFileError,
     UnwritableFileError,
 )
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table, read
@@ -441,3 +442,17 @@ def test_a_large_domain_is_reported_without_a_list_of_it(tmp_path):
 
     cells = (tmp_path / "o.csv").read_text().split()[1:]
     assert all(each == "other" or 0 <= int(each) <= 10**8 for each in cells)
+
+
+def test_a_report_that_cannot_be_drawn_is_refused_before_a_ledger_is_charged(tmp_path):
+    """If this is false, people have paid for reports that nobody can draw."""
+    schema = Schema([Column("town", Domain.integers(0, 2**27))], sensitive="town")
+    path = write(pa.table({"town": [1, 2, 3]}), tmp_path / "towns.parquet")
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=30, unit="one person")
+    options = {"schema": schema, "epsilon": 25, "protocol": "ss"}
+    with pytest.raises(LimitExceededError, match="a deck of"):
+        privatize_file(path, tmp_path / "out.parquet", ledger=ledger, **options)
+    with pytest.raises(LimitExceededError, match="a deck of"):
+        ReportPlan.make(pa.schema([("town", pa.int64())]), **options)
+
+    assert [entry.kind for entry in ledger.history()] == ["open"]

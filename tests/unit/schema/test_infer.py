@@ -412,3 +412,9 @@ def test_the_frame_is_left_as_it_was(make):
     _infer(frame)
 
     assert str(frame) == before
+
+
+def test_minus_zero_is_no_value_of_its_own(make):
+    """Arrow counts it as one, and the same rows would have other bins than in another library."""
+    numbers = [-0.0, *map(float, range(20))]
+    assert _domain(make({"x": numbers})) == Domain.categorical(range(20), ordered=True)

@@ -17,7 +17,7 @@ from evenhand.collect.estimates.crossed_reports import (
     count_no_reports,
     read_crossed_columns,
 )
-from evenhand.collect.estimates.group_rates import GroupRates, check_group_names
+from evenhand.collect.estimates.group_rates import GroupRates, check_group_names, warn_of_impossible_groups
 from evenhand.collect.estimates.outcome_counts import ColumnCounts, CountedBy, CrossedCounts, count_outcomes
 from evenhand.collect.joint.combined import Combined, CombinedOptimal, ProductStrategy
 from evenhand.collect.joint.independent import Independent
@@ -295,7 +295,20 @@ class Aggregate:
             The label of the group that others are compared with; of crossed columns a tuple.
         level : float
             The level of intervals.
+
+        Warns
+        -----
+        IndependenceWarning
+            If no true groups could have made the counts.
         """
+        rates = self.rates_without_warning(column, privileged=privileged, level=level)
+        warn_of_impossible_groups(rates, *rates.margins.values(), stacklevel=3)
+        return rates
+
+    def rates_without_warning(
+        self, column: str | Sequence[str] | None, *, privileged: Any, level: float
+    ) -> GroupRates:
+        """Return the rates, for a caller that warns of its own place."""
         if column is not None and not isinstance(column, str):
             return self._crossed_rates(tuple(column), privileged, level)
         name = next(iter(self.columns)) if column is None and len(self.columns) == 1 else str(column)
@@ -321,7 +334,9 @@ class Aggregate:
         labels = {name: tuple(self._labels(name) or range(self._law(name).k)) for name in columns}
         names = check_group_names(combine_labels(labels), privileged)
         own = dict(zip(columns, privileged or (None,) * len(columns), strict=True))
-        margins = {name: self.group_rates(name, privileged=own[name], level=level) for name in columns}
+        margins = {
+            name: self.rates_without_warning(name, privileged=own[name], level=level) for name in columns
+        }
         nobody = count_no_reports(maker, columns)
         counts = nobody.counts + crossed.counts
         return GroupRates(counts, nobody.channel, names, privileged, level, maker, margins)

@@ -426,13 +426,18 @@ def group_rates(
     if outcome_from_reports:
         warnings.warn(DEPENDENT_OUTCOME, IndependenceWarning, stacklevel=2)
     else:
-        for checked in (estimate, *estimate.margins.values()):
-            impossible = impossible_groups(checked.counts, checked.channel)
-            if impossible.size:
-                text = impossible_groups_text(checked.labels, impossible)
-                warnings.warn(text, IndependenceWarning, stacklevel=2)
-                break
+        warn_of_impossible_groups(estimate, *estimate.margins.values(), stacklevel=3)
     return estimate
+
+
+def warn_of_impossible_groups(*estimates: GroupRates, stacklevel: int) -> None:
+    """Warn of the first estimate whose reports no true groups could have made."""
+    for estimate in estimates:
+        impossible = impossible_groups(estimate.counts, estimate.channel)
+        if impossible.size:
+            text = impossible_groups_text(estimate.labels, impossible)
+            warnings.warn(text, IndependenceWarning, stacklevel=stacklevel)
+            return
 
 
 def _cross(

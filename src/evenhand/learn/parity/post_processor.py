@@ -68,7 +68,8 @@ class ParityPostProcessor(KeepsSpending, MetaEstimatorMixin, ClassifierMixin, Ba
     the true and the false positive rates of the groups agree instead. With more than two classes the rate of
     every class agrees, by one probability for each group, prediction and answer.
 
-    **Guarantee.** `guarantee_`, for everybody whose row was given to :meth:`fit` or trained the classifier.
+    **Guarantee.** What `guarantee_` states, for everybody whose row was given to :meth:`fit` or trained the
+    classifier.
     With `epsilon` the table of predictions by group is released once, with exact discrete Laplace noise;
     everything else is made from it. With ``prefit=False`` every row trains the classifier or is counted, by a
     coin for each person, and only the larger of the two epsilons is lost. Without `epsilon` the rates are

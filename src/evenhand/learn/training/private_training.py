@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from evenhand._validate import kind_of, refuse
 from evenhand.collect.privatizer.output import is_privatized
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
-from evenhand.learn.columns import copy_feature_names
+from evenhand.learn.columns import copy_feature_names, require_length
 from evenhand.privacy.guarantees.in_clear import SCORED_LATER
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class PrivateTraining(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if before is not None:  # fitting again does not undo what was collected, nor begins its streams again
             privatizer._spending = before._spending.continued_in(privatizer._spending)  # noqa: SLF001 - our own
         refuse_label(X, privatizer.fit(X))
+        _check_columns(X, {"y": y, **weights})
         reports = privatizer.transform(X)
         self.estimator_ = clone(self.estimator).fit(reports, y, **weights)
         self.privatizer_ = privatizer
@@ -232,6 +234,17 @@ def refuse_label(X: Any, privatizer: LocalPrivatizer) -> None:
             f"the target '{target}' among them",
             hint="leave the column out of X and give it as y: a model that sees it learns nothing else.",
         )
+
+
+def _check_columns(X: Any, columns: dict[str, Any]) -> None:
+    """Refuse labels and weights that no estimator takes for these rows. Nothing is collected yet."""
+    for name, column in columns.items():
+        if column is None:
+            hint = f"{_OWNER} requires y to be passed, but the target y is None."
+            refuse(name, f"{_OWNER}.fit", "as long as 'X'", None, hint=hint)
+        if name == "y" or not isinstance(column, Real):  # one weight may stand for all rows
+            require_length(name, _num_samples(column), _num_samples(X), owner=f"{_OWNER}.fit")
+        assert_all_finite(column, input_name=name)
 
 
 def refuse_reports(X: Any, privatizer: LocalPrivatizer, *, place: str) -> None:

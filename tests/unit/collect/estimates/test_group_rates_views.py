@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
+from evenhand.collect import Aggregate, Independent
 from evenhand.collect.estimates.group_rates import GroupRates, group_rates
 from evenhand.collect.estimates.outcome_counts import RARE, OutcomeCounts, _at_least, impossible_groups
 from evenhand.collect.protocols.channel import Channel
@@ -97,6 +98,26 @@ def test_predictions_made_from_the_reports_are_noticed(name):
     predicted = protocol.indicators(reports)[:, 1]
     with pytest.warns(IndependenceWarning, match="The outcome was made from the reports"):
         group_rates(predicted, reports)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_sums_are_warned_of_as_the_reports_are(crossed):
+    """If this is false, rates that cannot be are believed because the reports were counted elsewhere."""
+    strategy = Independent({"sex": GRR(k=2, epsilon=1), "race": GRR(k=3, epsilon=1)})
+    codes = {"sex": np.arange(20_000) % 2, "race": np.arange(20_000) % 3}
+    reports = strategy.privatize(codes, rng=11)
+    predicted = (reports["sex"].values == 1) & (reports["race"].values == 2)
+    columns = ("sex", "race") if crossed else "race"
+    total = Aggregate.of(reports, outcome=predicted, protected=columns)
+    with pytest.warns(IndependenceWarning) as from_reports:
+        group_rates(predicted, reports if crossed else reports["race"])
+    with pytest.warns(IndependenceWarning) as from_sums:
+        total.group_rates(columns)
+
+    assert [str(warning.message) for warning in from_sums] == [
+        str(warning.message) for warning in from_reports
+    ]
+    assert [warning.filename for warning in from_sums] == [__file__]
 
 
 def test_the_warning_names_the_groups_and_no_counts():

@@ -22,6 +22,7 @@ from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.datasets import load
 from evenhand.errors import DomainInferredWarning, InvalidParameterError, PrivacyWarning
 from evenhand.learn import PrivateTraining
+from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import Source
 
 PEOPLE = load("causal", n=2_000, seed=3, backend="pandas")
@@ -291,6 +292,32 @@ def test_the_label_among_the_features_is_refused():
     for given in (PEOPLE.frame, PEOPLE.frame.to_numpy(), PEOPLE.frame.to_numpy().tolist()):
         with pytest.raises(InvalidParameterError, match="the target 'Y' among them"):
             PrivateTraining(LogisticRegression(), privatizer()).fit(given, Y)
+
+
+@pytest.mark.parametrize(
+    ("label", "weights", "match"),
+    [
+        (Y[:-1], None, "The 'y' parameter .* must be as long as 'X'"),
+        (None, None, "The 'y' parameter .* must be as long as 'X'"),
+        (Y.where(Y.index > 0), None, "Input y contains NaN"),
+        (Y, np.ones(3), "The 'sample_weight' parameter .* must be as long as 'X'"),
+        (Y, np.full(len(Y), np.nan), "Input sample_weight contains NaN"),
+    ],
+)
+def test_wrong_labels_and_weights_are_refused_before_a_ledger_is_charged(tmp_path, label, weights, match):
+    """If this is false, people have paid for reports that train no model."""
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=10)
+    model = PrivateTraining(LogisticRegression(), privatizer(ledger=ledger, rng=None))
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, label, sample_weight=weights)
+
+    assert [entry.kind for entry in ledger.history()] == ["open"]
+
+
+def test_one_weight_may_stand_for_all_rows():
+    model = PrivateTraining(LogisticRegression(), privatizer()).fit(X, Y, sample_weight=2.0)
+
+    assert model.predict(X).shape == (len(X),)
 
 
 def test_other_columns_are_refused_as_by_scikit_learn():
