@@ -9,6 +9,7 @@ from evenhand.errors import InvalidParameterError
 KINDS = {
     "data": "about the rows and columns that were used",
     "privacy": "what weakens a promise, such as a domain that was read from the rows",
+    "target": "that a column tells the target, so that a model needs no other one",
     "sample": "that some of the rows were drawn, and what follows from it",
     "method": "how a result was computed",
     "estimated error": "how a result was computed, with an error that is estimated and not proved",

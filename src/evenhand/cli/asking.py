@@ -65,7 +65,7 @@ def _ask(
     proposed = getattr(guessed.words, role) or ""
     default = ", ".join(proposed) if isinstance(proposed, tuple) else proposed
     if role in guessed.by_role:
-        terminal.say("Guess", guessed.by_role[role])
+        terminal.say("Guess", str(guessed.by_role[role]))
     column = getattr(words, _OWNERS.get(role, ""), None) or _declared(opened, _OWNERS.get(role, ""))
     question = f"{role}, {ROLES[role]}"
     if column is not None and rows.is_amount(column):

@@ -52,6 +52,7 @@ _LONG, _TARGET = 15 * 60, 10 * 60
 _REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
 _MOST_WORKERS = 1_024
 _TLS = {"ca_file": "ca", "cert_file": "cert", "key_file": "key"}
+_WARNINGS = ("privacy", "target")  # kinds of notes
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -211,7 +212,7 @@ def announce_plan(run: StudyRun) -> Plan:
     facts = prepared.facts
     for note in facts.notes:
         if note not in plan.notes:
-            terminal.say("Warning" if Note.of(note).kind == "privacy" else "Note", note)
+            terminal.say("Warning" if Note.of(note).kind in _WARNINGS else "Note", note)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
     return offer_fewer_rows(run, prepared) if facts.rows > MANY_ROWS else plan
 

@@ -113,7 +113,8 @@ def _examine_secure_source() -> Finding:
 def _examine_compile_cache() -> Finding:
     """Say whether compiled loops are kept from one command to the next."""
     if kept := count_compiled():
-        return Finding("Ready", "compile cache", f"{kept:,} compiled loops are kept: first uses are quick.")
+        loops = "1 compiled loop is" if kept == 1 else f"{kept:,} compiled loops are"
+        return Finding("Ready", "compile cache", f"{loops} kept: first uses are quick.")
     if may_write(compile_folder()):
         text = "No loop is compiled yet: the first use of each takes some seconds, later ones do not."
         return Finding("Ready", "compile cache", text)

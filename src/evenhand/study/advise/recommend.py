@@ -191,10 +191,10 @@ class Choice:
     Parameters
     ----------
     outcome : str
-        ``"chosen"`` (one is better than all others), ``"alike"`` (several do equally well), ``"none"`` (no
-        candidate keeps the limits), ``"useless"`` (none that does tells people apart), ``"no-model"`` (not
-        even the unprotected model does), ``"few-repeats"``, ``"too-wide"``, ``"too-few"`` (people),
-        ``"no-candidates"`` (the study has none within the limit of epsilon), or ``"no-intervals"``.
+        ``"chosen"`` (one is better than all others), ``"alike"`` (no difference between several is clear),
+        ``"none"`` (no candidate keeps the limits), ``"useless"`` (none that does tells people apart),
+        ``"no-model"`` (not even the unprotected model does), ``"few-repeats"``, ``"too-wide"``, ``"too-few"``
+        (people), ``"no-candidates"`` (the study has none within the limit of epsilon), or ``"no-intervals"``.
     candidates : tuple of Candidate
         In the study's order, those with intervals.
     picked : Candidate, optional

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 
-from evenhand.errors import EvenhandError
+from evenhand.errors import InvalidParameterError, SchemaError
 from evenhand.schema.infer import FEW, MOST_TEXTS, Inference, has_missing, inferred, why_no_categories
 from evenhand.study.intake.wording import say
 
@@ -84,8 +84,10 @@ def draft_column(
     how = Inference(MOST_TEXTS[part], _BINS[part], nulls=nulls, ranges=ranges, band=band)
     try:
         column = replace(inferred(frame, [name], lambda _: how)[0][0], inferred=True)
-    except EvenhandError as error:
-        return Draft(None, _reason(str(error), name), missing)
+    except SchemaError as error:
+        return Draft(None, error.why, missing)
+    except InvalidParameterError as error:  # such as an empty name
+        return Draft(None, f"has a {error.parameter} that must be {error.must_be}", missing)
     if column.domain.size == 1 and part != "clear":
         return Draft(None, "falls into one band only", missing)
     return Draft(column, "", missing, column.domain.kind == "binned" and not band)
@@ -139,8 +141,3 @@ def _is_identifier(present: nw.Series[Any], distinct: int) -> bool:
     if not present.dtype.is_integer() or len(present) < _FEWEST_ROWS_OF_AN_ID or distinct < len(present):
         return False
     return bool(int(present.max()) - int(present.min()) < 3 * distinct)
-
-
-def _reason(message: str, name: str) -> str:
-    """Return what is wrong with a column from the message that refuses it."""
-    return message.split(". Hint:", maxsplit=1)[0].removeprefix(f"Column '{name}' ").rstrip(".")

@@ -30,6 +30,27 @@ _FEWEST_OF_A_VALUE = 10
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why a role was guessed; its text is the whole sentence.
+
+    Parameters
+    ----------
+    role : str
+    value : str
+        What was guessed, as it is shown.
+    why : str
+        The end of the sentence, without its full stop.
+    """
+
+    role: str
+    value: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.role} is '{self.value}': {self.why}."
+
+
+@dataclass(frozen=True)
 class Guess:
     """What was guessed, and why.
 
@@ -37,18 +58,17 @@ class Guess:
     ----------
     words : RoleOptions
         What was given, with what could be guessed added to it.
-    by_role : dict of str to str
-        A sentence for each role that was guessed. They name values, so they are for the person whose data it
-        is.
+    by_role : dict of str to Reason
+        One for each role that was guessed. They name values, so they are for the person whose data it is.
     """
 
     words: RoleOptions
-    by_role: dict[str, str] = field(default_factory=dict)
+    by_role: dict[str, Reason] = field(default_factory=dict)
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """The sentences, in the order of the roles."""
-        return tuple(self.by_role.values())
+        return tuple(map(str, self.by_role.values()))
 
 
 def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None = None) -> Guess:
@@ -79,7 +99,7 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     rows = rows or read_rows(opened, given)
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     known = _declared(opened, given)
     for role in ROLES:
         if getattr(known, role):
@@ -90,13 +110,13 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
             change: dict[str, Any] = {role: value}
             known = replace(known, **change)
             shown = ", ".join(value) if isinstance(value, tuple) else value
-            reasons[role] = f"{role} is '{shown}': {why}."
+            reasons[role] = Reason(role, shown, why)
     twins = rows.twins_of_target(known)
     if twins:
         known = replace(known, drop=(*known.drop, *twins))
-        shown, gives = ", ".join(twins), "it gives" if len(twins) == 1 else "they give"
+        gives = "it gives" if len(twins) == 1 else "they give"
         why = f"{gives} '{known.target}' away, and a model would use nothing else"
-        reasons["drop"] = f"drop is '{shown}': {why}."
+        reasons["drop"] = Reason("drop", ", ".join(twins), why)
     return Guess(known, reasons)
 
 

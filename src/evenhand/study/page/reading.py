@@ -60,7 +60,7 @@ MOST_COLOURS = 5
 """Groups up to this many have a colour of their own."""
 
 _LARGE_EPSILON = 10
-_AT_THE_HEAD = ("sample", "privacy")  # kinds of notes on the data that stand above everything
+_AT_THE_HEAD = ("sample", "privacy", "target")  # kinds of notes on the data that stand above everything
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,9 @@ class Leak:
     Parameters
     ----------
     column : str
-        What people randomise.
+        What people randomise, or the target.
     by : tuple of str
-        Columns in the clear, the most telling first.
+        The others, the most telling first.
     guessed, base : float
         The shares of people who were held out whose value is guessed right from `by`, and by the most common
         value.
@@ -81,6 +81,8 @@ class Facts:
         data.
     leaks : tuple of Leak
         What columns in the clear give away of those that people randomise.
+    target_leaks : tuple of Leak
+        Columns each of which alone tells nearly everybody's outcome, so that a model needs no other.
     """
 
     label: str
@@ -94,6 +96,7 @@ class Facts:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # each a Note
     leaks: tuple[Leak, ...] = ()
+    target_leaks: tuple[Leak, ...] = ()
 
     @property
     def not_stated(self) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _WRONG = "This text is not the result of a cell."
 _PARTS = ("measures", "groups", "data", "failure")
 _FURTHER = ("entities", "notes")
+_LEAKS = ("leaks", "target_leaks")  # stored where there are any
 
 
 def result_of(outcome: Outcome) -> dict[str, Any]:
@@ -137,9 +138,9 @@ def facts_text(facts: Facts) -> str:
         "schema": facts.schema.to_toml(),
         "notes": [Note.of(note).plain for note in facts.notes],
         "versions": [[name, version] for name, version in facts.versions.items()],
-        "leaks": [vars(leak) for leak in facts.leaks],
+        **{name: [vars(leak) for leak in getattr(facts, name)] for name in _LEAKS},
     }
-    return canonical({name: value for name, value in plain.items() if name != "leaks" or value})
+    return canonical({name: value for name, value in plain.items() if name not in _LEAKS or value})
 
 
 def facts_from(text: str) -> Facts:
@@ -153,6 +154,9 @@ def facts_from(text: str) -> Facts:
             "sizes": tuple(plain["sizes"]),
             "notes": tuple(Note.of(note) for note in plain["notes"]),
             "versions": {str(name): str(version) for name, version in plain["versions"]},
-            "leaks": tuple(Leak(**{**leak, "by": tuple(leak["by"])}) for leak in plain.get("leaks", ())),
+            **{
+                name: tuple(Leak(**{**leak, "by": tuple(leak["by"])}) for leak in plain.get(name, ()))
+                for name in _LEAKS
+            },
         }
     )

@@ -56,6 +56,31 @@ def test_it_says_what_it_does_and_ends_with_table_answers_and_paths(call, file, 
     assert "−1.0" in result
 
 
+def test_a_column_that_tells_the_target_is_warned_of(call, tmp_path, fake):
+    """On such a file every setting looks good, and no model can be used."""
+    lines = [f"{'fm'[at % 2]},{'ab'[at % 3 == 0]},{'xy'[at % 5 < 2]},{'ny'[at % 5 < 2]}" for at in range(300)]
+    path = tmp_path / "told.csv"
+    path.write_text("\n".join(["sex,job,letter,hired", *lines]), encoding="utf-8")
+    roles = [
+        "--target",
+        "hired",
+        "--positive",
+        "y",
+        "--protected",
+        "sex",
+        "--privileged",
+        "m",
+        "--sensitive",
+        "sex",
+        "--workers",
+        "1",
+    ]
+    notices = " ".join(call("audit", path, *roles).stderr.split())
+
+    assert "Warning From 'letter' alone the target 'hired' is guessed right for 100.0%" in notices
+    assert "'job'" not in notices
+
+
 def test_where_no_groups_fit_into_the_table_nothing_is_said_of_them(call, file, fake, monkeypatch):
     monkeypatch.setattr("evenhand.cli.tasks.collect.choose_groups", lambda *_: ())
 

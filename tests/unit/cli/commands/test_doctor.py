@@ -161,4 +161,4 @@ def test_loops_that_are_kept_in_the_cache_of_a_person_are_found(call, tmp_path, 
     (tmp_path / "kernels_0a1b").mkdir()
     (tmp_path / "kernels_0a1b" / "loop.nbi").touch()
 
-    assert findings(call)[1]["compile cache"]["text"].startswith("1 compiled loops are kept")
+    assert findings(call)[1]["compile cache"]["text"].startswith("1 compiled loop is kept")

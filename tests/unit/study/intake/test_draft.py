@@ -76,6 +76,20 @@ def test_free_text_is_not_taken_for_numbers():
     assert draft.why_not == "holds too many different texts, as names and free text do"
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "why"),
+    [
+        ("a. Hint: b", pa.duration("s"), "is of type Duration, for which no domain can be read"),
+        ("", pa.int64(), "has a name that must be a non-empty string that can be written as UTF-8"),
+    ],
+)
+def test_the_reason_does_not_depend_on_the_name_of_the_column(name, kind, why):
+    """It was cut out of a message that holds the name, and a name may hold anything."""
+    table = pa.table({name: pa.array([1, 2] * 20, kind)})
+
+    assert draft_column(nw.from_native(table, eager_only=True), name, "clear").why_not == why
+
+
 def test_a_number_in_the_clear_with_few_values_is_a_list():
     """Bins of three values would be an invention."""
     assert draft_column(_frame([0.5, 1.5, 2.5] * 20), "x", "clear").column.domain == Domain.categorical(

@@ -10,6 +10,7 @@ from evenhand.errors import InvalidParameterError
 from evenhand.report.html import render
 from evenhand.report.language import written_in
 from evenhand.report.words import interval_of, number
+from evenhand.study.page.catalogue import catalogue
 from evenhand.study.page.page import page_of
 from unit.study._golden_collect import situations
 from unit.study._page_studies import against, made, two
@@ -125,3 +126,25 @@ def test_the_numbers_of_every_run_are_the_same_in_both(results, page):
 
 if __name__ == "__main__":
     GOLDEN.write_text(golden_text("collect", german()), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("language", "key", "count", "words"),
+    [
+        ("de", "study.failed", 1, "1 von 10 Läufen ist gescheitert"),
+        ("de", "study.failed", 2, "2 von 10 Läufen sind gescheitert"),
+        ("en", "method.empty", 1, "1 combination of sex and age, of 8 in all, nobody has: this is no group."),
+        (
+            "en",
+            "method.empty",
+            3,
+            "3 combinations of sex and age, of 8 in all, nobody has: these are no groups.",
+        ),
+        ("de", "method.empty", 1, "1 Kombination von a, von 8 insgesamt, hat niemand: das ist keine Gruppe."),
+    ],
+)
+def test_a_verb_agrees_with_its_number(language, key, count, words):
+    columns = "sex and age" if language == "en" else "a"
+    slots = {"failed": count, "empty": count, "total": 10, "combinations": 8, "columns": columns}
+
+    assert catalogue("evenhand.study.page", language).say(key, **slots) == words

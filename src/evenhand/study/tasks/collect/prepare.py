@@ -10,21 +10,29 @@ from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import EvenhandError
 from evenhand.schema.text import brief
+from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
-from evenhand.study.tasks.collect.leakage import leaks, note_on
 from evenhand.study.tasks.collect.wording import auto_name, say_now, setting_name
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
 from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.rows import check_parts, check_roles, encode_rows, load_rows
+from evenhand.study.tasks.shared.rows import (
+    add_target_leaks,
+    check_parts,
+    check_roles,
+    encode_rows,
+    load_rows,
+)
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema
+    from evenhand.study.plan.facts import Leak
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.collect.task import CollectTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
+_MOST_SECRETS = 10
 
 
 def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
@@ -32,13 +40,33 @@ def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
     rows = load_rows(plan, frame)
     check_schema(rows.schema, task)
     check_task(task)
-    prepared = encode_rows(plan, rows)
+    prepared = add_target_leaks(encode_rows(plan, rows))
     facts = prepared.facts
     check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
-    given_away = leaks(prepared)
-    notes = (*facts.notes, *map(note_on, given_away), *_notes_on_truth(task, facts.schema))
-    return replace(prepared, facts=replace(facts, notes=notes, leaks=given_away))
+    leaks = _leaks_of_secrets(prepared)
+    notes = (*facts.notes, *map(_note_on, leaks), *_notes_on_truth(task, facts.schema))
+    return replace(prepared, facts=replace(facts, notes=notes, leaks=leaks))
+
+
+def _leaks_of_secrets(prepared: Prepared) -> tuple[Leak, ...]:
+    """Return what the columns in the clear, the target among them, give away of the randomised ones."""
+    schema, codes = prepared.facts.schema, prepared.codes
+    clear: dict[str, Any] = {name: codes[name] for name in codes if name not in schema.sensitive}
+    clear[str(schema.target)] = prepared.target
+    if prepared.survey_weights is not None:
+        clear[str(schema.weight)] = prepared.survey_weights
+    secrets = sorted(schema.sensitive, key=lambda name: name not in schema.protected_columns)
+    found = [leak_of(name, codes[name], clear) for name in secrets[:_MOST_SECRETS]]
+    return tuple(leak for leak in found if leak is not None)
+
+
+def _note_on(leak: Leak) -> Note:
+    """Return what a reader should know of a leak, with the names and the numbers."""
+    names = [f"'{brief(name)}'" for name in leak.by]
+    key = f"leak_{'one' if len(names) == 1 else 'many'}"
+    slots = {"column": f"'{brief(leak.column)}'", "by": names, "guessed": leak.guessed, "base": leak.base}
+    return Note("privacy", say_now(f"note.{key}", **slots))
 
 
 def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand.privacy.rational import as_text
@@ -48,7 +49,8 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str)
     strategy, split = str(setting.option("strategy")), str(setting.option("split"))
     columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
     names = typed_list(columns)
-    words = ["evenhand", "privatize", data, "reports.csv", "--schema", file, "--declared-only"]
+    out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
+    words = ["evenhand", "privatize", data, out, "--schema", file, "--declared-only"]
     words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
     words += ["--split", split] if split != UNPROTECTED else []
     words += ["--strategy", strategy] if strategy != "independent" else []

@@ -15,7 +15,13 @@ from evenhand.schema.text import brief
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
 from evenhand.study.tasks.shared.parts import hopeful_people
-from evenhand.study.tasks.shared.rows import check_parts, check_roles, encode_rows, load_rows
+from evenhand.study.tasks.shared.rows import (
+    add_target_leaks,
+    check_parts,
+    check_roles,
+    encode_rows,
+    load_rows,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +99,7 @@ def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedL
     """Load and encode the rows of a plan, with their features."""
     rows = load_rows(plan, frame)
     check_learning(task, rows.schema)
-    prepared = encode_rows(plan, rows)
+    prepared = add_target_leaks(encode_rows(plan, rows))
     outcomes = prepared.target
     if prepared.people is not None:
         outcomes = hopeful_people(outcomes, prepared.people)

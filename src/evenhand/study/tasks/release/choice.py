@@ -94,7 +94,7 @@ def _how(reading: ReleaseReading, setting: Setting) -> str:
 def _among(
     reading: ReleaseReading, best: Setting, field: Sequence[Setting], slots: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Return why the best mechanism is taken: others promise nothing, err more, or do as well."""
+    """Return why the best mechanism is taken: others promise nothing, or none clearly errs less."""
     bad = [setting for setting in reading.beside if setting not in reading.promising]
     names = list(dict.fromkeys(title_of(setting.mechanism) for setting in bad))
     mixed = {setting.mechanism for setting in bad} & {setting.mechanism for setting in reading.promising}
@@ -109,8 +109,8 @@ def _among(
     same = [each for each in others if not reading.errs_less(best, each, comparisons=len(others))]
     if not same:
         return "least", slots
-    do = "does" if len(same) == 1 else "do"
-    return "alike", slots | {"others": [short_name(reading, each) for each in same], "do": do}
+    are = "is" if len(same) == 1 else "are"
+    return "alike", slots | {"others": [short_name(reading, each) for each in same], "are": are}
 
 
 # --- the fairer mechanism -------------------------------------------------------------------------

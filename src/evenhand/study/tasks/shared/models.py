@@ -184,9 +184,7 @@ def _check_values(task: ModelChoice, made: Any) -> None:
     try:
         validate()
     except ValueError as error:
-        sentence = str(error).partition(" must be ")
-        name = sentence[0].partition("'")[2].partition("'")[0]
-        must_be = f"valid: '{name}' must be {sentence[2].partition(' Got ')[0].removesuffix('.')}"
+        must_be = f"what {type(estimator).__name__} takes ({error})"
         raise InvalidParameterError(
             "parameters", owner=_OWNER, must_be=must_be, got=dict(task.parameters)
         ) from None

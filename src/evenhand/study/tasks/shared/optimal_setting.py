@@ -13,7 +13,7 @@ from evenhand.collect.joint.build import epsilons_for
 from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS
 from evenhand.collect.protocols.grr import GRR
 from evenhand.collect.protocols.optimal import MOST_EPSILON, Optimal
-from evenhand.errors import EvenhandError, InvalidParameterError, PlanError
+from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema.text import brief
@@ -152,11 +152,7 @@ def _outcomes(given: object) -> str | GroupOutcomes:
         return GroupOutcomes.from_table(given, source=_TABLE)
     except InvalidParameterError as error:
         inner = "" if error.parameter == "table" else f".{error.parameter}"
-        said = str(error).partition(" must be ")[2]
-        raise InvalidParameterError(
-            f"protocols.optimal.outcomes{inner}", owner="CollectTask", must_be=said.partition(". Got ")[0],
-            got=said.partition(". Got ")[2].removesuffix(" instead."),
-        ) from None  # fmt: skip
+        raise error.renamed(f"protocols.optimal.outcomes{inner}", owner="CollectTask") from None
 
 
 def _amount(name: str, given: object) -> Fraction:
@@ -167,11 +163,8 @@ def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return error, kind and as_printed as the protocol takes them, tried on two groups."""
     try:
         made = Optimal((0.5, 0.5), (0.25, 0.75), 1, **options)
-    except EvenhandError as error:
-        name = getattr(error, "parameter", "error")
-        said = str(error).partition(" must be ")[2]
-        must_be, _, got = said.partition(". Got ")
-        _refuse(name, must_be, got.partition(" instead.")[0])
+    except InvalidParameterError as error:
+        raise error.renamed(f"protocols.optimal.{error.parameter}", owner="CollectTask") from None
     return {name: getattr(made, name) for name in options}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from evenhand.schema.text import brief
 from evenhand.study.page.catalogue import catalogue
 from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.plan.source import ROWS_CELL
+from evenhand.study.profile.leakage import target_leaks
 from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.groups import group_rows
 from evenhand.table import Table
@@ -141,6 +142,20 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     people = None if people is None else people[chosen]
     parts = (facts, kept, target, groups.codes)
     return Prepared(*parts, survey_weights=weights, people=people, places=groups.places)
+
+
+def add_target_leaks(prepared: Prepared) -> Prepared:
+    """Return rows with the columns that tell the target, and a note that names them."""
+    leaks = target_leaks(prepared)
+    if not leaks:
+        return prepared
+    sentences = catalogue("evenhand.study.tasks.shared", language_now())
+    names = [f"'{brief(leak.by[0])}'" for leak in leaks]
+    lowest, target = min(leak.guessed for leak in leaks), f"'{brief(leaks[0].column)}'"
+    key = f"note.target_{'one' if len(leaks) == 1 else 'many'}"
+    text = sentences.say(key, columns=names, target=target, guessed=lowest)
+    notes = (*prepared.facts.notes, Note("target", text))
+    return replace(prepared, facts=replace(prepared.facts, notes=notes, target_leaks=leaks))
 
 
 def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:

@@ -121,7 +121,7 @@ def test_several_promises_are_compared_by_their_error():
     said = answers(best)[2]
 
     assert headline(answers(same)[2]) == (
-        "Publish with Laplace noise at ε = 1; Suppression and Noisy suppression do equally well."
+        "Publish with Laplace noise at ε = 1; Suppression and Noisy suppression are not clearly worse."
     )
     assert headline(said) == "Publish with Laplace noise at ε = 1; Suppression gives no meaningful guarantee."
     assert "by 9.0 with Noisy suppression." in said.evidence

@@ -85,6 +85,17 @@ def test_a_misspelt_parameter_gets_a_guess():
         classifier(CollectTask(model="lightgbm", parameters={"max_deph": 3}), seed=0)
 
 
+def test_a_refusal_of_the_model_is_shown_whole(monkeypatch):
+    """Its words are those of another package, which may write any sentence."""
+
+    def refuse(_):
+        raise ValueError("l1_ratio and penalty contradict each other.")
+
+    monkeypatch.setattr(LogisticRegression, "_validate_params", refuse)
+    with pytest.raises(InvalidParameterError, match=r"Regression takes \(l1_ratio and penalty cont"):
+        classifier(CollectTask(model="logistic"), seed=0)
+
+
 @pytest.mark.parametrize(
     ("model", "parameters"),
     [

@@ -120,6 +120,23 @@ def test_what_cannot_be_is_refused(parameters):
 
 
 @pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"error": 2}, "'protocols.optimal.error' .* or a number from 0 to 1. Got 2 instead"),
+        (
+            {"kind": "sum"},
+            "'protocols.optimal.kind' .* one of 'ratio', 'difference'. Got 'sum' instead",
+        ),
+        ({"outcomes": {"weights": "x", "rates": [1]}}, "'protocols.optimal.outcomes.weights' .* CollectTask"),
+    ],
+)
+def test_a_refusal_shows_what_was_given_as_it_was_given(parameters, message):
+    """A number in quotes looks like a text, and sends somebody after a fault that is not there."""
+    with pytest.raises(InvalidParameterError, match=message):
+        OptimalWay.read(parameters)
+
+
+@pytest.mark.parametrize(
     ("roles", "collect", "field"),
     [
         ({"sensitive": ["age"]}, CollectTask("optimal", splits="uniform"), "schema.roles.sensitive"),

@@ -12,7 +12,6 @@ from evenhand.study import CollectTask, DecideTask, LearnTask, Plan, ReleaseTask
 from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.setup import RoleOptions, set_up
 from evenhand.study.run.prepare import prepare
-from evenhand.study.tasks.collect.leakage import leaks
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import promise_of
 
@@ -108,7 +107,7 @@ def test_weights_that_give_away_what_is_randomised_are_told():
     frame = FRAME.set_column(3, "w", pa.array(telling))
     prepared = prepare(Plan(schema=WEIGHTED, task=CollectTask(["grr"], [1])), frame=frame)
 
-    assert [leak.by for leak in leaks(prepared)] == [("w",)]
+    assert [leak.by for leak in prepared.facts.leaks] == [("w",)]
 
 
 @pytest.mark.parametrize("bad", [-1.0, None, float("nan"), float("inf")])

@@ -12,7 +12,7 @@ from unit.study._page_studies import BEFORE, FULL, MEN, WOMEN, against, by_setti
 from unit.study._page_studies import made as made_study
 
 CHOICES = [
-    ({}, "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."),
+    ({}, "Use GRR, uniform split at ε = 1: none of the 5 other settings is clearly better."),
     (
         {(None, "k-based", 1): (0.31, 0.78)},
         "Use the uniform split: at ε = 1 every setting without it is worse, and the protocol hardly matters.",
@@ -70,7 +70,9 @@ def test_a_smaller_epsilon_that_costs_no_more_is_recommended():
     costly = answers(made(by_setting({(None, None, 0.5): (0.28, 0.75)}), collect=FULL))[2]
 
     assert same.finding == "Use ε = 0.5: no extra cost over ε = 1 is clear."
-    assert costly.finding == "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."
+    assert (
+        costly.finding == "Use GRR, uniform split at ε = 1: none of the 5 other settings is clearly better."
+    )
 
 
 def test_a_smaller_epsilon_is_not_recommended_while_it_may_cost_much():
@@ -87,7 +89,7 @@ def test_a_split_that_matters_at_another_epsilon_only_is_said_with_its_numbers()
     ]
     turned = answers(made(by_setting({**most, (None, "uniform", 4): (0.24, 0.81)}), collect=FULL))[2]
 
-    assert third.finding == "Use GRR, uniform split at ε = 1: the 5 other settings do equally well."
+    assert third.finding == "Use GRR, uniform split at ε = 1: none of the 5 other settings is clearly better."
     assert re.search(
         r"At ε = 4, the k-based split is better than the uniform split: 1\.0 points more accuracy and a gap "
         r"3\.9 points smaller \(0\.\d to 1\.\d and 3\.\d to 4\.\d\)\.$",
@@ -144,7 +146,7 @@ def test_what_is_behind_and_what_is_a_trade_are_both_said():
     assert re.search(
         r"OUE, k-based split has a gap \d\.\d points smaller, but \d\.\d points less accuracy\.", third
     )
-    assert third.endswith("3 others do equally well.")
+    assert third.endswith("3 others are not clearly worse.")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_strategies_with_other_protocols_are_compared_by_the_one_they_share():
     third = answers(made(by_setting({}), collect=collect))[2]
 
     assert third.finding.startswith("Use GRR, ")
-    assert third.finding.endswith(" at ε = 1: the 2 other settings do equally well.")
+    assert third.finding.endswith(" at ε = 1: none of the 2 other settings is clearly better.")
 
 
 def test_a_strategy_that_protects_less_is_said_to():

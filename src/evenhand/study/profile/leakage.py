@@ -1,7 +1,7 @@
-"""How well columns in the clear give away what people randomise, measured on rows that were held out.
+"""How well some columns tell another one, measured on rows that were held out.
 
-A small decision tree learns a randomised column from the columns in the clear on one half of the rows, and
-guesses it on the other half. It is compared with the guess that needs no column, the most common value. Each
+A small decision tree learns the column from the others on one half of the rows, and guesses it on the other
+half. It is compared with the guess that needs no column, the most common value. Each
 leaf holds several people and no row is guessed from itself, so a combination that one person alone has does
 not count as leakage. What is found is a lower bound: another way to guess may do better.
 """
@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._notes import Note
 from evenhand.privacy.randomness import SeededSource
-from evenhand.schema.text import brief
 from evenhand.study.plan.facts import Leak
-from evenhand.study.tasks.collect.wording import say_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,31 +24,33 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 _MOST_ROWS, _MOST_NUMBERS, _FEWEST_ROWS = 20_000, 5_000_000, 100
-_MOST_COLUMNS, _MOST_VALUES, _MOST_NAMED = 10, 20, 5
+_MOST_VALUES, _MOST_NAMED = 20, 5
 _LEAVES, _LEAF = 64, 5
 _FURTHER = 2.576  # standard errors, 99 %
 _LEAST = 0.1  # of the errors of the most common value
 _WEIGHT = 0.02  # of a column in the tree, below which it is not named
 
 
-def note_on(leak: Leak) -> Note:
-    """Return what a reader should know of a leak, with the names and the numbers."""
-    names = [f"'{brief(name)}'" for name in leak.by]
-    key = f"leak_{'one' if len(names) == 1 else 'many'}"
-    slots = {"column": f"'{brief(leak.column)}'", "by": names, "guessed": leak.guessed, "base": leak.base}
-    return Note("privacy", say_now(f"note.{key}", **slots))
+def target_leaks(prepared: Prepared) -> tuple[Leak, ...]:
+    """Return the columns each of which alone tells nearly everybody's outcome, but for those with a role.
 
-
-def leaks(prepared: Prepared) -> tuple[Leak, ...]:
-    """Return what the columns in the clear, the target among them, give away of the randomised ones."""
-    schema, codes = prepared.facts.schema, prepared.codes
-    clear: dict[str, NDArray[Any]] = {name: codes[name] for name in codes if name not in schema.sensitive}
-    clear[str(schema.target)] = prepared.target
-    if prepared.survey_weights is not None:
-        clear[str(schema.weight)] = prepared.survey_weights
-    secrets = sorted(schema.sensitive, key=lambda name: name not in schema.protected_columns)[:_MOST_COLUMNS]
-    found = [leak_of(name, codes[name], clear) for name in secrets]
-    return tuple(leak for leak in found if leak is not None)
+    A tree names the few columns to try one by one. What it finds is taken away and a tree is grown again,
+    because of two columns that tell the same a tree uses one.
+    """
+    schema = prepared.facts.schema
+    target, roles = str(schema.target), {*schema.protected_columns, *schema.sensitive}
+    inputs = {name: codes for name, codes in prepared.codes.items() if name not in roles}
+    telling: list[Leak] = []
+    while len(telling) < _MOST_NAMED:
+        together = leak_of(target, prepared.target, inputs)
+        names = () if together is None else together.by
+        alone = [leak_of(target, prepared.target, {name: inputs[name]}) for name in names]
+        full = [leak for leak in alone if leak is not None and leak.is_full]
+        if not full:
+            break
+        telling += full
+        inputs = {name: codes for name, codes in inputs.items() if (name,) not in [leak.by for leak in full]}
+    return tuple(telling)
 
 
 def leak_of(column: str, codes: NDArray[Any], clear: Mapping[str, NDArray[Any]]) -> Leak | None:
