@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.app.pages.pictures import draw_bars, draw_mechanism, draw_protocol, small_table
+from evenhand.app.pages.pictures import draw_bars, draw_mechanism, draw_method, draw_protocol, small_table
 from evenhand.collect import split_budget, strategy_for
 from evenhand.collect.joint.split import SPLITS
 from evenhand.collect.protocols.registry import PROTOCOLS
@@ -24,13 +22,10 @@ if TYPE_CHECKING:
 
     from catalogue_entries import Entry
 
-__all__ = ["LEARNT", "picture_html"]
+__all__ = ["picture_html"]
 
 Picture = tuple[str, str, str]
 """The drawing as SVG, what it says to those who do not see it, and its caption."""
-
-LEARNT = Path(__file__).parents[1] / "catalogue" / "entries" / "learn.csv"
-"""Accuracy and gap of each method of learning, from a small study."""
 
 _SIZES = {"gender": 2, "race": 5, "native-country": 41, "age": 74}
 _FEW = {"gender": 2, "region": 3}
@@ -100,7 +95,9 @@ def _draw_step(name: str) -> Picture:
     picture = draw_bars(cells, [plain.tolist(), after.tolist()], texts, fills=("ghost", "ink"), most=most)
     pairs = [f"{before} becomes {now}" for before, now in zip(*texts, strict=True)]
     step = f"with {amount[1:]} as its number" if amount else "of one table"
-    caption = f"**Grey is what noise left, black what the step makes of it**, {step}. Made-up people."
+    caption = (
+        f"**Grey is what noise left, the stronger bar what the step makes of it**, {step}. Made-up people."
+    )
     return picture, _said(cells, pairs), caption
 
 
@@ -144,29 +141,6 @@ def _draw_mitigation(name: str) -> Picture:
     return _one_series(names, values, texts, own), _said(names, texts), caption
 
 
-@cache
-def _learnt() -> dict[str, dict[str, str]]:
-    with LEARNT.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return {row["method"]: row for row in rows}
-
-
-def _draw_method(name: str) -> Picture:
-    row = _learnt()[name]
-    names = ["accuracy", "gap in selection rates"]
-    plain = [float(_learnt()["plain"][key]) for key in ("accuracy", "gap")]
-    own = [float(row[key]) for key in ("accuracy", "gap")]
-    texts = [[f"{100 * value:.1f}%" for value in each] for each in (plain, own)]
-    picture = draw_bars(names, [plain, own], texts, fills=("ghost", "ink"), most=1.0)
-    pairs = [f"plain {before}, with this method {now}" for before, now in zip(*texts, strict=True)]
-    promised = f"ε = {row['epsilon']}" if row["epsilon"] else "without privacy"
-    caption = (
-        f"**Grey is plain logistic regression, black this method**, {promised}. "
-        f"Means of {row['runs']} runs on 8,000 rows of the synthetic data set causal."
-    )
-    return picture, _said(names, pairs), caption
-
-
 _TRUE = [1] * 30 + [0] * 70 + [1] * 20 + [0] * 80
 _PREDICTED = [1] * 24 + [0] * 6 + [1] * 16 + [0] * 54 + [1] * 10 + [0] * 10 + [1] * 8 + [0] * 72
 _GROUP = ["men"] * 100 + ["women"] * 100
@@ -198,7 +172,8 @@ def _draw_outcomes(name: str, report: Any) -> Picture:
     told = f"{name} is undefined without scores" if name == "auc" else f"{name} = {report.value(name):.3f}"
     texts = [f"{count:.0f} people" for count in counts]
     picture = _one_series(list(kinds), counts, texts, own)
-    return picture, _said(list(kinds), texts), f"**{told}** {_MADE_UP}. Black is what counts for it."
+    caption = f"**{told}** {_MADE_UP}. The stronger bars are what counts for it."
+    return picture, _said(list(kinds), texts), caption
 
 
 def _draw_bias(name: str) -> Picture:
@@ -215,6 +190,6 @@ _DRAWN = {
     "mitigations/collect": _draw_joint,
     "mitigations/release": _draw_step,
     "mitigations/decide": _draw_mitigation,
-    "mitigations/learn": _draw_method,
+    "mitigations/learn": draw_method,
     "measures": _draw_measure,
 }

@@ -42,7 +42,6 @@ _REPORT_STYLE = FarFunction("evenhand.report.html", "style_sheet")
 _LIBRARY = "lib"
 _FORMAT = ("delimiter", "encoding", "decimal", "sheet")
 _LONGEST_FORMAT = 120
-_BUSY = frozenset({"waiting", "running"})
 
 
 class Page:
@@ -183,7 +182,7 @@ class Files:
         if self._workbench.read_only is not None:
             raise WorkbenchError("This study is only shown. Hint: start `evenhand serve` without --report.")
         workspace.load(study)
-        if self._workbench.jobs.state(study).state in _BUSY:
+        if self._workbench.jobs.state(study).is_busy:
             raise WorkbenchError("This study is running or waiting to run. Hint: stop it first.")
         return workspace, study
 

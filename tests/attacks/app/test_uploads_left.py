@@ -16,6 +16,7 @@ import pytest
 from attacks.app._gate import open_gate
 from evenhand.app import routes
 from evenhand.app.security import limits
+from evenhand.app.state.jobs import RunState
 from evenhand.app.state.workspace import Workspace
 
 pytestmark = pytest.mark.figures  # real processes, which take a while
@@ -180,11 +181,7 @@ def test_a_full_disk_leaves_nothing(gate, study, monkeypatch):
 
 def test_no_file_is_taken_while_the_study_runs(gate, study, monkeypatch):
     """The rows of a run must not change under it."""
-
-    class Running:
-        state = "running"
-
-    monkeypatch.setattr(type(gate.workbench.jobs), "state", lambda self, study: Running)
+    monkeypatch.setattr(type(gate.workbench.jobs), "state", lambda self, study: RunState("running"))
     before = gate.counter.reached
 
     assert gate.upload(study, "people.csv", TABLE).status == 422

@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.app.flow.files import APPLIED_NOTE
-from evenhand.app.flow.opening import DATA_FOLDER, SCHEMA_FILE, file_label
-from evenhand.app.flow.result import load_results
+from evenhand._locks import Lock
+from evenhand.app.flow.command import amount_text, runs_in, write_order
+from evenhand.app.flow.files import find_applied, read_applied
+from evenhand.app.flow.opening import SCHEMA_FILE, file_label
+from evenhand.app.flow.result import STORE, load_results
 from evenhand.app.flow.views import Applied, ApplyView, LedgerView, SettingChoice, Tick
-from evenhand.app.state.files import write_private
+from evenhand.app.state.workspace import APPLIED, DATA, OUTPUT, RUN_LOCK
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, UnknownNameError
 from evenhand.privacy.ledger import Ledger, find_ledger
@@ -38,9 +40,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
 
-APPLIED = "applied"
-"""Where what was done for real stands, in the folder of a study."""
-
 LEDGERS = "ledgers"
 """Where ledgers of the workbench stand: beside the studies, for all of them."""
 
@@ -53,7 +52,8 @@ FOUND = "found"
 TICKS = ("spends", "public")
 """The boxes that must be ticked."""
 
-_MAIN = "from evenhand.cli import main; main()"
+_MAIN = "from evenhand.app.flow.command import run; from evenhand.cli import main; run(main)"
+_WORK = ".work"
 _ENDING = ".db"
 _LONGEST_NAME = 60
 _SECONDS = 3_600
@@ -64,6 +64,8 @@ _INFERRED = (
     "schema, paste public code lists or say which lists are public, and run the study again."
 )
 _NO_DATASET = "This is a built-in data set, so there is nobody to protect. Choose a file of your own."
+_OTHER_DATA = "The file of this study was changed after its run. Run the study again, on the page of the run."
+_BUSY = "This study is being run, or done for real in another tab. Wait until that has ended."
 _NEW_LEDGER = "Write the name of the new ledger, and the most ε that these people may ever pay."
 _WITHOUT = ("", "without a ledger")
 _NAMED = (FOUND, "the ledger that this computer names")
@@ -119,6 +121,8 @@ def prepare_applying(
         return ApplyView(
             **view, command=shlex.join(["evenhand", *what.command]), error=_NO_DATASET, field="data"
         )
+    if done.is_of_other_data:
+        return ApplyView(**view, error=_OTHER_DATA, field="data")
     keys = ledgers_of(folder)
     charged, shown, error = None, None, ""
     try:
@@ -166,17 +170,28 @@ def apply(
             or (missing[0].why_not or "Both boxes have to be ticked." if missing else "")
         )
         return Applied(ok=False, said=(why or "There is nothing to run for this setting.",))
-    done = _Doing.of(folder, record, chosen)
-    place = folder / APPLIED
-    if place.exists() and any(place.iterdir()):
+    lock = Lock(folder / RUN_LOCK)
+    if not lock.take():
+        return Applied(ok=False, said=(_BUSY,))
+    try:
+        return _apply_once(folder, record, chosen=chosen, ledger=ledger, options=options)
+    finally:
+        lock.free()
+
+
+def _apply_once(
+    folder: Path, record: StudyRecord, *, chosen: str, ledger: str, options: Mapping[str, Any] | None
+) -> Applied:
+    """Do it unless it was done before; what a process left that was killed in the middle does not count."""
+    if find_applied(folder):
         return Applied(ok=False, said=("It was done already: the files are in this study.",))
+    done, place = _Doing.of(folder, record, chosen), folder / APPLIED
+    if runs_in(place / _WORK):  # of a workbench that was closed meanwhile
+        return Applied(ok=False, said=(_BUSY,))
     charged = _open_ledger(folder, ledger, options or {}, makes=True)
     place.mkdir(mode=0o700, exist_ok=True)
-    applied = _run(done, place, charged if isinstance(charged, Ledger) else None)
-    if applied.ok:  # so that it is still said when the page is loaded again
-        said = {"promise": applied.promise, "charged": applied.charged}
-        write_private(folder / APPLIED_NOTE, json.dumps(said))
-    return applied
+    error = _run(done, place / _WORK, charged if isinstance(charged, Ledger) else None)
+    return read_applied(folder) or Applied(ok=False, said=(error,))
 
 
 def ledgers_of(folder: Path) -> tuple[tuple[str, str], ...]:
@@ -217,6 +232,7 @@ class _Doing:
         self.choices = tuple(SettingChoice(each.id, form.name_setting(each)) for each in settings)
         self.label = ""
         self.data: Path | None = None
+        self.is_of_other_data = False
         self.what: Applying = form.applying(setting, plan, data=_typed_data(plan))
 
     @classmethod
@@ -231,8 +247,17 @@ class _Doing:
         schema = results.plan.schema or results.facts.schema
         doing = cls(results.plan, schema, protected, setting)
         if record.data is not None and record.data.file:
-            doing.label, doing.data = file_label(record.data), folder / DATA_FOLDER / record.data.file
+            doing.label, doing.data = file_label(record.data), folder / DATA / record.data.file
+            doing.is_of_other_data = _is_newer(doing.data, folder / OUTPUT / STORE)
         return doing
+
+
+def _is_newer(data: Path, results: Path) -> bool:
+    """Whether a file came after the last result; if one of them is not there, nothing can be said."""
+    try:
+        return data.stat().st_mtime_ns > results.stat().st_mtime_ns
+    except OSError:
+        return False
 
 
 def _usual_setting(results: Any, protected: Sequence[Setting]) -> Setting:
@@ -318,25 +343,19 @@ def _ledger_view(ledger: Any, guarantee: Guarantee | None) -> LedgerView:
     left = preview.remaining if this is None or not preview.fits else preview.remaining.minus(this)
     fits = preview.fits
     cost = "no amount that means anything" if this is None else f"{this}"
-    sentence = f"{_amount(limit)} in all; {_amount(spent)} is spent, this costs {_amount(cost)}, and "
-    sentence += f"{_amount(left)} is left after it."
+    sentence = (
+        f"{amount_text(limit)} in all; {amount_text(spent)} is spent, this costs {amount_text(cost)}, and "
+    )
+    sentence += f"{amount_text(left)} is left after it."
     if not fits:
+        rest, whole = amount_text(preview.remaining), amount_text(limit)
         sentence = (
-            f"Ledger '{Path(ledger.name).stem}' has {_amount(preview.remaining)} left of {_amount(limit)}, "
-            f"and this costs {_amount(cost)}. Choose a smaller epsilon, or another ledger."
+            f"Ledger '{Path(ledger.name).stem}' has {rest} left of {whole}, and this costs "
+            f"{amount_text(cost)}. Choose a smaller epsilon, or another ledger."
         )
     amounts = (limit.epsilon, spent.epsilon, None if this is None else this.epsilon, left.epsilon)
     limits, gone, cost, rest = ("unbounded" if amount is None else as_text(amount) for amount in amounts)
     return LedgerView(Path(ledger.name).stem, limits, gone, cost, rest, fits, sentence)
-
-
-def _amount(amount: object) -> str:
-    """Return an amount of a ledger as the page writes it, without a delta of zero.
-
-    >>> _amount("epsilon = 4, delta = 0")
-    'ε = 4'
-    """
-    return str(amount).removesuffix(", delta = 0").replace("epsilon", "ε").replace("delta", "δ")
 
 
 def _planned_view(ledger: _Planned, guarantee: Guarantee | None) -> LedgerView:
@@ -349,9 +368,8 @@ def _planned_view(ledger: _Planned, guarantee: Guarantee | None) -> LedgerView:
 # --- the command line -------------------------------------------------------------------------------
 
 
-def _run(done: _Doing, place: Path, ledger: Ledger | None) -> Applied:
-    """Run the command that was shown, where the data has the name that it has there."""
-    work = place / ".work"
+def _run(done: _Doing, work: Path, ledger: Ledger | None) -> str:
+    """Run the command that was shown, where the data has the name that it has there; return its error."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(mode=0o700)
     try:
@@ -359,27 +377,29 @@ def _run(done: _Doing, place: Path, ledger: Ledger | None) -> Applied:
         _put(data, work / done.label)
         if done.schema is not None:
             done.schema.save(work / SCHEMA_FILE)
+        promise = "" if done.what.guarantee is None else str(done.what.guarantee)
+        write_order(work, inputs=(done.label, SCHEMA_FILE), promise=promise, ledger=ledger)
         words = [*done.what.command, *_format_words(done.plan)]
         words += [] if ledger is None else ["--ledger", str(ledger.path)]
-        ran = subprocess.run(  # noqa: S603 - evenhand itself, with words that were checked, without a shell
-            [sys.executable, "-c", _MAIN, *words, "--json"],
-            cwd=work,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        if ran.returncode:
-            return Applied(ok=False, said=(_error_of(ran.stderr, ran.stdout, [work, place, data.parent]),))
-        for file in work.iterdir():
-            if file.name not in {done.label, SCHEMA_FILE}:
-                file.rename(place / file.name)
+        # into files: a pipe that nobody reads any more would end the command when the workbench is closed
+        errors, output = work / ".errors", work / ".output"
+        with errors.open("wb") as to_errors, output.open("wb") as to_output:
+            subprocess.run(  # noqa: S603 - evenhand itself, with words that were checked, without a shell
+                [sys.executable, "-c", _MAIN, *words, "--json"],
+                cwd=work,
+                stdout=to_output,
+                stderr=to_errors,
+                timeout=_SECONDS,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        complaint, answer = (file.read_text("utf-8", errors="replace") for file in (errors, output))
     except subprocess.TimeoutExpired:
-        return Applied(ok=False, said=("The command took longer than an hour and was stopped.",))
+        return "The command took longer than an hour and was stopped."
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return _describe_applied(done, place, ledger)
+    study = work.parent.parent
+    return _error_of(complaint, answer, [work, work.parent, data.parent, study.parent / LEDGERS])
 
 
 def _put(data: Path, place: Path) -> None:
@@ -398,15 +418,3 @@ def _error_of(errors: str, output: str, private: Sequence[Path]) -> str:
     for folder in (*private, Path(sys.executable).parent):
         text = text.replace(f"{folder}{os.sep}", "").replace(str(folder), "")
     return text or "The command did not finish."
-
-
-def _describe_applied(done: _Doing, place: Path, ledger: Ledger | None) -> Applied:
-    """Return what was written and charged; never how many rows there were."""
-    files = tuple(sorted(file.name for file in place.iterdir() if file.is_file()))
-    promise = "" if done.what.guarantee is None else str(done.what.guarantee)
-    charged = ""
-    if ledger is not None:
-        total = Ledger(ledger.path).total()
-        spent, left = _amount(total.spent), _amount(total.remaining)
-        charged = f"Ledger '{Path(ledger.name).stem}': {spent} is spent, {left} is left."
-    return Applied(ok=True, files=files, promise=promise, charged=charged)

@@ -351,13 +351,11 @@ def _reasons(opened: Opened, words: RoleOptions, record: StudyRecord) -> dict[st
         declared = "the data set declares it"
         return {role: declared for role in write_roles(words) if role not in record.roles}
     found = guesses(Frame.of(opened))
-    reasons = {}
-    for sentence in found.reasons:
-        role, _, why = sentence.partition(" is '")
-        _, _, why = why.partition("': ")
-        if getattr(found.words, role) == getattr(words, role):
-            reasons[role] = why.rstrip(".")
-    return reasons
+    return {
+        role: reason.why
+        for role, reason in found.by_role.items()
+        if getattr(found.words, role) == getattr(words, role)
+    }
 
 
 def _lacking(words: RoleOptions, opened: Opened) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand._formats import parse_json
 from evenhand.app.flow.views import Applied
+from evenhand.app.state.workspace import APPLIED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +67,7 @@ def find_downloads(folder: Path, *, is_output: bool = False) -> dict[str, Path]:
 
 def find_applied(folder: Path) -> dict[str, Path]:
     """Return the files that were made for real on the last page of a study, by their names."""
-    place = folder / "applied"
+    place = folder / APPLIED
     files = sorted(place.iterdir()) if place.is_dir() and not place.is_symlink() else ()
     return {file.name: file for file in files if file.is_file() and not file.is_symlink()}
 

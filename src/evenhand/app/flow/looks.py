@@ -32,6 +32,7 @@ _FEWEST = 100
 _MOST_GROUPS = 1_000
 _ONE_LEAKS = ("gives", "Leave this column out, or make it sensitive too.")
 _SEVERAL_LEAK = ("give", "Leave these columns out, or make them sensitive too.")
+_TARGET_TODO = "Leave it out if it is not known before the target is."
 _INFERRED = "read from these rows"
 _DECLARE = (
     "That is a leak: a rare value is listed because somebody in this file has it, and no noise hides that. "
@@ -76,15 +77,16 @@ def column_looks(
         for misfit in misfits
         if misfit.column == name
     ]
+    words = whole.words
     for leak in leaks:
         if name in leak.by:
             tone: Any = "bad" if leak.is_full else "warn"
+            todo = _TARGET_TODO if leak.column == words.target else "Leave it out, or make it sensitive too."
             detail = (
                 f"With it, {number(100 * leak.guessed)}% of the values of '{leak.column}' can be guessed; "
-                f"without any column {number(100 * leak.base)}%. Leave it out, or make it sensitive too."
+                f"without any column {number(100 * leak.base)}%. {todo}"
             )
             looks.append(Look(tone, f"gives '{leak.column}' away", detail, (leak.column,)))
-    words = whole.words
     if drafted.column is None and "identifier" in drafted.why_not:
         detail = "It says who somebody is. It is left out, unless you say that it tells whose row it is."
         looks.append(Look("warn", "identifier", detail))
@@ -113,7 +115,7 @@ def _small_groups(opened: Opened, name: str) -> list[Look]:
     if not small or len(counts) < 2:
         return []
     text = (
-        f"smallest group: {min(small):,} people"
+        f"smallest group: {small[0]:,} {'person' if small[0] == 1 else 'people'}"
         if len(small) == 1
         else f"{len(small):,} groups under {_FEWEST}"
     )
@@ -132,7 +134,10 @@ def study_looks(drafted: Drafted, setup: Setup | None, leaks: Sequence[Leak]) ->
         were = "The domain of {} was" if len(inferred) == 1 else "The domains of {} were"
         looks.append(Look("warn", f"{were.format(_few(inferred))} read from these rows.", _DECLARE, inferred))
     for leak in leaks:
-        if leak.is_full:
+        if leak.column == drafted.words.target:
+            text = f"{_few(leak.by)} gives '{leak.column}' away: a model needs no other column."
+            looks.append(Look("bad", text, _TARGET_TODO, leak.by))
+        elif leak.is_full:
             give, todo = _ONE_LEAKS if len(leak.by) == 1 else _SEVERAL_LEAK
             text = f"{_few(leak.by)} {give} '{leak.column}' away: next to nothing is left to protect."
             looks.append(Look("bad", text, todo, leak.by))
@@ -174,7 +179,7 @@ def find_misfits(folder: Path, record: StudyRecord, opened: Opened, drafted: Dra
 
 
 def find_leaks(opened: Opened, record: StudyRecord, setup: Setup) -> tuple[Leak, ...]:
-    """Return what columns in the clear give away."""
+    """Return what columns in the clear give away of those that people randomise, and of the target."""
     form = form_of_kind(record.kind)
     answers: Mapping[str, Any] = record.form.get(record.kind, {})
     try:
@@ -201,4 +206,5 @@ class _Rows:
 
 @lru_cache(maxsize=1)
 def _prepared_leaks(rows: _Rows, plan: str) -> tuple[Leak, ...]:
-    return tuple(prepare(Plan.from_toml(plan), frame=rows.frame).facts.leaks)
+    facts = prepare(Plan.from_toml(plan), frame=rows.frame).facts
+    return (*facts.leaks, *facts.target_leaks)

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from evenhand.app.state.record import StudyRecord
+from evenhand.app.state.workspace import DATA, OUTPUT, RECORD
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.schema import Schema
 from evenhand.study.intake.opening import open_data
@@ -21,14 +22,8 @@ if TYPE_CHECKING:
     from evenhand.app.state.record import DataChoice
     from evenhand.study.intake.opening import Opened
 
-DATA_FOLDER = "data"
-"""Where the uploads of a study are, in its folder."""
-
-RUN_FOLDER = "study"
-"""Where the results of a study are, in its folder."""
-
-PLAN_FILE, SCHEMA_FILE, RECORD_FILE = "plan.toml", "schema.toml", "study.json"
-"""What else is in the folder of a study."""
+PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
+"""What is written into the folder of a study before it is run."""
 
 
 def open_rows(
@@ -59,7 +54,7 @@ def open_rows(
     seed, rows = _whole(given.get("seed")) or 0, _whole(given.get("rows"))
     if choice.source == "dataset":
         return open_data(choice.dataset, schema=schema, options=choice.options)
-    path = folder / DATA_FOLDER / choice.file
+    path = folder / DATA / choice.file
     label = file_label(choice)
     text = "" if schema is None else schema.to_toml()
     drawn = (rows or LARGE_FILE_ROWS) if draws else None
@@ -73,7 +68,7 @@ def open_rows(
         ) from None
     except EvenhandError as error:
         raise rename_file(error, choice.file, label) from None
-    return replace(opened, source=replace(opened.source, path=str(folder / RUN_FOLDER / label)))
+    return replace(opened, source=replace(opened.source, path=str(folder / OUTPUT / label)))
 
 
 @lru_cache(maxsize=2)
@@ -99,19 +94,19 @@ def open_written_plan(folder: Path) -> tuple[Plan, Opened]:
         What reading a plan and its data raises, in which the file has the name that the person knows.
     """
     plan = Plan.load(folder / PLAN_FILE)
-    kept = folder / RECORD_FILE
+    kept = folder / RECORD
     choice = StudyRecord.from_json(kept.read_bytes()).data if kept.is_file() else None
     if choice is None or not choice.file or plan.data is None:
         return open_plan(plan)
     label = file_label(choice)
     try:
         found, opened = open_plan(
-            plan, data=str(folder / DATA_FOLDER / choice.file), file_format=plan.data.file_format
+            plan, data=str(folder / DATA / choice.file), file_format=plan.data.file_format
         )
     except EvenhandError as error:
         raise rename_file(error, choice.file, label) from None
     source = DataSource(
-        path=str(folder / RUN_FOLDER / label), rows=plan.data.rows, file_format=plan.data.file_format
+        path=str(folder / OUTPUT / label), rows=plan.data.rows, file_format=plan.data.file_format
     )
     return found.with_(data=source), opened
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.app.flow.files import downloads_of
 from evenhand.app.flow.messages import leave_out_options
-from evenhand.app.flow.opening import RECORD_FILE, RUN_FOLDER, portable_plan
+from evenhand.app.flow.opening import portable_plan
 from evenhand.app.flow.views import ResultView, SettingChoice, SideBySide
 from evenhand.app.state.record import StudyRecord
+from evenhand.app.state.workspace import OUTPUT, RECORD
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import InvalidParameterError, StudyStoreError, UnknownNameError
 from evenhand.report.html import render_fragment
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.measure import Measure
 
-_STORE = "study.db"
+STORE = "study.db"
+"""The results of a study, in the folder of its run."""
+
 _CLEAR, _UNCLEAR, _EXACT = "clear", "cannot tell", "computed"
 _FILTER_NOTE = "In each cell the mean over repeats, and below it its 95 % interval."
 
@@ -58,7 +61,7 @@ def read_result(
         If a key is not one of the study's.
     """
     place = _results_folder(folder)
-    results = _load(str(place), (place / _STORE).stat().st_mtime_ns)
+    results = _load(str(place), (place / STORE).stat().st_mtime_ns)
     settings = {setting.id: setting for setting in results.settings}
     first = _find(chosen, settings, "Setting") if chosen else None
     reading = _read(results, first)
@@ -104,7 +107,7 @@ def read_result(
 
 def _advice(folder: Path, results: Results) -> str:
     """Return which setting keeps the limits that the record of a study has; nothing without a record."""
-    kept = folder / RECORD_FILE
+    kept = folder / RECORD
     if not kept.is_file():
         return ""
     record = StudyRecord.from_json(kept.read_bytes())
@@ -124,12 +127,12 @@ def load_results(folder: Path) -> Results:
         If there are none.
     """
     place = _results_folder(folder)
-    return _load(str(place), (place / _STORE).stat().st_mtime_ns)
+    return _load(str(place), (place / STORE).stat().st_mtime_ns)
 
 
 def _results_folder(folder: Path) -> Path:
-    for place in (folder / RUN_FOLDER, folder):
-        if (place / _STORE).is_file():
+    for place in (folder / OUTPUT, folder):
+        if (place / STORE).is_file():
             return place
     raise StudyStoreError("There are no results yet. Hint: run the study first.")
 

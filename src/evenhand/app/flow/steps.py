@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from evenhand.app.state.jobs import RunState
     from evenhand.app.state.record import StudyRecord
 
 STEPS: dict[str, str] = {
@@ -46,7 +47,7 @@ class Step:
     reason: str = ""
 
 
-def step_states(record: StudyRecord, run: Any = None) -> tuple[Step, ...]:
+def step_states(record: StudyRecord, run: RunState | None = None) -> tuple[Step, ...]:
     """Return every step of a study with its state.
 
     Parameters
@@ -63,14 +64,14 @@ def step_states(record: StudyRecord, run: Any = None) -> tuple[Step, ...]:
     ['open', 'locked', 'locked', 'locked', 'locked', 'locked']
     """
     state = "none" if run is None else run.state
-    has_results = state == "finished" or (state == "stopped" and run.done > 0)
+    has_results = run is not None and run.has_results
     needs = {
         "data": ("", record.data is not None),
         "schema": ("" if record.data is not None else _NO_DATA, record.described),
         "question": (_before_question(record), state != "none"),
         "run": (_before_question(record), state == "finished"),
         "result": ("" if has_results else _NOT_RUN, False),
-        "apply": ("" if has_results else _NOT_RUN, False),
+        "apply": ("" if has_results and state != "failed" else _NOT_RUN, False),
     }
     steps: list[Step] = []
     for name, (reason, is_done) in needs.items():

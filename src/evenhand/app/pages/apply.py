@@ -56,6 +56,10 @@ _LEAD_OF_A_SCRIPT = (
 _CANNOT_TICK = (
     "The button is off because one of the boxes cannot be ticked. What to do is said below that box."
 )
+_RUN_IT_YOURSELF = "There is no button for this setting: run it yourself as shown below."
+_NO_BUTTON_HERE = "With a file of your own there are two boxes to tick here, and the button."
+_BUTTON_RUNS = "The button runs exactly this"
+_BUTTON_WOULD_RUN = "With a file of your own the button would run this, with its name"
 _ERROR_FIRST = "The button is off until what is said above is corrected."
 
 
@@ -65,7 +69,7 @@ def draw(visit: Visit, study: str) -> TagList:
     options = dict(visit.choices().get((study, "apply"), {}))
     chosen, ledger = str(options.pop("chosen", "")), str(options.pop("ledger", ""))
     state = visit.jobs.state(study)
-    if state.state not in {"finished", "stopped"} or not state.done:
+    if not state.has_results or state.state == "failed":
         return TagList(
             tags.h1("Do it for real"),
             lede("There is no result yet, so there is no setting to choose."),
@@ -97,15 +101,24 @@ def _show(study: str, view: ApplyView, ledger: str, options: Mapping[str, Any], 
     return TagList(
         tags.h1(view.heading or "Do it for real"),
         lede(before, term("secure", "secure random source"), after),
-        error_note(view.error, id="apply-problem") if view.error else None,
+        _problem(view),
         tags.div(
-            panel(_what(study, view), note("warn", tags.p(bold(_AFTERWARDS))) if view.command else None),
+            panel(_what(study, view), note("warn", tags.p(bold(_AFTERWARDS))) if view.button else None),
             tags.div(_ledger(study, view, ledger, options), class_="column-right"),
             class_="columns",
         ),
         panel(_ticks(study, view, busy=busy), _commands(view)),
         actions(link("Back to the answer", study_address(study, "result"), id="back")),
     )
+
+
+def _problem(view: ApplyView) -> Tag | None:
+    """Return why it cannot be done now; that a data set is built in is no fault."""
+    if not view.error:
+        return None
+    if view.command and not view.button:
+        return note("plain", tags.p(view.error), id="apply-problem")
+    return error_note(view.error, id="apply-problem")
 
 
 def _what(study: str, view: ApplyView) -> Tag:
@@ -205,7 +218,7 @@ def _number(text: str) -> float:
 
 def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
     if not view.button:
-        return TagList(hint("There is no button for this setting: run it yourself as shown below."))
+        return TagList(hint(_NO_BUTTON_HERE if view.command else _RUN_IT_YOURSELF))
     blocked = bool(view.error or view.needs) or not all(box.can_be_set for box in view.ticks)
     press = button(
         view.button,
@@ -234,7 +247,7 @@ def _tick(box: Tick) -> TagList:
 
 def _commands(view: ApplyView) -> TagList:
     return TagList(
-        command_block("apply-command", "The button runs exactly this", view.command)
+        command_block("apply-command", _BUTTON_RUNS if view.button else _BUTTON_WOULD_RUN, view.command)
         if view.command
         else None,
         code_block("apply-script", "Python to run yourself", view.script) if view.script else None,

@@ -9,7 +9,18 @@ from htmltools import Tag, TagChild, tags
 
 from evenhand.app.flow.messages import say_in_browser
 from evenhand.app.pages.glossary import term
-from evenhand.app.pages.parts import button, control, hint, label, panel, select, tag, text_input, tick
+from evenhand.app.pages.parts import (
+    button,
+    control,
+    counted,
+    hint,
+    label,
+    panel,
+    select,
+    tag,
+    text_input,
+    tick,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +47,7 @@ _HEADER = ("Column", "Values", "Missing", "Role", "Look at")
 _SHOWN_AT_ONCE = ("kind", "unknown", "missing")
 _LISTS = ("protected", "sensitive", "drop")
 _SINGLE = ("target", "weight", "person")
+_OWNERS = {"positive": "target", "privileged": "protected"}
 
 
 def role_of(roles: Mapping[str, Any], column: str) -> str:
@@ -103,13 +115,19 @@ def show_changes(described: Described, record: StudyRecord) -> Described:
                 **chosen,
             )
         )
-    same = {role for role in described.reasons if roles.get(role) == described.roles.get(role)}
+    changed = {role for role in (*roles, *described.roles) if roles.get(role) != described.roles.get(role)}
+    of_others = {role for role, owner in _OWNERS.items() if owner in changed}  # values of another column
     return replace(
         described,
         columns=tuple(rows),
         roles=roles,
-        reasons={role: words for role, words in described.reasons.items() if role in same},
-        missing=tuple(role for role in described.missing if not roles.get(role.role)),
+        choices={role: choices for role, choices in described.choices.items() if role not in of_others},
+        reasons={role: words for role, words in described.reasons.items() if role not in changed},
+        missing=tuple(
+            missing
+            for missing in described.missing
+            if not roles.get(missing.role) and missing.role not in of_others
+        ),
     )
 
 
@@ -127,7 +145,9 @@ def draw_columns(record: StudyRecord, described: Described, *, has_roles: bool =
     return panel(
         tags.div(
             tags.table(
-                tags.caption(f"{len(described.columns)} columns, {described.rows:,} rows{drawn}."),
+                tags.caption(
+                    f"{counted(len(described.columns), 'column')}, {counted(described.rows, 'row')}{drawn}."
+                ),
                 tags.thead(tags.tr(*(tags.th(name, scope="col") for name in header))),
                 tags.tbody(*rows),
                 class_="plain-table",

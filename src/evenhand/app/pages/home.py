@@ -169,7 +169,7 @@ def _delete(visit: Visit, study: str, words: str, *, busy: str = _BUSY) -> Tag:
         What is said while it waits or runs, when it cannot be deleted.
     """
     leave = button("Keep it", "home.open", data_part="", data_study="", id=f"delete-not-{study}")
-    if visit.jobs.state(study).state in {"waiting", "running"}:
+    if visit.jobs.state(study).is_busy:
         return tags.div(note("warn", tags.p(busy), actions(leave)), class_="wide-row")
     return tags.div(
         note(

@@ -59,7 +59,6 @@ _IN_BRACKETS = {
     "trust": "trust",
     "bound": "tight or bound",
 }
-_RUNNING = ("waiting", "running")
 _REPLACING = "Reading what this question asks."
 _TIMING = "A few runs are timed now. This becomes more exact by itself when that is done."
 
@@ -77,10 +76,9 @@ def draw(visit: Visit, study: str) -> TagList:
         return TagList(
             *top, first, actions(link(words, study_address(study, step), look="primary", id="back"))
         )
-    state = visit.jobs.state(study).state
     busy = (
         note("warn", tags.p("This study runs now. Stop it before you change the question."))
-        if state in _RUNNING
+        if visit.jobs.state(study).is_busy
         else None
     )
     return TagList(
@@ -466,7 +464,7 @@ def _as_number(text: str) -> float:
 async def _run(visit: Visit, event: Mapping[str, Any]) -> None:
     record = visit.record(str(event["study"]))
     folder = visit.folder(record.id)
-    if visit.jobs.state(record.id).state in _RUNNING:  # its plan must stay the one that is run
+    if visit.jobs.state(record.id).is_busy:  # its plan must stay the one that is run
         await visit.go(study_address(record.id, "run"))
         return
     question = await visit.ask_once("question:ask", folder, record)

@@ -59,8 +59,7 @@ def _place(visit: Visit, study: str) -> tuple[Path, object]:
     if visit.workbench.read_only is not None:
         return visit.workbench.read_only, "read only"
     state = visit.jobs.state(study)
-    has_results = state.state == "finished" or (state.state in {"stopped", "failed"} and state.done > 0)
-    return visit.folder(study), (state.state, state.done, state.started) if has_results else None
+    return visit.folder(study), (state.state, state.done, state.started) if state.has_results else None
 
 
 def _chosen(visit: Visit, study: str, key: str) -> str:
@@ -81,12 +80,12 @@ def _show(study: str, view: ResultView, asked: Mapping[str, str], *, waits: bool
         if study
         else None
     )
-    missing = view.total - view.done
+    missing = view.total - view.done - view.failed  # what failed is said in the report, and does not come
     partly = (
         note(
             "warn",
             tags.p(
-                tags.b(f"{view.done:,} of {view.total:,} runs are in. "),
+                tags.b(f"{view.done:,} of {view.total:,} runs {'is' if view.done == 1 else 'are'} in. "),
                 "The answer may change when the others are.",
             ),
         )

@@ -12,6 +12,7 @@ from evenhand.app.pages.glossary import term
 from evenhand.app.pages.parts import (
     actions,
     button,
+    counted,
     error_note,
     hint,
     lede,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from evenhand.app.state.jobs import RunState
 
 _SECONDS = 0.7
-_BUSY = ("waiting", "running")
 _MINUTE, _HOUR = 60, 3600
 _MOST_ROWS = 24
 _STEPS = {"reading": "Reading the data.", "writing": "Writing the report."}
@@ -62,7 +62,7 @@ def add_outputs(visit: Visit) -> None:
         if address.place != "study" or address.page != "run":
             return None
         found = visit.jobs.state(address.study)
-        if found.state in _BUSY:
+        if found.is_busy:
             reactive.invalidate_later(_SECONDS)
         return found
 
@@ -125,7 +125,9 @@ def _bar(state: RunState) -> list[Tag]:
     )
     parts = []
     if state.total:
-        parts.append(tags.span(tags.b(f"{state.done:,}"), f" of {state.total:,} runs", id="runs-done"))
+        parts.append(
+            tags.span(tags.b(f"{state.done:,}"), f" of {counted(state.total, 'run')}", id="runs-done")
+        )
     if state.state == "running" and state.per_minute:
         parts.append(tags.span(tags.b(f"{state.per_minute:,.0f}"), " a minute", id="rate"))
     if state.state == "running" and state.seconds_left is not None:
@@ -140,7 +142,7 @@ def _bar(state: RunState) -> list[Tag]:
 
 
 def _buttons(study: str, state: RunState) -> Tag:
-    if state.state in _BUSY:
+    if state.is_busy:
         stop = button("Stop", "run.stop", look="danger", id="stop", data_study=study)
         return actions(
             stop, hint("Stops within 2 seconds. “Go on” continues where it stopped, with the same numbers.")
@@ -156,7 +158,7 @@ def _buttons(study: str, state: RunState) -> Tag:
         button("Go on", "run.go", look="primary", id="go-on", data_study=study),
         link("Change the question", study_address(study, "question"), id="again"),
     ]
-    if state.state == "stopped" and state.done:
+    if state.has_results:
         shown.append(link("See what is finished", study_address(study, "result"), id="see"))
     return actions(*shown, hint("Finished runs are kept and not run again."))
 
@@ -225,7 +227,7 @@ def draw_queue(visit: Visit) -> TagList | None:
             ),
         )
         for record, state in waits
-        if state.state in _BUSY
+        if state.is_busy
     ]
     return (
         TagList(tags.div(tags.h2("Other studies in the queue"), tags.ul(*rows), class_="part"))

@@ -305,7 +305,7 @@ def _foot(
             right,
             save if has_schema else None,
             link("Back", study_address(record.id, "data"), id="back"),
-            hint(why) if why else waiting("Checking.") if waits else None,
+            waiting("Checking.") if waits else hint(why) if why else None,
         ),
     )
 

@@ -10,6 +10,7 @@ from shiny import reactive
 
 from evenhand.app.flow.steps import STEPS, step_states
 from evenhand.app.pages.address import HOME, study_address
+from evenhand.app.pages.parts import counted
 from evenhand.errors import EvenhandError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def draw_steps(visit: Visit) -> TagList:
         record, state = visit.record(address.study), visit.jobs.state(address.study)
     except EvenhandError:
         return TagList()
-    if state.state in {"waiting", "running"}:
+    if state.is_busy:
         reactive.invalidate_later(_SECONDS)
     steps = step_states(record, state)
     items = [_step(record.id, step, place, address.page) for place, step in enumerate(steps, start=1)]
@@ -76,7 +77,7 @@ def draw_past(visit: Visit) -> TagList:
     visit.drawn()
     studies = visit.workspace.studies()
     states = {record.id: visit.jobs.state(record.id) for record in studies[:_MOST_PAST]}
-    if any(state.state in {"waiting", "running"} for state in states.values()):
+    if any(state.is_busy for state in states.values()):
         reactive.invalidate_later(_SECONDS)
     if not studies:
         return TagList()
@@ -114,7 +115,7 @@ def state_words(record: StudyRecord, state: RunState) -> str:
         "waiting": "waits for its turn",
         "running": f"running, {share}",
         "stopped": f"stopped at {share}, can go on",
-        "finished": f"{state.total:,} runs",
+        "finished": counted(state.total, "run"),
         "failed": "did not finish",
     }
     said = words.get(state.state) or ("not run yet" if record.data else "no data yet")

@@ -181,14 +181,14 @@ class Visit:
     @property
     def workspace(self) -> Workspace:
         """The folder of all studies; there is none where a finished study is only shown."""
-        if self.workbench.workspace is None:
+        if self.workbench.read_only is not None:
             raise EvenhandError("This study is only shown. Hint: start `evenhand serve` to make one.")
         return self.workbench.workspace
 
     @property
     def jobs(self) -> Jobs:
         """The queue of runs."""
-        if self.workbench.jobs is None:
+        if self.workbench.read_only is not None:
             raise EvenhandError("This study is only shown. Hint: start `evenhand serve` to run one.")
         return self.workbench.jobs
 

@@ -30,7 +30,7 @@ State = Literal["none", "waiting", "running", "stopped", "finished", "failed"]
 
 _WORKER = "evenhand.app.state.worker"
 _STOP_SECONDS = 1.5
-_ENDS = ("stopped", "finished", "failed")
+_BUSY, _ENDS = ("waiting", "running"), ("stopped", "finished", "failed")
 _KEPT = "Finished runs are kept. Hint: go on with it."
 _CLOSED = f"The workbench was closed before this study was done. {_KEPT}"
 _LARGEST_PROGRESS = 2_000_000
@@ -71,6 +71,16 @@ class RunState:
     message: str = ""
     first: tuple[Mapping[str, Any], ...] = ()
     step: str = ""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the study waits or runs, so that nothing of it may be changed."""
+        return self.state in _BUSY
+
+    @property
+    def has_results(self) -> bool:
+        """Whether there is something to see, be it a part of the runs."""
+        return self.state == "finished" or (self.state in _ENDS and self.done > 0)
 
 
 class Jobs:
@@ -127,13 +137,13 @@ class Jobs:
             elif study == self._running:
                 self._is_cancelled = True
                 if self._process is not None:
-                    threading.Thread(target=_stop, args=(self._process,), daemon=True).start()
+                    self._stop_worker()
 
     def state(self, study: str) -> RunState:
         """Return how the run of a study goes; it reads one small file, and that only if it changed."""
         known = self._load(study)
         state = known.get("state", "none")
-        if state not in (*_ENDS, "waiting", "running"):
+        if state not in (*_ENDS, *_BUSY):
             return RunState()
         with self._lock:
             if study in self._waiting:
@@ -185,7 +195,7 @@ class Jobs:
         with self._lock:
             self._process = process
             if self._is_cancelled:
-                threading.Thread(target=_stop, args=(process,), daemon=True).start()
+                self._stop_worker()
         code = process.wait()
         end_process(process)
         if code:
@@ -193,6 +203,12 @@ class Jobs:
         if self._load(study).get("state") not in _ENDS:
             message = "" if self._is_cancelled else _describe_end(code)
             self._note(study, state="stopped", message=message or f"Stopped. {_KEPT}", step="")
+
+    def _stop_worker(self) -> None:
+        """Stop the worker beside this thread; one that has not begun has nothing to keep, nor to say."""
+        has_begun = self._running is not None and self._load(self._running).get("state") == "running"
+        arguments = (self._process, _STOP_SECONDS if has_begun else 0.0)
+        threading.Thread(target=_stop, args=arguments, daemon=True).start()
 
     def _fail(self, study: str, message: str) -> None:
         with suppress(EvenhandError, OSError):
@@ -258,12 +274,12 @@ def _as_state(known: Mapping[str, Any]) -> RunState:
     return RunState(**parts)
 
 
-def _stop(process: Any) -> None:
-    """Ask a worker to stop, and end it if it does not."""
+def _stop(process: Any, seconds: float) -> None:
+    """Ask a worker to stop, and end it if it does not do so in some seconds."""
     with suppress(OSError, ValueError):
         process.stdin.close()
     try:
-        process.wait(_STOP_SECONDS)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         _kill_group(process)
         with suppress(OSError):

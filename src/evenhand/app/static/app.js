@@ -165,9 +165,7 @@
 
   // --- uploads ----------------------------------------------------------------------------------------
 
-  // What a person says of how a file is written, and the file itself, to be opened again with it.
-  const saidFormats = new Map();
-  let lastFile = null;
+  let lastFile = null; // to be opened again when a person says how it is written
 
   function saidFormat() {
     const said = new URLSearchParams();
@@ -177,9 +175,6 @@
     return said.size ? "?" + said : "";
   }
 
-  document.addEventListener("change", (event) => {
-    if (event.target.dataset.format) { saidFormats.set(event.target.id, event.target.value); }
-  });
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-again]");
     if (!button) { return; }
@@ -264,6 +259,62 @@
     }
   }
 
+  // What a person wrote and did not send yet stays when the page is drawn anew, such as a pasted list of values.
+  const unsent = new Map();
+  const pressed = new Set(); // what was sent by the button beside it, and may be refused
+  let lastStudy = "";
+
+  ["input", "change"].forEach((kind) => {
+    document.addEventListener(kind, (event) => {
+      const control = event.target;
+      if (control.dataset.format || (control.tagName === "TEXTAREA" && !control.dataset.do)) { unsent.set(control.id, control.value); }
+    });
+  });
+  document.addEventListener("click", (event) => {
+    const fold = event.target.closest(".edit button[data-do]") ? event.target.closest(".edit") : null;
+    if (fold) { fold.querySelectorAll("textarea").forEach((control) => { pressed.add(control.id); }); }
+  });
+
+  function keepUnsent(address) {
+    const study = address.split("/")[2] || "";
+    if (study !== lastStudy) { unsent.clear(); }
+    lastStudy = study;
+    if (!byId("problem-schema")) { pressed.forEach((id) => { unsent.delete(id); }); }
+    pressed.clear();
+    unsent.forEach((value, id) => { if (byId(id)) { byId(id).value = value; } });
+  }
+
+  // While a list is open, a part of the page that comes anew waits: drawing it would close the list.
+  const CLOSED = 150; // milliseconds after which it is asked again whether the list is closed
+  const ANSWERED = 1000; // milliseconds in which a choice is answered by a newer page
+  const held = new Map();
+  let chosenAt = -ANSWERED;
+
+  function isListOpen() {
+    const control = document.activeElement;
+    try { return control.tagName === "SELECT" && control.matches(":open"); } catch (error) { return false; } // an older browser
+  }
+
+  function holdValue(event) {
+    held.delete(event.name);
+    if (!event.binding || !isListOpen()) { return; }
+    event.preventDefault();
+    if (!held.size) { setTimeout(showHeld, CLOSED); }
+    held.set(event.name, event);
+  }
+
+  function showHeld() {
+    if (isListOpen() || performance.now() < chosenAt + ANSWERED) {
+      if (held.size) { setTimeout(showHeld, CLOSED); }
+      return;
+    }
+    const events = Array.from(held.values());
+    held.clear();
+    events.forEach((event) => event.binding.onValueChange(event.value));
+  }
+
+  document.addEventListener("change", (event) => { if (event.target.tagName === "SELECT") { chosenAt = performance.now(); } });
+
   function openDetails(root) {
     root.querySelectorAll("details[id]").forEach((element) => { if (opened.has(element.id)) { element.open = true; } });
   }
@@ -287,7 +338,7 @@
     if (isNew) { opened.clear(); ticks.clear(); } // a fold of another study may have the same place
     keepTicks();
     openDetails(page);
-    saidFormats.forEach((value, id) => { if (byId(id)) { byId(id).value = value; } });
+    keepUnsent(address);
     checkTicks();
     const isFirst = wentTo === null;
     wentTo = address;
@@ -524,6 +575,7 @@
     new MutationObserver(restoreFocus).observe(byId("main"), { childList: true, subtree: true });
     new MutationObserver(checkPlan).observe(byId("main"), { childList: true, subtree: true });
     window.jQuery(document).on("shiny:disconnected", onLost);
+    window.jQuery(document).on("shiny:value", holdValue);
     window.jQuery(document).on("shiny:connected", () => {
       window.Shiny.addCustomMessageHandler("problem", showProblem);
       window.Shiny.addCustomMessageHandler("go", (message) => { location.hash = message.address; });

@@ -111,15 +111,6 @@ def few_names(names: Sequence[str]) -> list[str]:
     return [*names[:_MOST_NAMED], *more] if more else list(names)
 
 
-def type_list(words: Iterable[Any]) -> str:
-    """Return words as they are typed in one option, with commas between them.
-
-    >>> type_list(["a", "b, c"])
-    'a,"b, c"'
-    """
-    return ",".join(f'"{word}"' if "," in str(word) else str(word) for word in words)
-
-
 def type_epsilons(epsilons: Iterable[Fraction]) -> str:
     """Return epsilons as they are typed: decimals where they are exact.
 

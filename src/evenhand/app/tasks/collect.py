@@ -14,7 +14,6 @@ from evenhand.app.tasks.answers import (
     text_answer,
     text_answers,
     type_epsilons,
-    type_list,
     type_options,
 )
 from evenhand.app.tasks.base import UNPROTECTED, Applying, Choice, Field, TaskForm, command_words
@@ -24,6 +23,7 @@ from evenhand.collect.protocols.registry import AUTO
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import ENCODERS, SPLITS, CollectTask
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.models import MODELS
 from evenhand.study.tasks.shared.protection import promise_of
 
@@ -162,11 +162,11 @@ class CollectForm(TaskForm):
     def options(self, task: Any) -> list[str]:
         """Return the task as it is typed."""
         usual = CollectTask()
-        words = ["--protocol", type_list(each.name for each in task.protocols)]
+        words = ["--protocol", typed_list(each.name for each in task.protocols)]
         words += ["--epsilon", type_epsilons(task.epsilons)]
-        own = {"split": type_list(task.splits), "strategy": type_list(task.strategies)}
+        own = {"split": typed_list(task.splits), "strategy": typed_list(task.strategies)}
         own |= {"model": task.model, "encoder": task.encoder}
-        plain = {"split": type_list(usual.splits), "strategy": type_list(usual.strategies)}
+        plain = {"split": typed_list(usual.splits), "strategy": typed_list(usual.strategies)}
         return words + type_options(own, {**plain, "model": usual.model, "encoder": usual.encoder})
 
     def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> str:

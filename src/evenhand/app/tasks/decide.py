@@ -223,8 +223,8 @@ def _left_out(setting: Setting) -> tuple[str, ...]:
     """Return that the script does less than the setting, where that has a further step."""
     steps, method = method_of(setting)
     names = [*steps, *([] if method is None else [method.kind.title])]
-    words = " and ".join(f"“{name}”" for name in names)
-    return (f"The script publishes the noisy counts alone: {words} is not part of it.",) if names else ()
+    words, are = " and ".join(f"“{name}”" for name in names), "is" if len(names) == 1 else "are"
+    return (f"The script publishes the noisy counts alone: {words} {are} not part of it.",) if names else ()
 
 
 def _script(task: Any, noise: Any, *, data: str, plan: Plan) -> str:

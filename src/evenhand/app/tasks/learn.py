@@ -14,7 +14,6 @@ from evenhand.app.tasks.answers import (
     number_answer,
     text_answers,
     type_epsilons,
-    type_list,
     type_number,
     type_options,
 )
@@ -23,6 +22,7 @@ from evenhand.errors import MissingExtraError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.task import LearnTask
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class LearnForm(TaskForm):
     def options(self, task: Any) -> list[str]:
         """Return the task as it is typed."""
         usual = LearnTask()
-        words = ["--methods", type_list(task.methods), "--epsilon", type_epsilons(task.epsilons)]
+        words = ["--methods", typed_list(task.methods), "--epsilon", type_epsilons(task.epsilons)]
         own = {
             "delta": type_number(task.delta),
             "unit": task.unit,

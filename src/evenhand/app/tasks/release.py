@@ -16,7 +16,6 @@ from evenhand.app.tasks.answers import (
     number_answer,
     text_answer,
     type_epsilons,
-    type_list,
     type_options,
     whole_answer,
 )
@@ -32,6 +31,7 @@ from evenhand.study.tasks.release.command import (
     trains_model,
 )
 from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -160,8 +160,8 @@ class ReleaseForm(TaskForm):
 
     def options(self, task: Any) -> list[str]:
         """Return the task as it is typed."""
-        words = ["--columns", type_list(task.columns)]
-        words += ["--mechanism", type_list(each.name for each in task.mechanisms)]
+        words = ["--columns", typed_list(task.columns)]
+        words += ["--mechanism", typed_list(each.name for each in task.mechanisms)]
         if any(each.takes_epsilon for each in task.mechanisms):
             words += ["--epsilon", type_epsilons(task.epsilons)]
         own: dict[str, object] = {
@@ -170,7 +170,7 @@ class ReleaseForm(TaskForm):
             for name, value in each.parameters.items()
             if name in PARAMETERS and value != TableMechanism(each.name).parameters.get(name)
         }
-        own |= {"unit": task.unit, "bound": task.bound, "post": type_list(task.post)}
+        own |= {"unit": task.unit, "bound": task.bound, "post": typed_list(task.post)}
         return words + type_options(own, {"unit": UNITS[0]})
 
     def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> str:
@@ -188,7 +188,7 @@ class ReleaseForm(TaskForm):
         words = command_words(setting, plan, data=data)
         if not words:
             return Applying(why_not="The command line has no option for this variant of the mechanism.")
-        words[words.index("--out") + 1] = "table.csv"
+        words[words.index("--out") + 1] = "table.csv" if data != "table.csv" else "published-table.csv"
         words += _forced(setting, words)
         guarantee = _guarantee(setting, schema, plan.task)
         meaningless = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE

@@ -8,6 +8,7 @@ from pyarrow import csv
 from evenhand.app.flow.apply import apply, prepare_applying
 from evenhand.app.flow.describe import guess_roles
 from evenhand.privacy.ledger import Ledger
+from unit.app.flow.conftest import FORMS, new_study, people
 
 pytestmark = pytest.mark.figures  # real processes, which take a while
 
@@ -80,6 +81,24 @@ def test_a_table_is_released_by_the_shown_command(finished):
     assert done.ok, done.said
     assert "table.csv" in done.files
     assert (made.folder / "applied" / "table.csv").read_text().count("\n") == 13
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "written"),
+    [("collect", "reports.csv", "private-reports.csv"), ("release", "table.csv", "published-table.csv")],
+)
+def test_a_file_that_is_called_like_what_is_written_is_left_alone(
+    tmp_path, monkeypatch, kind, label, written
+):
+    """The command would be refused, since it writes over its own input."""
+    monkeypatch.delenv("EVENHAND_LEDGER", raising=False)
+    made = new_study(tmp_path, people(), label, kind, form={kind: FORMS[kind]}, described=True)
+    made.change(**guess_roles(made.folder, made.record)).change(columns=PUBLIC).run()
+    done = apply(made.folder, made.record)
+
+    assert done.ok, done.said
+    assert written in done.files
+    assert label not in done.files
 
 
 @pytest.mark.parametrize("kind", ["learn", "decide"])

@@ -1,17 +1,26 @@
 """Doing it for real, where it cannot be done or goes wrong: nothing is spent twice, no folder is named."""
 
+import multiprocessing
+import os
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from evenhand._locks import Lock
 from evenhand.app.flow import apply as applying
 from evenhand.app.flow.apply import amount_of, apply, ledgers_of, prepare_applying
+from evenhand.app.flow.command import keep_files, run, runs_in, write_order
 from evenhand.app.flow.describe import guess_roles
+from evenhand.app.flow.files import read_applied
 from evenhand.app.state.record import DataChoice
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.ledger import Ledger
 from unit.app.flow.conftest import FORMS, PUBLIC, new_study, people
+from unit.app.state._studies import wait_until
 
 pytestmark = pytest.mark.figures  # a study runs first, which takes a while
 
@@ -45,14 +54,16 @@ def command(monkeypatch):
         words=[], folder=None, code=0, out="", err="", error=None, writes=("reports.csv",)
     )
 
-    def run(words, *, cwd, **_):
+    def run(words, *, cwd, stdout, stderr, **_):
         asked.words, asked.folder = words, cwd
         asked.seen = {path.name: path.read_bytes() for path in cwd.iterdir()}
         if asked.error is not None:
             raise asked.error
         if not asked.code:
             (cwd / "reports.csv").write_text("x")
-        return SimpleNamespace(returncode=asked.code, stdout=asked.out, stderr=asked.err)
+            keep_files(cwd)
+        stdout.write(asked.out.encode())
+        stderr.write(asked.err.encode())
 
     monkeypatch.setattr(applying.subprocess, "run", run)
     return asked
@@ -65,7 +76,7 @@ def test_the_command_finds_the_file_under_the_name_that_the_person_gave_it(made,
     assert done.ok
     assert done.files == ("reports.csv",)
     assert ["evenhand", *command.words[3:-1]] == view.command.split()
-    assert set(command.seen) == {"people.csv", "schema.toml"}
+    assert {name for name in command.seen if name[0] != "."} == {"people.csv", "schema.toml"}
     assert command.seen["people.csv"] == (made.folder / "data" / "5f3a.csv").read_bytes()
     assert not command.folder.exists()
 
@@ -78,6 +89,107 @@ def test_what_was_done_is_not_done_again(made, command):
 
     assert (again.ok, command.words) == (False, [])
     assert "done already" in again.said[0]
+
+
+def test_what_another_tab_does_now_is_not_done_beside_it(made, command):
+    """Two tabs at once would spend twice, and each would remove what the other writes."""
+    other = Lock(made.folder / "run.lock")
+    assert other.take()
+    refused = apply(made.folder, made.record)
+    other.free()
+
+    assert (refused.ok, command.words) == (False, [])
+    assert "another tab" in refused.said[0]
+    assert apply(made.folder, made.record).ok
+
+
+def test_what_was_killed_in_the_middle_was_not_done(made, command):
+    """If this is false, people are told that files are there which nobody wrote."""
+    (made.folder / "applied" / ".work").mkdir(parents=True)
+    (made.folder / "applied" / ".work" / "reports.csv").write_text("half")
+    done = apply(made.folder, made.record)
+
+    assert (done.ok, done.files) == (True, ("reports.csv",))
+    assert (made.folder / "applied" / "reports.csv").read_text() == "x"
+
+
+def test_what_a_closed_workbench_began_is_not_done_beside_it(made, command):
+    """Its command goes on and is paid for: a second one would pay again and remove what the first writes."""
+    work = made.folder / "applied" / ".work"
+    work.mkdir(parents=True)
+    (work / "reports.csv").write_text("half")
+    running = Lock(work / ".running")
+    assert running.take()
+    refused = apply(made.folder, made.record)
+    running.free()
+
+    assert (refused.ok, command.words) == (False, [])
+    assert (work / "reports.csv").read_text() == "half"
+    assert apply(made.folder, made.record).ok
+
+
+@pytest.mark.parametrize(("code", "files"), [(0, ("reports.csv",)), (3, None)])
+def test_what_a_closed_workbench_paid_for_is_there_when_it_opens_again(
+    made, monkeypatch, tmp_path, code, files
+):
+    """Nobody waits for this command any more; what it wrote and was charged must not be lost."""
+    ledger = Ledger(tmp_path / "people.db", epsilon=3)
+    work = made.folder / "applied" / ".work"
+    work.mkdir(parents=True)
+    write_order(work, inputs=["people.csv"], promise="a promise", ledger=ledger)
+    monkeypatch.chdir(work)
+
+    def main():
+        Path("people.csv").write_text("what was read")
+        Path("reports.csv").write_text("what was written")
+        assert runs_in(work)
+        sys.exit(code)
+
+    with pytest.raises(SystemExit):
+        run(main)
+    found = read_applied(made.folder)
+    shutil.rmtree(work)
+
+    assert not runs_in(work)
+    assert (found and found.files) == files
+    if found:
+        assert found.promise == "a promise"
+        assert found.charged == "Ledger 'people': ε = 0 is spent, ε = 3 is left."
+
+
+def test_a_workbench_that_is_killed_in_the_middle_loses_nothing_and_pays_once(made):
+    """If this is false, a restart of the server costs people epsilon for files that nobody has."""
+    words = {"ledger": applying.NEW, "options": NEW}
+    process = multiprocessing.get_context("spawn").Process(
+        target=apply, args=(made.folder, made.record), kwargs=words
+    )
+    process.start()
+    running = made.folder / "applied" / ".work" / ".running"
+    wait_until(running.exists)
+    process.kill()
+    process.join()
+    process.close()
+
+    refused = apply(made.folder, made.record, ledger="people")
+    wait_until(lambda: read_applied(made.folder) is not None)
+    wait_until(lambda: not runs_in(running.parent))
+    found = read_applied(made.folder)
+    shutil.rmtree(running.parent)
+    assert not refused.ok
+    assert "reports.csv" in found.files
+    assert found.charged == "Ledger 'people': ε = 1 is spent, ε = 2 is left."
+
+
+def test_a_file_that_came_after_the_run_is_not_taken_for_the_one_that_was_tested(made, command):
+    """The setting was chosen for other rows, and the command would name a file that is not there."""
+    data = made.folder / "data" / "5f3a.csv"
+    before = data.stat()
+    os.utime(data, (before.st_atime + 3600, before.st_mtime + 3600))
+    view, done = prepare_applying(made.folder, made.record), apply(made.folder, made.record)
+    os.utime(data, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert "changed after its run" in view.error
+    assert (view.button, done.ok, command.words) == ("", False, [])
 
 
 def test_where_there_are_no_links_the_file_is_copied(made, command, monkeypatch):

@@ -35,6 +35,17 @@ def test_every_column_has_a_domain_a_role_and_the_reason_of_a_guess(study):
     assert Schema.from_toml(described.schema_text).privileged == "m"
 
 
+def test_the_reason_of_a_guess_is_whole_whatever_a_column_is_called(study_of):
+    """Reasons that were cut out of sentences began in the middle of such a name."""
+    lines = ["sex is': so,hired': or not", *(f"{'fm'[at % 2]},{'ny'[at % 3 == 0]}" for at in range(90))]
+    made = study_of("\n".join(lines).encode(), "people.csv")
+    made.change(**guess_roles(made.folder, made.record))
+    described = describe(made.folder, made.record)
+
+    assert described.reasons["target"].startswith("it has two values and is named like an outcome")
+    assert described.reasons["protected"].startswith("it is named like groups")
+
+
 def test_domains_that_were_read_from_the_rows_are_a_leak_that_names_its_columns(study):
     """If this is false, people publish that a rare value exists and do not know it."""
     made = study()
@@ -66,6 +77,24 @@ def test_a_column_that_gives_the_secret_away_is_marked(study_of):
 
     assert "gives 'sex' away" in texts(row(described, "title").looks)
     assert any(look.tone == "bad" and "title" in look.columns for look in described.warnings)
+
+
+@pytest.mark.parametrize("kind", ["collect", "learn"])
+@pytest.mark.parametrize(("wrong", "is_marked"), [(0, True), (40, True), (5, False)])
+def test_a_column_that_gives_the_target_away_is_marked(study_of, kind, wrong, is_marked):
+    """If this is false, a study compares models that read the answer from a column, which nobody can use."""
+    lines = ["sex,job,letter,hired"]
+    for each in range(400):
+        hired = each * 7 % 10 < 4 + each % 2
+        letter = hired if not wrong or each % wrong else not hired
+        lines.append(f"{'fm'[each % 2]},{'cook' if each % 3 else 'clerk'},{'ba'[letter]},{'ny'[hired]}")
+    made = study_of("\n".join(lines).encode(), "people.csv")
+    roles = {"target": "hired", "positive": "y", "protected": "sex", "privileged": "m", "sensitive": ["sex"]}
+    described = describe(made.folder, made.change(kind=kind, roles=roles).record)
+    said = [look for look in described.warnings if "gives 'hired' away" in look.text]
+
+    assert ("gives 'hired' away" in texts(row(described, "letter").looks)) is is_marked
+    assert [look.columns for look in said] == ([("letter",)] if is_marked else [])
 
 
 def test_identifiers_are_left_out_with_the_reason_and_small_groups_are_marked(study_of):

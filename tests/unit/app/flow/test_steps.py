@@ -1,9 +1,10 @@
 """The six steps: each opens when what it needs is there, and says why it is locked."""
 
-from types import SimpleNamespace
+import pytest
 
 from evenhand.app.flow.data import built_in, choose_dataset
 from evenhand.app.flow.steps import STEPS, step_states
+from evenhand.app.state.jobs import RunState
 from evenhand.app.state.record import DataChoice, StudyRecord
 
 RECORD = StudyRecord(id="0" * 16, name="", created=0.0)
@@ -20,7 +21,7 @@ def current(record, run=None):
 
 def test_a_step_opens_when_the_one_before_is_done():
     described = RECORD.with_(data=DATA, described=True)
-    running, done = SimpleNamespace(state="running", done=1), SimpleNamespace(state="finished", done=9)
+    running, done = RunState("running", done=1), RunState("finished", done=9)
 
     assert current(RECORD) == "data"
     assert current(RECORD.with_(data=DATA)) == "schema"
@@ -32,10 +33,13 @@ def test_a_step_opens_when_the_one_before_is_done():
     }  # fmt: skip
 
 
-def test_what_was_finished_before_a_stop_can_be_seen():
-    stopped = SimpleNamespace(state="stopped", done=3)
+@pytest.mark.parametrize("state", ["stopped", "failed"])
+def test_what_was_finished_before_the_end_can_be_seen(state):
+    """The page of the answer shows it, so the way there must not be locked."""
+    described = RECORD.with_(data=DATA, described=True)
 
-    assert states(RECORD.with_(data=DATA, described=True), stopped)["result"] == "open"
+    assert states(described, RunState(state, done=3))["result"] == "open"
+    assert states(described, RunState(state))["result"] == "locked"
 
 
 def test_a_locked_step_says_why():

@@ -175,6 +175,21 @@ def test_a_new_ledger_is_asked_for_its_name_and_its_limit(tab, study):
     }  # fmt: skip
 
 
+def test_a_built_in_data_set_is_no_fault_and_nobody_is_sent_to_a_button_that_is_not_there(tab, study):
+    """The tutorial ends on this page, and must not end with an error."""
+    tab.desk.told["prepare_applying"] = replace(
+        VIEW, button="", error="It is built in.", ledgers=(), ticks=()
+    )
+    html = tab.read()
+    words = words_of(html)
+
+    assert Controls(html).by_id["apply-problem"]["class"] == "note plain"
+    assert "The button runs exactly this" not in words
+    assert "With a file of your own the button would run this" in words
+    assert "There is no button for this setting" not in words
+    assert "lock away the original" not in words
+
+
 def test_where_there_is_a_script_there_is_no_button(tab, study):
     tab.desk.told["prepare_applying"] = replace(
         VIEW, button="", command="", script="print(1)", spends="", ledgers=(), promise="", in_clear=()

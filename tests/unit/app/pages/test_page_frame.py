@@ -115,4 +115,7 @@ def test_a_finished_study_that_is_shown_has_no_other_page_and_no_action(tmp_path
         assert "There are no results." in tab.go(address)
     assert "How do you read a report?" in tab.go(help_address("report"))
     assert tab.aside(draw_past) == ""
+    tab.do(do="home.demo")  # the pages of help have its button
+    assert "This study is only shown." in tab.words()
+    assert tab.workspace.studies() == []
     tab.close()

@@ -57,11 +57,17 @@ def test_a_run_that_was_stopped_is_answered_with_a_warning(tab, study):
 
     assert "4 of 9 runs are in. The answer may change when the others are." in words
     assert "runs are in" not in words_of(page_of(tab, study, "finished"))
+    assert "1 of 9 runs is in." in words_of(page_of(tab, study, "stopped", done=1))
 
 
-def page_of(tab, study, state):
-    tab.set_run(study, state, done=9, total=9)
-    tab.desk.told["read_result"] = VIEW
+def test_runs_that_failed_do_not_come_later(tab, study):
+    """The report says how many failed; nobody need wait for them."""
+    assert "The answer may change" not in words_of(page_of(tab, study, "finished", done=8, failed=1))
+
+
+def page_of(tab, study, state, **changes):
+    tab.set_run(study, state, done=9 - len(changes), total=9)
+    tab.desk.told["read_result"] = replace(VIEW, **changes)
     return tab.read()
 
 

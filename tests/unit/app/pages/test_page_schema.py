@@ -82,6 +82,19 @@ def test_what_was_chosen_is_shown_before_the_new_description_has_come(tab, study
     assert re.findall(r'value="([^"]*)" selected', shown) == [value]
 
 
+def test_values_of_the_column_before_are_not_asked_for_the_new_one(tab, study):
+    """An answer in that moment would be a value that the new column does not have."""
+    tab.do(do="schema.role", study=study, column="school", role="", value="target")
+    assert "Which value of 'school' do people hope for?" in tab.words()
+
+    tab.do(do="schema.role", study=study, column="region", value="target")
+    html = tab.read(at_once=True)
+
+    assert "missing-positive" not in Controls(html).by_id
+    assert 'value="a"' not in html.partition('id="positive"')[2].partition("</select>")[0]
+    assert "Checking." in html
+
+
 def test_a_role_that_is_none_changes_nothing(tab, study):
     before = tab.record(study)
     tab.change(f"role-{place_of(tab, 'region')}", "king")

@@ -256,6 +256,25 @@ def test_cancel_stops_every_process_and_keeps_finished_runs(workspace, jobs, mon
         assert Results.load(workspace.folder(study) / "study").canonical() == long_table
 
 
+def test_a_worker_that_has_not_begun_is_stopped_at_once(workspace, jobs, monkeypatch, tmp_path):
+    """It has nothing to keep, and its imports take seconds in which it listens to nobody."""
+    (tmp_path / "_deaf_worker.py").write_text("import time\n\ntime.sleep(60)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(queue, "_WORKER", "_deaf_worker")
+    study = add_study(workspace, PLANS["collect"])
+    jobs.enqueue(study)
+    wait_until(lambda: jobs._process is not None)
+    began = time.monotonic()
+    jobs.cancel(study)
+    state = wait_for_end(jobs, study)
+
+    assert time.monotonic() - began < queue._STOP_SECONDS
+    assert (state.state, state.message) == (
+        "stopped",
+        "Stopped. Finished runs are kept. Hint: go on with it.",
+    )
+
+
 @needs_proc
 @pytest.mark.parametrize("step", ["open_written_plan", "write_results"])
 def test_cancel_does_not_wait_for_reading_or_writing(workspace, jobs, monkeypatch, tmp_path, step):

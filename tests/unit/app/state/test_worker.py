@@ -51,7 +51,9 @@ def test_an_error_of_ours_is_said_as_it_is(study, monkeypatch):
 
     assert run_study(study) == 1
     assert known(study)["message"] == "Column 'sex' is missing. Hint: choose another file."
-    assert Lock(study / RUN_LOCK).take()
+    lock = Lock(study / RUN_LOCK)
+    assert lock.take()
+    lock.free()
 
 
 def test_any_other_error_is_a_sentence_without_a_path_and_says_that_runs_are_kept(study, monkeypatch):

@@ -6,8 +6,10 @@ import pytest
 
 import evenhand as eh
 from evenhand.app.tasks.registry import FORMS, form_of_kind
+from evenhand.cli.options import split_list
 from evenhand.cli.tasks.registry import load_task_command
 from evenhand.errors import UnknownNameError
+from evenhand.study import ReleaseTask
 from evenhand.study.tasks.registry import KINDS
 
 NAMES = ("place", "people", "poor")
@@ -60,6 +62,13 @@ def test_options_are_those_of_the_command_line(kind, schema):
     assert flags
     assert set(flags) <= known
     assert shlex.split(shlex.join(form.options(task))) == form.options(task)
+
+
+def test_names_with_commas_and_quotation_marks_are_typed_as_the_command_line_reads_them():
+    columns = ["age", "rent, monthly", 'the "old", one']
+    options = form_of_kind("release").options(ReleaseTask(columns, "laplace", 1))
+
+    assert split_list([options[options.index("--columns") + 1]]) == tuple(columns)
 
 
 @pytest.mark.parametrize("kind", FORMS)

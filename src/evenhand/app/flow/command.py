@@ -1,0 +1,81 @@
+"""The command that does a setting for real, in a process that goes on when its workbench is closed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand._locks import Lock
+from evenhand.app.flow.files import APPLIED_NOTE
+from evenhand.app.state.files import write_private
+from evenhand.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_RUNNING, _ORDER = ".running", ".order.json"
+
+
+def write_order(work: Path, *, inputs: Sequence[str], promise: str, ledger: Ledger | None) -> None:
+    """Write into the folder of a command what it needs to finish by itself."""
+    paid = "" if ledger is None else str(ledger.path)
+    write_private(work / _ORDER, json.dumps({"inputs": list(inputs), "promise": promise, "ledger": paid}))
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run the command line in this folder, and keep what it wrote.
+
+    Its lock is held as long, so that nobody does the same beside it after the workbench was started again.
+    """
+    work = Path.cwd()
+    lock = Lock(work / _RUNNING)
+    if not lock.take():
+        sys.exit("Another command runs in this folder.")
+    try:
+        main()
+    except SystemExit as ended:
+        if not ended.code:
+            keep_files(work)
+        raise
+    finally:
+        lock.free()
+
+
+def runs_in(work: Path) -> bool:
+    """Whether a command runs in a folder."""
+    if not (work / _RUNNING).exists():
+        return False
+    lock = Lock(work / _RUNNING)
+    if not lock.take():
+        return True
+    lock.free()
+    return False
+
+
+def keep_files(work: Path) -> None:
+    """Put what was written beside the folder of the command, with what it promises and was charged."""
+    order = json.loads((work / _ORDER).read_bytes())
+    for file in work.iterdir():
+        if file.name not in order["inputs"] and not file.name.startswith("."):
+            file.rename(work.parent / file.name)
+    charged = ""
+    if order["ledger"]:
+        ledger = Ledger(order["ledger"])
+        total = ledger.total()
+        spent, left = amount_text(total.spent), amount_text(total.remaining)
+        charged = f"Ledger '{Path(ledger.name).stem}': {spent} is spent, {left} is left."
+    # so that it is still said when the page is loaded again
+    write_private(
+        work.parent.parent / APPLIED_NOTE, json.dumps({"promise": order["promise"], "charged": charged})
+    )
+
+
+def amount_text(amount: object) -> str:
+    """Return an amount of a ledger as the page writes it, without a delta of zero.
+
+    >>> amount_text("epsilon = 4, delta = 0")
+    'ε = 4'
+    """
+    return str(amount).removesuffix(", delta = 0").replace("epsilon", "ε").replace("delta", "δ")
