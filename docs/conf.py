@@ -15,6 +15,7 @@ version = release = evenhand.__version__
 extensions = [
     "catalogue",
     "catalogue_glossary",
+    "example_files",
     "mathml",
     "pictures",
     "myst_parser",

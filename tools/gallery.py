@@ -35,6 +35,7 @@ HEAD = """\
 Eight questions that people ask, each answered by a short script that needs no download: on data
 that comes with evenhand, or on counts that stand in the script.
 Run one with `python examples/gallery/NAME.py`, or open the notebook beside it; each takes seconds.
+They are among the [example files](../start/install.md#the-example-files).
 """
 
 

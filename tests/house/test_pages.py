@@ -1,8 +1,10 @@
 """Every link of a page leads somewhere, and every page can be reached."""
 
 import csv
+import importlib
 import re
 import subprocess
+import zipfile
 
 import pytest
 
@@ -156,3 +158,20 @@ def test_the_measured_epsilons_of_the_page_are_those_of_its_file(root):
 
     assert {(name, k): re.findall(r"([\d.]+) %", cells) for name, k, cells in rows} == measured
     assert sum(map(len, measured.values())) == 126
+
+
+def test_who_has_no_clone_finds_every_example_that_pages_name(root, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "docs" / "_ext"))
+    example_files = importlib.import_module("example_files")
+    for name in ("one.zip", "two.zip"):
+        example_files.pack_examples(tmp_path / name)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    packed = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
+    named = {
+        path
+        for page in pages_of(root)
+        for path in re.findall(r"examples/[\w/]+\.(?:csv|ipynb|py|toml)", page.read_text("utf-8"))
+    }
+    assert "examples/people.csv" in named
+    assert named - packed - {"examples/gallery/NAME.py"} == set()
+    assert not [name for name in packed if "__pycache__" in name]
