@@ -70,7 +70,8 @@ def describe(page, **roles):
 
 
 def set_role(page, column, role):
-    """Give a column a role."""
+    """Give a column a role, once the roles given before have been taken in."""
+    wait_until_whole(page)
     control = page.get_by_label(f"Role of {column}", exact=True)
     if control.input_value() != role:
         control.select_option(role)

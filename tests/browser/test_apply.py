@@ -17,6 +17,7 @@ from browser._steps import (
     study_of,
     wait_for_step,
     wait_until_finished,
+    wait_until_whole,
 )
 
 ROWS = 1_237
@@ -64,9 +65,10 @@ def finish_study(page, path, kind="collect", **answers):
 def declare_public(page):
     """Say of every column that its list is public."""
     for place in range(page.locator("tbody tr").count()):
+        wait_until_whole(page)
         box = page.locator(f"#public-{place}")
         if box.count() and not box.is_checked():
-            page.evaluate("place => { document.getElementById('edit-' + place).open = true; }", place)
+            page.click(f"#edit-{place} > summary")
             box.check()
 
 

@@ -92,3 +92,13 @@ def test_run_can_be_pressed_as_soon_as_the_answer_is_mended(asking):
     start_run(asking)
 
     assert asking.url.endswith("/run")
+
+
+def test_folds_of_the_form_and_of_the_commands_stay_open_while_answers_change(asking):
+    """Who reads how the Python follows the form would have to open it after every answer."""
+    asking.click("#python-fold > summary")
+    asking.click("#more > summary")
+    set_field(asking, "epsilons", "7")
+    asking.wait_for_selector("#python-text:has-text('\"7\"')", state="attached")
+
+    assert asking.locator("#python-fold[open], #more[open]").count() == 2

@@ -89,6 +89,22 @@ def test_a_pasted_list_stays_until_it_is_declared(page, study):
     assert "neither" not in page.input_value("#values-0")
 
 
+def test_a_fold_that_was_just_opened_stays_open_when_the_page_is_drawn_anew(page, study):
+    """Who opens a fold in the moment in which an answer arrives would see it close again."""
+    is_open = page.evaluate(
+        """async () => {
+          const drawn = document.getElementById("page");
+          const again = drawn.innerHTML;
+          document.getElementById("edit-0").open = true;
+          drawn.innerHTML = again;
+          await new Promise(requestAnimationFrame);
+          return document.getElementById("edit-0").open;
+        }"""
+    )
+
+    assert is_open
+
+
 def test_how_one_file_is_written_is_not_said_of_the_next_study(page, study):
     """The file of another study would be read with the wrong separator."""
     go_to(page, study, "data")

@@ -315,15 +315,36 @@
 
   document.addEventListener("change", (event) => { if (event.target.tagName === "SELECT") { chosenAt = performance.now(); } });
 
-  function openDetails(root) {
-    root.querySelectorAll("details[id]").forEach((element) => { if (opened.has(element.id)) { element.open = true; } });
-  }
+  // A fold stays open when its part of the page is drawn anew. The removed fold itself says whether it was open:
+  // its event does not arrive where it is removed at once.
   const opened = new Set();
-  document.addEventListener("toggle", (event) => {
-    if (event.target.id && event.target.tagName === "DETAILS") {
-      if (event.target.open) { opened.add(event.target.id); } else { opened.delete(event.target.id); }
-    }
-  }, true);
+
+  function foldsIn(nodes) {
+    const elements = Array.from(nodes).filter((node) => node.nodeType === Node.ELEMENT_NODE);
+    return elements.flatMap((element) => Array.from(element.querySelectorAll("details[id]")).concat(element.matches("details[id]") ? element : []));
+  }
+
+  function rememberFolds(changes) {
+    const drawn = new Set(); // by one of these very changes, so that nobody has seen it
+    changes.forEach((change) => {
+      foldsIn(change.removedNodes).filter((fold) => !drawn.has(fold)).forEach((fold) => {
+        if (fold.open) { opened.add(fold.id); } else { opened.delete(fold.id); }
+      });
+      foldsIn(change.addedNodes).forEach((fold) => { drawn.add(fold); });
+    });
+  }
+
+  function openFolds(changes) {
+    changes.forEach((change) => foldsIn(change.addedNodes).forEach((fold) => { if (opened.has(fold.id)) { fold.open = true; } }));
+  }
+
+  function afterDrawing(changes) {
+    rememberFolds(changes);
+    if (changes.some((change) => change.target === byId("page"))) { afterPage(); }
+    openFolds(changes);
+    restoreFocus();
+    checkPlan();
+  }
 
   function afterPage() {
     const page = byId("page");
@@ -337,7 +358,6 @@
     const isNew = wentTo !== address;
     if (isNew) { opened.clear(); ticks.clear(); } // a fold of another study may have the same place
     keepTicks();
-    openDetails(page);
     keepUnsent(address);
     checkTicks();
     const isFirst = wentTo === null;
@@ -571,9 +591,7 @@
     try { theme = localStorage.getItem("evenhand-theme") || ""; } catch (error) { /* as the system has it */ }
     setTheme(theme);
     if (byId("theme")) { byId("theme").value = theme; }
-    new MutationObserver(afterPage).observe(byId("page"), { childList: true });
-    new MutationObserver(restoreFocus).observe(byId("main"), { childList: true, subtree: true });
-    new MutationObserver(checkPlan).observe(byId("main"), { childList: true, subtree: true });
+    new MutationObserver(afterDrawing).observe(byId("main"), { childList: true, subtree: true });
     window.jQuery(document).on("shiny:disconnected", onLost);
     window.jQuery(document).on("shiny:value", holdValue);
     window.jQuery(document).on("shiny:connected", () => {
