@@ -148,8 +148,7 @@ def dominations(results: Results) -> dict[str, int]:
 def dominate(results: Results, protocols: Sequence[str], repeats: int = 0) -> tuple[int, int, int]:
     """Return how often some protocols dominate the others and are dominated by them, of how many pairs.
 
-    Pairs without a repeat that both have were not compared and do not count. With `repeats` it is what so
-    many would show if means and spreads stay.
+    Pairs that have no repeat in common do not count. So many `repeats` are supposed, if spreads stay.
     """
     done = results.arrays.done
     pairs = [
@@ -314,7 +313,8 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
         return cannot_check(case="none")
     fewest_first = sorted(dominations(results).items(), key=lambda pair: pair[1])
     told = [f"{name.upper()} {times}" for name, times in fewest_first]
-    values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
+    levels = sorted({float(each.epsilon or 0) for each in chosen(results)})
+    values = {"number": number, "ahead": ahead, "behind": behind, "told": told, "levels": levels}
     verdict = majority(ahead, behind, number)
     if verdict == NOT_SHOWN:
         shown = (each for each in _MORE if majority(*dominate(results, ("grr", "ss"), each)) != NOT_SHOWN)

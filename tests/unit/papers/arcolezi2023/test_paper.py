@@ -338,6 +338,7 @@ def test_which_protocol_is_best_takes_the_seeds_of_the_paper():
     )
 
     assert (few.verdict, enough.verdict) == ("cannot be checked", "agrees")
+    assert "at the same split and epsilon (0.25, 4, 50), they dominate" in enough.why
     assert "takes 20 seeds of every setting; the fewest that were run are 19." in few.why
 
 
