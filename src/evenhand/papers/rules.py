@@ -184,7 +184,7 @@ def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
     """
     sides = {side: sum(_is_side(estimate, side) for estimate in differences) for side in (1, -1)}
     waiting = sorted(
-        (_repeats_until_clear(estimate), 1 if estimate.value > 0 else -1)
+        (repeats_until_clear(estimate), 1 if estimate.value > 0 else -1)
         for estimate in differences
         if not estimate.is_clear and estimate.standard_error and estimate.value
     )
@@ -195,7 +195,7 @@ def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
     return None
 
 
-def _repeats_until_clear(estimate: Estimated) -> int:
+def repeats_until_clear(estimate: Estimated) -> int:
     """Return the repeats from which on a t interval around the same mean excludes zero."""
     spread = (estimate.standard_error or 0.0) * math.sqrt(estimate.runs)
 

@@ -113,6 +113,37 @@ def run_of(page):
     return page.partition(RUN_START)[2].partition(RUN_END)[0].split("\n")[1:-1]
 
 
+def claims_of(name):
+    """Return the rows of a paper's claims as the pages have them."""
+    with (PAGES / name / "claims.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_page_has_the_statements_as_they_are(name):
+    """A statement that was mended and not written again would be judged by words that nobody stands for."""
+    wanted = [(each.id, each.text, each.where, each.words, each.rule) for each in paper_named(name).claims]
+    columns = ("id", "claim", "where", "words", "rule")
+
+    assert [tuple(row[column] for column in columns) for row in claims_of(name)] == wanted
+    assert all(f"`{row['id']}`" in page_of(name)[0] for row in claims_of(name))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "promised"),
+    [
+        ("not shown", r"could decide|would not decide"),
+        ("method unknown", r"does not (say|give)|gives neither|without the file|which are ours"),
+    ],
+)
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_reason_has_what_its_verdict_promises(name, verdict, promised):
+    """How many repeats could decide, and what the paper does not tell."""
+    rows = [row for row in claims_of(name) if row["verdict"] == verdict]
+
+    assert [row["id"] for row in rows if not re.search(promised, row["why"])] == []
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_page_says_that_what_is_kept_was_run(name, monkeypatch):
     """A number that is not that of the files would be of a run that nobody can judge again."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
+from evenhand.papers import rules
 from evenhand.papers.arcolezi2023.plans import DATA, SEEDS, SPLITS, plan_for
 from evenhand.papers.claims import AGREES, CONTRADICTED, NOT_SHOWN, Checked, agree_if, cannot_check
 from evenhand.papers.published import results_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 FAIRNESS = ("di", "spd", "eod", "oad")
+_MORE = [SEEDS * 2**times for times in range(1, 10)]  # seeds that could decide
 
 LIMITS: dict[str, Callable[[float], bool]] = {
     "all": lambda _: True,
@@ -143,10 +145,10 @@ def dominations(results: Results) -> dict[str, int]:
     return found
 
 
-def dominate(results: Results, protocols: Sequence[str]) -> tuple[int, int, int]:
+def dominate(results: Results, protocols: Sequence[str], repeats: int = 0) -> tuple[int, int, int]:
     """Return how often some protocols dominate the others and are dominated by them, of how many pairs.
 
-    Pairs without a repeat that both have were not compared and do not count.
+    Pairs that have no repeat in common do not count. So many `repeats` are supposed, if spreads stay.
     """
     done = results.arrays.done
     pairs = [
@@ -156,19 +158,20 @@ def dominate(results: Results, protocols: Sequence[str]) -> tuple[int, int, int]
         for other in _rivals(results, own)
         if other.mechanism not in protocols and (done[results.place(own)] & done[results.place(other)]).any()
     ]
-    ahead = sum(_dominates(results, own, other) for own, other in pairs)
-    return ahead, sum(_dominates(results, other, own) for own, other in pairs), len(pairs)
+    ahead = sum(_dominates(results, own, other, repeats) for own, other in pairs)
+    return ahead, sum(_dominates(results, other, own, repeats) for own, other in pairs), len(pairs)
 
 
-def _dominates(results: Results, first: Setting, second: Setting) -> bool:
-    accuracy, gap = (_beats(results, first, second, measure) for measure in ("acc", "spd"))
+def _dominates(results: Results, first: Setting, second: Setting, repeats: int = 0) -> bool:
+    accuracy, gap = (_beats(results, first, second, measure, repeats) for measure in ("acc", "spd"))
     return max(accuracy, gap) > 0 and min(accuracy, gap) >= 0
 
 
-def _beats(results: Results, first: Setting, second: Setting, measure: str) -> int:
+def _beats(results: Results, first: Setting, second: Setting, measure: str, repeats: int = 0) -> int:
     """Return 1 if the first is clearly better, -1 if it is clearly worse, else 0."""
     apart = mean_of(results, _better(results, first, second, measure))
-    return (1 if apart.value > 0 else -1) if apart.is_clear else 0
+    clear = apart.is_clear or (repeats > 0 and rules.repeats_until_clear(apart) <= repeats)
+    return (1 if apart.value > 0 else -1) if clear else 0
 
 
 # The measures of the published table
@@ -292,8 +295,8 @@ def not_back(evidence: Evidence, study: str) -> Checked:
         return Checked(AGREES, f"Not back within {MARGIN:g}: {', '.join(away)}.")
     if all(each.verdict == AGREES for each in found.values()):
         return Checked(CONTRADICTED, f"All four are back within {MARGIN:g}.")
-    wide = ", ".join(measure for measure, each in found.items() if each.verdict == NOT_SHOWN)
-    return Checked(NOT_SHOWN, f"None is clearly away, and intervals are too wide to say so: {wide}.")
+    wide = " ".join(f"{measure}: {each.why}" for measure, each in found.items() if each.verdict == NOT_SHOWN)
+    return Checked(NOT_SHOWN, f"None is clearly away, and intervals are too wide to say so. {wide}")
 
 
 @_by_most_seeds
@@ -310,8 +313,13 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
         return cannot_check(case="none")
     fewest_first = sorted(dominations(results).items(), key=lambda pair: pair[1])
     told = [f"{name.upper()} {times}" for name, times in fewest_first]
-    values = {"number": number, "ahead": ahead, "behind": behind, "told": told}
-    return Checked(majority(ahead, behind, number), values=values)
+    levels = sorted({float(each.epsilon or 0) for each in chosen(results)})
+    values = {"number": number, "ahead": ahead, "behind": behind, "told": told, "levels": levels}
+    verdict = majority(ahead, behind, number)
+    if verdict == NOT_SHOWN:
+        shown = (each for each in _MORE if majority(*dominate(results, ("grr", "ss"), each)) != NOT_SHOWN)
+        values["repeats"] = next(shown, f"none up to {_MORE[-1]:,}")
+    return Checked(verdict, values=values)
 
 
 def searched(_: Evidence) -> dict[str, object]:

@@ -207,24 +207,26 @@ def _records(evidence: Evidence) -> dict[str, Mapping[str, Any]]:
 
 
 def fairer(evidence: Evidence) -> Checked:
-    shares = {
-        f"{DATA[name].title} at {epsilon}": record["ways"][OPT][epsilon]["ratio"]
-        / record["ways"][GRR][epsilon]["ratio"]
+    """Check that OPT leaves less from some epsilon on: so at the last two epsilons at least."""
+    pairs = {
+        (DATA[name].title, epsilon): [record["ways"][way][epsilon] for way in (OPT, GRR)]
         for name, record in _records(evidence).items()
         if not DATA[name].is_binary
         for epsilon in EPSILONS
     }
-    worst = max(shares, key=lambda each: shares[each])
+    shares = {at: opt["ratio"] / grr["ratio"] for at, (opt, grr) in pairs.items()}
+    worst = max(shares, key=shares.__getitem__)
+    last = [share for at, share in shares.items() if at[1] in EPSILONS[-2:]]
     less = sum(share < 1 - _NOTABLE for share in shares.values())
     more = sum(share > 1 + _EQUAL for share in shares.values())
     off = max(
-        float(np.abs(np.subtract(*(record["ways"][way][epsilon]["matrix"] for way in (OPT, GRR)))).max())
-        for name, record in _records(evidence).items()
-        for epsilon in EPSILONS
-        if not DATA[name].is_binary and float(epsilon) >= _SAME_FROM
+        float(np.abs(np.subtract(opt["matrix"], grr["matrix"])).max())
+        for at, (opt, grr) in pairs.items()
+        if float(at[1]) >= _SAME_FROM
     )
-    values = {"number": len(shares), "less": less, "more": more, "share": shares[worst]}
-    return agree_if(2 * less > len(shares) and not more, worst=worst, off=off, **values)
+    values = {"number": len(shares), "less": less, "more": more, "share": shares[worst], "off": off}
+    holds = max(last) < 1 - _NOTABLE
+    return agree_if(holds, worst=" at ".join(worst), last=EPSILONS[-2:], most=max(last), **values)
 
 
 def slower(evidence: Evidence) -> Checked:

@@ -338,6 +338,7 @@ def test_which_protocol_is_best_takes_the_seeds_of_the_paper():
     )
 
     assert (few.verdict, enough.verdict) == ("cannot be checked", "agrees")
+    assert "at the same split and epsilon (0.25, 4, 50), they dominate" in enough.why
     assert "takes 20 seeds of every setting; the fewest that were run are 19." in few.why
 
 
@@ -366,6 +367,25 @@ def test_nothing_dominates_where_nothing_differs():
 
     assert set(checks.dominations(results).values()) == {0}
     assert judged(Evidence({"lsac": results}))["rq3-best-lsac"] == "not shown"
+
+
+def test_a_trade_off_that_is_not_shown_says_how_many_seeds_could_decide():
+    """The verdict promises that number; equal protocols would have a best one at no number of seeds."""
+    claim = next(claim for claim in CLAIMS if claim.id == "rq3-best-lsac")
+    better = {"acc": 0.504, "spd": 0.496}
+    faint = made(
+        lambda own, measure: better.get(measure, 0.5) if own.mechanism in {"grr", "ss"} else 0.5,
+        noise=0.02, seeds=20,
+    )  # fmt: skip
+    equal = made(lambda *_: 0.5, noise=0.0, seeds=20)
+    rows = [claim.judge(Evidence({"lsac": results})) for results in (faint, equal)]
+    told = [row.why.partition("if the differences stay as they are: ")[2] for row in rows]
+    seeds = int(told[0].rstrip("."))
+
+    assert [row.verdict for row in rows] == ["not shown"] * 2
+    assert told[1] == "none up to 10,240."
+    assert checks.majority(*checks.dominate(faint, ("grr", "ss"), seeds)) != "not shown"
+    assert checks.majority(*checks.dominate(faint, ("grr", "ss"), seeds // 2)) == "not shown"
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(0.0, "agrees"), (0.1, "contradicted")])

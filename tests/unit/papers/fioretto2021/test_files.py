@@ -27,11 +27,16 @@ def as_found():
 
 
 def test_verdicts_that_no_number_could_change_are_few():
-    """A reader who sees a rule expects that other records would have given another verdict."""
+    """A reader who sees a rule expects that other records would have given another verdict.
+
+    Those of figures 5 and 7 have no verdict at all, since the table that they are about is not to be had.
+    """
     stored = read_toml("evenhand.papers.fioretto2021", "claims.toml")["claim"]
+    figures = ("5-left", "5-right", "7-lower", "7-svm", "7-accuracy", "7-size")
 
     assert {entry["id"]: entry["verdict"] for entry in stored if "verdict" in entry} == {
-        "most-lost": "method unknown"
+        "most-lost": "method unknown",
+        **{f"figure-{each}": "cannot be checked" for each in figures},
     }
 
 

@@ -338,16 +338,16 @@ def test_errors_that_follow_the_distance_are_seen():
     ],
 )
 def test_who_errs_most_is_read_by_the_true_answers(name, part, pair, most):
-    """Theorems 7 and 8 speak of equal errors, which counties do not have."""
+    """Theorems 7 and 8 speak of equal errors, which counties do not have; the reason tells who errs most."""
 
     def neither(record, place):
         return 1.0 if not any(record["truth"][each][place] for each in pair) else 0.0
 
     found = [planted(in_rule(part, each)) for each in (neither, lambda record, i: 1 - neither(record, i))]
+    rows = [CLAIMS[name].judge(each) for each in (found if most else found[::-1])]
 
-    assert [verdict(name, each) for each in found] == (
-        ["agrees", "cannot be checked"] if most else ["cannot be checked", "agrees"]
-    )
+    assert [row.verdict for row in rows] == ["cannot be checked"] * 2
+    assert [row.why.partition(" of ")[0] for row in rows] == ["So it is in 6", "So it is in 0"]
 
 
 def test_groups_of_a_single_county_are_not_compared():
@@ -429,7 +429,10 @@ def test_ratios_are_compared_county_by_county():
 
 
 def test_proxies_are_compared_group_by_group():
-    """Lower, lower still, more accurate, and falling with size; a simulated table contradicts nothing."""
+    """Lower, lower still, more accurate, and falling with size.
+
+    A simulated table shows nothing and contradicts nothing: an agreement that could not be lost is none.
+    """
 
     def levels(rule, regression, svm, *, svm_right=0.9, fall=1.0):
         def change(trials):
@@ -447,9 +450,12 @@ def test_proxies_are_compared_group_by_group():
     as_told = planted(levels(0.9, 0.5, 0.4))
     worse = planted(levels(0.1, 0.5, 0.9, svm_right=0.6, fall=-1.0))
 
-    assert [verdict(each, as_told) for each in names] == ["agrees"] * 4
-    assert [verdict(each, worse) for each in names] == ["cannot be checked"] * 4
-    assert all("The table is simulated." in CLAIMS[each].judge(as_told).why for each in names)
+    rows = [[CLAIMS[each].judge(found) for each in names] for found in (as_told, worse)]
+
+    assert {row.verdict for both in rows for row in both} == {"cannot be checked"}
+    assert all("The table is simulated." in row.why for both in rows for row in both)
+    assert all(" 0 clearly against it." in row.why for row in rows[0])
+    assert all(", 0 clearly for it and " in row.why for row in rows[1])
 
 
 def test_what_is_public_and_what_needs_data_is_computed():

@@ -212,6 +212,23 @@ def test_claims_that_read_mechanisms():
     assert "does not apply" in found["theorem-15"].why
 
 
+def test_fairer_beyond_an_epsilon_is_fairer_at_the_largest_ones():
+    """A lead at small epsilons alone is no threshold, and a lead at large ones needs none at small ones."""
+
+    def records(led):
+        found = mechanism_records(worse=False)
+        for record in found.values():
+            for epsilon in EPSILONS:
+                times = 0.5 if epsilon in led else 1.0
+                record["ways"][OPT][epsilon]["ratio"] = times * record["ways"][GRR][epsilon]["ratio"]
+        return Evidence({}, None, {MECHANISMS: found})
+
+    small, large, last = (
+        CLAIMS["smallest-error"].judge(records(led)) for led in (EPSILONS[:7], EPSILONS[-2:], EPSILONS[-1:])
+    )
+    assert [row.verdict for row in (small, large, last)] == ["contradicted", "agrees", "contradicted"]
+
+
 def test_there_is_a_trial_for_each_experiment(monkeypatch):
     """Records are known by their number, so the order is part of the format."""
     from evenhand.papers.ghoukasian2024_local import plans as module
