@@ -44,6 +44,13 @@ HELP = ("", "mechanisms")
 DESK = (1280, 860)
 THEMES = ("light", "dark")
 ENOUGH_RUNS = 60
+PEOPLE = ROOT / "examples" / "people.csv"
+ROLES_OF_PEOPLE = {
+    "sex": "protected, sensitive",
+    "origin": "sensitive",
+    "job": "sensitive",
+    "hired": "target",
+}
 ROLES = {"sex": "protected, sensitive", "region": "sensitive", "hired": "target", "pay": "left out"}
 _PACK = """
 async (picture) => {
@@ -96,16 +103,10 @@ def main() -> None:
 
 def _prepare(visit: Visit, folder: Path) -> Studies:
     """Return the studies, of which one still runs."""
-    page = visit.open()
-    start_study(page)
-    choose_dataset(page, "causal")
-    describe(page)
-    ask(page, "collect", protocols=["grr", "oue"], repeats="7")
-    start_run(page)
-    wait_until_finished(page)
-    answered = study_of(page)
+    page = visit.page
+    answered = _answer_file(visit, PEOPLE, "collect", ROLES_OF_PEOPLE, protocols=["grr", "oue"], repeats="30")
     households = write_csv(folder / "households.csv", people(2_400))
-    done = _answer_file(visit, households, "collect", protocols=["grr"], epsilons="1", repeats="3")
+    done = _answer_file(visit, households, "collect", ROLES, protocols=["grr"], epsilons="1", repeats="3")
     go_to(page, done, "apply")
     page.wait_for_selector("#apply-now")
     choose_new_ledger(page, LEDGER, LIMIT)
@@ -114,7 +115,9 @@ def _prepare(visit: Visit, folder: Path) -> Studies:
     tick_both(page)
     page.click("#apply-now")
     page.wait_for_selector("#charged", timeout=120_000)
-    ready = _answer_file(visit, households, "release", mechanisms=["laplace"], epsilons="1", repeats="3")
+    ready = _answer_file(
+        visit, households, "release", ROLES, mechanisms=["laplace"], epsilons="1", repeats="3"
+    )
     visit.open()
     start_study(page)
     choose_dataset(page, "causal")
@@ -128,7 +131,7 @@ def _prepare(visit: Visit, folder: Path) -> Studies:
     return Studies(answered, running, ready, done)
 
 
-def _answer_file(visit: Visit, path: Path, kind: str, **answers: Any) -> str:
+def _answer_file(visit: Visit, path: Path, kind: str, roles: dict[str, str], **answers: Any) -> str:
     """Take a file to its answer, with every list declared as public, and return the study."""
     page = visit.open()
     start_study(page)
@@ -136,7 +139,7 @@ def _answer_file(visit: Visit, path: Path, kind: str, **answers: Any) -> str:
     page.click("a#continue")
     wait_for_step(page, "schema")
     page.wait_for_selector("#right")
-    for column, role in ROLES.items():
+    for column, role in roles.items():
         set_role(page, column, role)
     declare_public(page)
     say_right(page)
