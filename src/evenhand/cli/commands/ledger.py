@@ -289,7 +289,7 @@ def _write_page(terminal: Terminal, opened: Ledger, html: Path, *, open_page: bo
 def _open(file: Path | None, anchor: Path | None) -> Ledger:
     if file is not None:
         return Ledger(file, anchor=anchor)
-    found = find_ledger(None)
+    found = find_ledger(None, anchor=anchor)
     if found is None:
         wrong_use("FILE is missing. Hint: name a ledger, or set EVENHAND_LEDGER.")
     return found
