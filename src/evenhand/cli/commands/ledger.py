@@ -133,7 +133,7 @@ def show(
             "current_period": total.period,
             "unbounded": list(total.unbounded),
             "by_purpose": {purpose: _amounts(amount) for purpose, amount in by_purpose.items()},
-            "tighter": {each.name: _amounts(each.amount) for each in tighter},
+            "tighter": {composition.name: _amounts(composition.amount) for composition in tighter},
             "exit": 0,
         }
     )
