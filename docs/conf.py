@@ -39,6 +39,8 @@ html_math_renderer = "mathml"
 html_title = "evenhand"
 html_static_path = ["_static"]
 html_css_files = ["evenhand.css"]
+html_favicon = "../src/evenhand/app/static/icon.svg"
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,

@@ -20,7 +20,8 @@ def _inline(self: Any, node: nodes.math) -> None:
 def _display(self: Any, node: nodes.math_block) -> None:
     parts = [part for part in node.astext().split("\n\n") if part.strip()]
     lines = "".join(convert(part, display="block") for part in parts)
-    self.body.append(f'<div class="math">{lines}</div>')
+    # A wide formula scrolls on its own, so that it must be reachable by the keyboard.
+    self.body.append(f'<div class="math" tabindex="0">{lines}</div>')
     raise SkipNode
 
 

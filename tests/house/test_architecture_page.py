@@ -1,6 +1,7 @@
 """The map of the house names every folder, and no file that is not there."""
 
 import re
+import tomllib
 
 import pytest
 
@@ -18,6 +19,17 @@ def test_every_folder_is_on_the_map(root, page):
     named = set(re.findall(r"`([a-z0-9_/]+)`", page))
 
     assert sorted(folders - named - only_folders_inside) == []
+
+
+def test_the_picture_has_the_layers_of_the_linter_in_their_order(root, page):
+    """Whoever reads the picture must see every layer: one that is missing seems to be free to import."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    layers = [re.findall(r"\b[a-z]+\b", layer) for layer in contract["layers"]]
+    picture = page.split("```text\n")[1].split("```")[0].splitlines()
+    folders = [{path.name for path in (root / "src" / "evenhand").iterdir()} & set(layer) for layer in layers]
+
+    assert [set(line[:24].split()) for line in picture] == [layer for layer in folders if layer]
 
 
 def test_every_file_on_the_map_exists(root, page):

@@ -176,7 +176,9 @@ def load_plan(
     plan = Plan.load(path)
     if plan.task.kind != kind:
         message = f"{path.name} is a plan of the kind {plan.task.kind}, and not {kind}."
-        wrong_use(f"{message} Hint: evenhand audit {plan.task.kind} --plan {path.name}")
+        is_named = typed.get("plan") is not None
+        again = ["--plan", str(path)] if is_named else ["--resume", "--out", str(path.parent)]
+        wrong_use(f"{message} Hint: {shlex.join(['evenhand', 'audit', plan.task.kind, *again])}")
     if typed["data"] is None and plan.data is None:
         wrong_use(f"{path.name} names no data. Hint: name a file before the options.")
     changed, opened = open_plan(

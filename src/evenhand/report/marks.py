@@ -132,7 +132,7 @@ class Traded:
     Parameters
     ----------
     label : str
-        Of the way; settings of one way share it and differ in epsilon.
+        Of the method; settings of one method share it and differ in epsilon.
     epsilon : float, optional
         None where there is none.
     x, y : Estimate

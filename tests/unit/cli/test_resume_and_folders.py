@@ -1,6 +1,7 @@
 """A run that failed keeps no other out, and going on with other values says what happens to the results."""
 
 import json
+import shlex
 from importlib import import_module
 
 import pytest
@@ -81,6 +82,17 @@ def test_results_block_and_name_resume(call, file):
 
     assert again.exit_code == 2
     assert "There is a study in s already. Hint: go on with it (--resume)" in said(again)
+
+
+@pytest.mark.parametrize("words", [("--plan", "a b/plan.toml"), ("--resume", "--out", "a b")])
+def test_a_plan_of_another_kind_names_the_command_that_runs_it(call, tmp_path, words):
+    """A hint without the folder runs another plan, or none; without --resume it begins anew."""
+    (tmp_path / "a b").mkdir()
+    small_plan().save(tmp_path / "a b" / "plan.toml")
+    done = call("audit", "learn", *words)
+
+    assert done.exit_code == 2
+    assert said(done).endswith(f"Hint: {shlex.join(['evenhand', 'audit', 'collect', *words])}")
 
 
 def test_more_repeats_say_what_is_kept_and_added(call, file, tmp_path):

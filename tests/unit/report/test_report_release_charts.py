@@ -51,13 +51,11 @@ def test_empty_cells_are_in_the_numbers_and_not_in_the_picture():
     chart = sound(sizes_chart([panel], **WORDS))
 
     assert len(chart.data["cells"]) == 3
-    assert "Not drawn for want of a value: 1 classes of cell" in chart.caption.replace(
-        "class of", "classes of"
-    )
+    assert "Not drawn for want of a value: 1 cell size." in chart.caption
     assert "no bias known" in chart.wide
 
 
-def test_an_error_of_nought_stands_on_the_floor():
+def test_an_error_of_zero_stands_on_the_floor():
     panel = SizePanel("a", "t", "warn", [sized(5, 0.0, bias=0.0), sized(50, 20.0)])
     chart = sound(sizes_chart([panel, SizePanel("b", "t", "ok", [])], **WORDS))
 

@@ -66,7 +66,7 @@ def test_the_csv_holds_bounds_and_intervals_in_the_unit_of_the_axes(drawn):
     del drawn
     data = chart(marks(), baseline=PLAIN).data
 
-    assert data["way"] == ["DP", "DP", "DP + parity", "Plain + parity", "Plain"]
+    assert data["method"] == ["DP", "DP", "DP + parity", "Plain + parity", "Plain"]
     assert data["accuracy_percent_low"][0] == 79
     assert data["bound_on_the_mean"] == [None, None, 1.6, 1.6, None]
     assert data["bound_95"] == [None, None, 3.0, None, None]
@@ -108,7 +108,7 @@ def test_what_has_no_value_is_left_out_and_counted(drawn):
 
 def test_nothing_at_all_is_drawn_without_a_fault(drawn):
     del drawn
-    assert chart([], floor=None).data["way"] == []
+    assert chart([], floor=None).data["method"] == []
 
 
 def test_marks_that_lie_together_have_a_line_to_their_names(drawn):

@@ -44,7 +44,7 @@ MostEpsilon = Annotated[
     float | None, protection_option("NUMBER", "The largest epsilon that is accepted.", "--epsilon")
 ]
 Details = Annotated[
-    bool, output_option("", "Show every setting, what papers let expect, and more caveats.", "--details")
+    bool, output_option("", "Show every setting, what papers predict, and more caveats.", "--details")
 ]
 
 

@@ -133,7 +133,7 @@ def show(
             "current_period": total.period,
             "unbounded": list(total.unbounded),
             "by_purpose": {purpose: _amounts(amount) for purpose, amount in by_purpose.items()},
-            "tighter": {each.name: _amounts(each.amount) for each in tighter},
+            "tighter": {composition.name: _amounts(composition.amount) for composition in tighter},
             "exit": 0,
         }
     )
@@ -289,7 +289,7 @@ def _write_page(terminal: Terminal, opened: Ledger, html: Path, *, open_page: bo
 def _open(file: Path | None, anchor: Path | None) -> Ledger:
     if file is not None:
         return Ledger(file, anchor=anchor)
-    found = find_ledger(None)
+    found = find_ledger(None, anchor=anchor)
     if found is None:
         wrong_use("FILE is missing. Hint: name a ledger, or set EVENHAND_LEDGER.")
     return found

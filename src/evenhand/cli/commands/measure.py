@@ -158,6 +158,7 @@ def measure(  # noqa: PLR0913 - one option each
     opened = open_typed(terminal, data, typed_format(typed))
     report_reading(terminal, opened)
     refuse_empty_table(opened)
+    typed |= {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
     audit = _audit(opened, typed, chosen, parsed)
     command = _next_command(audit, opened, typed)
     files = _write(terminal, audit, typed, form, command)
@@ -204,7 +205,7 @@ def _refuse_early(typed: dict[str, Any]) -> None:
 
 
 def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Rule, ...]) -> PredictionAudit:
-    names = {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
+    names = {role: typed[role] for role in _ROLES if typed[role] is not None}
     protected, notes = _protected(opened, typed)
     groups = {name: _encode(opened, name, protected) for name in protected.names}
     columns = {role: opened.frame.column(name) for role, name in names.items()}
@@ -303,7 +304,7 @@ def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterE
 def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any]) -> str:
     """Return the study that shows what parity costs, if the file has what it needs."""
     used = [typed[role] for role in ("prediction", "score") if typed[role] is not None]
-    columns = split_list(typed["protected"], opened.names)
+    columns = [column_named(name, opened.names) for name in split_list(typed["protected"], opened.names)]
     others = set(opened.names) - {*used, *columns, typed["outcome"], typed["weight"]}
     if typed["outcome"] is None or not others or audit.head.reason:
         return ""

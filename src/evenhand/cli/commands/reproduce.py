@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evenhand import papers
+from evenhand._validate import one_of
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.options import DATA, argument, complete_name, design_option, output_option, split_list
-from evenhand.cli.terminal.console import Column, Terminal
+from evenhand.cli.terminal.console import Column, Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED, stop_code
 from evenhand.cli.terminal.progress import follow_study
 from evenhand.papers.paper import read_designs
 from evenhand.study.page.wording import counted
+from evenhand.study.tasks.shared.fields import typed_list
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import ClaimRow
@@ -64,15 +66,20 @@ def reproduce(
         _list_papers(terminal)
         return
     folder = Path(paper) if out is None else out
-    wanted: dict[str, Any] = {"full": full, "design": design, "only": split_list(only) or None}
+    studies = split_list(only)
+    wanted: dict[str, Any] = {"full": full, "design": design, "only": studies or None}
     chosen = design or ("full" if full else papers.DESIGNS[0])
+    one_of("design", chosen, papers.DESIGNS, owner="reproduce")
+    if full and chosen != "full":
+        wrong_use(f"--full and --design {chosen} contradict each other. Hint: leave one of them out.")
     terminal.say("Design", f"{chosen}. {read_designs(paper).get(chosen, '')}")
     try:
         with follow_study(terminal) as follow:
             reproduction = papers.reproduce(paper, **wanted, out=folder, workers=workers, progress=follow)
     except KeyboardInterrupt:
-        design_typed = ["--full"] if full else ["--design", design] if design else []
-        again = shlex.join(["evenhand", "reproduce", paper, *design_typed, "--out", str(folder)])
+        typed = ["--full"] if full else ["--design", design] if design else []
+        typed += ["--only", typed_list(studies)] if studies else []
+        again = shlex.join(["evenhand", "reproduce", paper, *typed, "--out", str(folder)])
         terminal.say("Stopped", f"finished runs are kept. Go on with: {again}")
         terminal.object({"stopped": True, "resume": again, "exit": stop_code()})
         sys.exit(stop_code())

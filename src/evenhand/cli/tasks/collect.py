@@ -131,7 +131,9 @@ class CollectCommand(TaskCommand):
             terminal.sentence(say("groups", outcome=outcome_name(results.facts.schema)))
         beside = min(terminal.results.width, WIDEST) >= _NARROW
         columns = _columns(reading, settings, list(groups.values()), beside=beside)
-        terminal.table(columns, [_cells(reading, each, list(groups), beside=beside) for each in settings])
+        terminal.table(
+            columns, [_cells(reading, setting, list(groups), beside=beside) for setting in settings]
+        )
 
 
 def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class LearnCommand(TaskCommand):
         reading, rows = LearnReading.of(results), super().summarize(results)
         for row, setting in zip(rows, results.settings, strict=True):
             outcome = reading.outcome(setting)
-            row |= {"way": reading.way(setting).name, "private": reading.is_private(setting)}
+            row |= {"method": reading.way(setting).name, "private": reading.is_private(setting)}
             row["assumptions"] = [] if outcome is None else [_assumption(note) for note in outcome.notes]
         return rows
 

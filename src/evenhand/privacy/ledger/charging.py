@@ -33,6 +33,7 @@ def find_ledger(
     *,
     source: Source | None = None,
     data: str | os.PathLike[str] | None = None,
+    anchor: str | os.PathLike[str] | None = None,
     owner: str = "evenhand",
 ) -> Ledger | None:
     """Return the ledger that is to be charged; None where none is configured.
@@ -47,6 +48,8 @@ def find_ledger(
     data : str or path, optional
         The file that is drawn from. After the environment variable ``EVENHAND_LEDGER``, a ledger
         ``evenhand-ledger.db`` in its folder counts.
+    anchor : str or path, optional
+        Where the anchor of that file stands, if not where the ledger remembers it.
     owner : str
         Whose parameter `ledger` is, for the message when it is refused.
 
@@ -63,7 +66,7 @@ def find_ledger(
         given = _ledger_of_everything() or _ledger_beside(data)
     elif not isinstance(given, str | os.PathLike):
         refuse("ledger", owner, "a Ledger, the path of one, or None", kind_of(given))
-    return None if given is None else Ledger(given)
+    return None if given is None else Ledger(given, anchor=anchor)
 
 
 def fit_purpose(text: str) -> str:

@@ -158,7 +158,7 @@ def _figures(axis: Axis, rows: Sequence[GroupRow], digits: int, room: float) -> 
     fits = (
         width_of(row.label, bold=True) + each.width <= room for row, each in zip(rows, figures, strict=True)
     )
-    return figures if all(fits) else [replace(each, interval="") for each in figures]
+    return figures if all(fits) else [replace(figure, interval="") for figure in figures]
 
 
 def _words(drawing: Drawing, row: GroupRow, figures: _Figures, y: float) -> list[Word]:

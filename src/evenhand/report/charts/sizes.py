@@ -74,7 +74,7 @@ def sizes_chart(panels: Sequence[SizePanel], *, name: str, alt: str, caption: st
         wide=wide,
         narrow=narrow,
         alt=alt,
-        caption=left_out(caption, missing, what="classes of cells"),
+        caption=left_out(caption, missing, what="cell sizes"),
         data=_tabulate_sizes(panels),
         legend=keys,
         columns=columns,

@@ -86,7 +86,7 @@ def tradeoff_chart(
     )
     every = [*marks, *([baseline] if baseline else [])]
     data: dict[str, list[Any]] = {
-        "way": [mark.label for mark in every],
+        "method": [mark.label for mark in every],
         "epsilon": [mark.epsilon for mark in every],
         "private": [_promised(mark) is not None for mark in every],
         **estimate_columns(x.column(otherwise="x"), [mark.x for mark in every], times=x.times),

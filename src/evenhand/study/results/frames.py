@@ -13,6 +13,7 @@ from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.results.estimates import note_of
 from evenhand.study.results.intervals import Means, check_kind, means_of, why_no_interval
 from evenhand.study.results.lookup import measure_named
+from evenhand.study.tasks.shared.fields import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,8 +131,10 @@ def summarize(
     level = check_level(level, owner=owner)
     arrays = results.arrays
     asked = results.plan.measures if measures is None else measures
-    listed = [asked] if isinstance(asked, str) else list(asked)
-    names = tuple(measure_named(name, arrays.measures, parameter="measures", owner=owner) for name in listed)
+    names = tuple(
+        measure_named(name, arrays.measures, parameter="measures", owner=owner)
+        for name in several(asked, "measures", owner=owner)
+    )
     kind = check_kind(kind, owner=owner)
     values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
     changes = values - values[results.place(Setting())]

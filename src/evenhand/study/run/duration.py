@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,20 +85,7 @@ def duration(
     clock : callable
         Says the time.
     """
-    settings = plan.settings()
-    timed = [Cell(Setting(), 0)] + ([Cell(settings[len(settings) // 2], 0)] if len(settings) > 1 else [])
-    protected = len(settings) - 1
-    weights = np.array([1, protected][: len(timed)]) / len(settings)
-
-    def mean(rows: int) -> float:
-        part = prepared.subset(rows)
-        took = []
-        for cell in timed:
-            start = clock()
-            execute(cell, plan=plan, prepared=part)
-            took.append(clock() - start)
-        return float(np.dot(weights, took))
-
+    mean = partial(_time_cells, plan, prepared, clock=clock)
     people = prepared.facts.rows
     before = clock()
     mean(min(_WARM, people))  # imports and compiles, as each worker does once
@@ -130,28 +118,36 @@ def time_within(
     tuple of Duration and int
         And how many rows the largest part had.
     """
-    settings = plan.settings()
-    cells = [Cell(Setting(), 0)] + ([Cell(settings[len(settings) // 2], 0)] if len(settings) > 1 else [])
-    weights = np.array([1, len(settings) - 1][: len(cells)]) / len(settings)
-
-    def mean(rows: int) -> float:
-        part, took = prepared.subset(rows), []
-        for cell in cells:
-            start = clock()
-            execute(cell, plan=plan, prepared=part)
-            took.append(clock() - start)
-        return float(np.dot(weights, took))
-
+    mean = partial(_time_cells, plan, prepared, clock=clock)
+    cells = len(_cells_to_time(plan))
     people = prepared.facts.rows
     sizes = [rows for rows in (_WARM, 5 * _WARM, _SMALL, _LARGE) if rows < people] or [people]
     mean(sizes[0])
     began, took = clock(), {sizes[0]: mean(sizes[0])}
     for rows in (*sizes[1:], *([people] if sizes[0] < people <= _LARGE else [])):
         last = max(took)
-        if clock() - began + took[last] * len(cells) * rows / last > seconds:
+        if clock() - began + took[last] * cells * rows / last > seconds:
             break
         took[rows] = mean(rows)
     (least, first), (largest, last_time) = min(took.items()), max(took.items())
     slope = max(last_time - first, 0.0) / (largest - least) if largest > least else last_time / largest
     line = (max(last_time - slope * largest, 0.0), slope)
     return Duration(people, len(plan.cells()), line, workers or os.cpu_count() or 1), largest
+
+
+def _cells_to_time(plan: Plan) -> list[Cell]:
+    """Return an unprotected cell and, if there is a protected setting, one in the middle of them."""
+    settings = plan.settings()
+    return [Cell(Setting(), 0), *([Cell(settings[len(settings) // 2], 0)] if len(settings) > 1 else [])]
+
+
+def _time_cells(plan: Plan, prepared: Prepared, rows: int, *, clock: Callable[[], float]) -> float:
+    """Return how many seconds a cell of the plan takes on so many rows, on average over its settings."""
+    part, took = prepared.subset(rows), []
+    for cell in _cells_to_time(plan):
+        start = clock()
+        execute(cell, plan=plan, prepared=part)
+        took.append(clock() - start)
+    settings = len(plan.settings())
+    weights = np.array([1, settings - 1][: len(took)]) / settings
+    return float(np.dot(weights, took))

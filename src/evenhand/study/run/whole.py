@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
-"""The name of the plan in the folder of a study."""
+"""The names of the plan and of the schema in the folder of a study."""
 
 _MOST_WORKERS = 1024
 

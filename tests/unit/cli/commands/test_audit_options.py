@@ -122,7 +122,7 @@ def test_a_plan_of_another_kind_is_refused_with_the_right_one(call, file, fake):
     done = call("audit", "learn", "--plan", "s/plan.toml", "--out", "t")
 
     assert done.exit_code == 2
-    assert "Hint: evenhand audit release --plan plan.toml" in " ".join(done.stderr.split())
+    assert "Hint: evenhand audit release --plan s/plan.toml" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(

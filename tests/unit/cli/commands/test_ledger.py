@@ -107,6 +107,16 @@ def test_the_ledger_of_everything_needs_no_name(call, ledger, monkeypatch):
     assert call("ledger", "show").exit_code == 0
 
 
+def test_an_anchor_is_taken_with_the_ledger_of_everything(call, ledger, monkeypatch, tmp_path):
+    """If --anchor were passed over, a ledger would be called whole by an anchor that nobody looked at."""
+    monkeypatch.setenv(VARIABLE, str(ledger.path))
+    assert call("ledger", "verify", "--anchor", "elsewhere.anchor").exit_code == 2
+    ledger.anchor.rename(tmp_path / "elsewhere.anchor")
+
+    assert call("ledger", "verify").exit_code == 2
+    assert read_object(call("ledger", "verify", "--anchor", "elsewhere.anchor", "--json"))["entries"] == 2
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -57,6 +57,22 @@ def test_the_command_that_it_names_is_one_that_exists(call, predictions):
     assert "--drop approved,risk" in command
 
 
+@pytest.mark.parametrize("header", ["sex,age, repaid,approved", " sex ,age,repaid , approved"])
+def test_blanks_around_the_names_of_columns_do_not_count(call, tmp_path, header):
+    """Files of other programs often have a blank after the comma, and nobody types it."""
+    people = [(row % 2, row // 2 % 2, row // 4 % 10) for row in range(400)]
+    rows = [
+        f"{'mf'[woman]},{20 + place},{repaid},{int(repaid and place < 8 - 4 * woman)}"
+        for woman, repaid, place in people
+    ]
+    (tmp_path / "blanks.csv").write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    roles = ["--outcome", "repaid", "--prediction", "approved", "--protected", "sex"]
+    done = call("measure", "blanks.csv", *roles)
+
+    assert done.exit_code == 0, done.output
+    assert "evenhand audit learn blanks.csv" in done.stdout
+
+
 def test_json_holds_every_number(call, predictions):
     done = call("measure", predictions, *ROLES, "--score", "risk", "--rule", "80%", "--json")
     result = json.loads(done.stdout)

@@ -106,6 +106,10 @@ def test_failed_cells_are_exit_code_1(call, paper):
         ([], "evenhand reproduce arcolezi2023 --out arcolezi2023"),
         (["--full", "--out", "a b"], "evenhand reproduce arcolezi2023 --full --out 'a b'"),
         (["--design", "reduced"], "evenhand reproduce arcolezi2023 --design reduced --out arcolezi2023"),
+        (
+            ["--only", "adult", "--only", "compas"],
+            "evenhand reproduce arcolezi2023 --only adult,compas --out arcolezi2023",
+        ),
     ],
 )
 def test_ctrl_c_says_how_to_go_on(call, monkeypatch, typed, again):
@@ -124,6 +128,20 @@ def test_an_unknown_paper_is_refused(call):
 
     assert done.exit_code == 2
     assert "did you mean 'arcolezi2023'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["--design", "quik"], "--design must be one of 'quick', 'reduced', 'full'. Got 'quik' instead."),
+        (["--full", "--design", "quick"], "--full and --design quick contradict each other."),
+    ],
+)
+def test_a_design_that_cannot_be_run_is_refused_before_anything_is_said(call, typed, told):
+    done = call("reproduce", "arcolezi2023", *typed)
+
+    assert done.exit_code == 2
+    assert " ".join(done.stderr.split()).startswith(f"Error {told}")
 
 
 def test_names_of_papers_are_completed():

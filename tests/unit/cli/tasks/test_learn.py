@@ -94,8 +94,8 @@ def test_machines_get_every_number_and_what_it_rests_on(call, people):
 
     assert found["exit"] == 0
     assert len(found["answers"]) == 3
-    assert (plain["way"], plain["private"]) == ("plain", False)
-    assert (parity["way"], parity["private"]) == ("dp+parity", True)
+    assert (plain["method"], plain["private"]) == ("plain", False)
+    assert (parity["method"], parity["private"]) == ("dp+parity", True)
     assert parity["delta"]["value"] == pytest.approx(1e-6)
     assert parity["assumptions"][0] == "unit: replace one"
     assert set(parity["groups"]["f"]) == {"selection", "changed", "promoted", "refused", "flipped"}

@@ -72,3 +72,10 @@ def test_measures_are_those_of_the_plan_unless_asked(results):
 def test_what_cannot_be_is_refused(results, asked):
     with pytest.raises(InvalidParameterError, match=f"'{next(iter(asked))}' parameter"):
         results.summary(**asked)
+
+
+@pytest.mark.parametrize("measures", [[], (), 3])
+def test_measures_that_name_nothing_are_refused(results, measures):
+    """An empty list, as of a filter that kept none, must not end in an error of the inner code."""
+    with pytest.raises(InvalidParameterError, match=r"'measures' parameter of Results\.summary must be"):
+        results.summary(measures)

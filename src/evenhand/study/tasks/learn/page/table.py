@@ -110,5 +110,5 @@ def _promise(reading: LearnReading, setting: Setting) -> str:
 
 def _cells(reading: LearnReading) -> dict[str, list[object]]:
     columns = all_cells(reading)
-    columns["way"] = ["plain" if name == "none" else name for name in columns.pop("mechanism")]
-    return {name: columns[name] for name in ("way", *columns)}
+    columns["method"] = ["plain" if name == "none" else name for name in columns.pop("mechanism")]
+    return {name: columns[name] for name in ("method", *columns)}

@@ -165,7 +165,7 @@ def test_the_table_has_what_equal_rates_show_beside_the_gap_and_the_bounds():
     assert row[3].startswith("**1.2**\n")
     assert row[4:6] == ["1.0", "2.0\non the mean"]
     assert (table.data["bound"][2 * 3], table.data["bound_95"][2 * 3]) == (0.02, 0.04)
-    assert table.data["way"][0] == "plain"
+    assert table.data["method"][0] == "plain"
     assert table.sunk == 0
 
 
