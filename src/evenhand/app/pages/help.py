@@ -10,6 +10,7 @@ from evenhand.app.pages.address import HOME, help_address
 from evenhand.app.pages.glossary import WORDS, read_words, term
 from evenhand.app.pages.mechanisms import EXPLAIN, LIST_MECHANISMS
 from evenhand.app.pages.parts import actions, bold, button, error_note, hint, lede, link, panel, waiting
+from evenhand.report.words import unbroken
 
 if TYPE_CHECKING:
     from evenhand.app.pages.mechanisms import Entry, Explained
@@ -75,7 +76,7 @@ def _contents() -> TagList:
 def _paragraphs(name: str) -> Tag:
     """Return the paragraphs of a page, each with its finding as a heading."""
     parts = [
-        tags.div(tags.h2(part["heading"]), tags.p(part["text"].replace("ε = ", "ε\u00a0=\u00a0")))
+        tags.div(tags.h2(part["heading"]), tags.p(unbroken(part["text"])))
         for part in read_words(name)["part"]
     ]
     return tags.div(*parts, class_="prose")
@@ -173,13 +174,12 @@ def _mechanism(visit: Visit, name: str) -> TagList:
         lede(explained.sentence),
         picture,
         tags.div(tags.p(explained.fits), class_="prose") if explained.fits else None,
-        tags.details(
-            tags.summary("What is promised, for those who check it"),
-            tags.div(*(tags.p(bold(text)) for text in explained.proof), class_="prose"),
-            id="proof",
-        )
-        if explained.proof
-        else None,
+        tags.div(
+            tags.h2("What is promised, and what does that assume?"),
+            *(tags.p(unbroken(text)) for text in explained.promised),
+            class_="prose",
+            id="promised",
+        ),
         hint("For a study choose it on the question page."),
         _foot("mechanisms"),
     )

@@ -91,7 +91,7 @@ class DecideForm(TaskForm):
         )
         return (
             Field("follows", "What follows from the counts", "choice", follows, _RIGHT,
-                  "It needs no roles of people: each row is a place, and columns hold its counts."),
+                  "Each row is a place, and its columns hold counts: no column needs a role."),
             Field("rule", "Rule", "lines", default="", term="rule",
                   help="Comparisons of columns with and, or, xor, not: poor/people > 0.2 and poor > 100. A "
                   "name with blanks stands in `backquotes`.", when=("follows", _RIGHT)),
