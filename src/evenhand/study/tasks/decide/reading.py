@@ -213,7 +213,7 @@ class DecideReading(Reading):
         Where one number is counted in many releases, the others say that they are of one release.
         """
         texts = [self.value_text(value) for value in values]
-        if not self.is_rule or not any(0 < value and round(value, 2) < 1 for value in values):
+        if not self.is_rule or not any(value > 0 and round(value, 2) < 1 for value in values):
             return texts
         pairs = zip(values, texts, strict=True)
         return [
