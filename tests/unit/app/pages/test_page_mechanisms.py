@@ -6,12 +6,14 @@ from math import exp
 import pytest
 
 from evenhand.app.pages.mechanisms import explain, list_mechanisms
-from evenhand.app.pages.pictures import small_table
+from evenhand.app.pages.pictures import draw_bars, small_table
 from evenhand.collect.protocols.homes import CLASSES
 from evenhand.errors import UnknownNameError
 from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.report.drawing import Drawing
 from evenhand.study.tasks.learn.methods import METHODS
 
+HEIGHT_OF_A_FIGURE = 9  # of 12 pixels of type
 EVERY = [*CLASSES, *MECHANISMS, *METHODS]
 WORDS_OF_CODE = re.compile(
     r"[`\\_*]|:math:|evenhand\.|\b(?:epsilon|delta|rho|fit|rng|hash|Numerics|Proof|post-processing|unit)\b"
@@ -78,6 +80,23 @@ def test_the_factors_of_a_report_are_those_of_the_protocols():
 
 def test_the_chance_to_be_taken_is_the_one_of_sampled_k_anonymity():
     assert f"At ε = 1 this is {1 - exp(-1):.0%}" in explain("sampled-k-anonymity").promised[0]
+
+
+def test_a_figure_stands_beside_its_own_bar(monkeypatch):
+    """A figure that reaches into the bar above it cannot be read in a small picture."""
+    drawings = []
+    monkeypatch.setattr(Drawing, "svg", lambda drawing: drawings.append(drawing) or "<svg/>")
+    monkeypatch.setattr(Drawing, "blocks", lambda drawing, blocks, **_: drawn.extend(blocks))
+    drawn = []
+    draw_bars(
+        ["a", "b"], [[1.0, 0.9], [0.1, 0.5]], [["1", "9"], ["2", "5"]], fills=("ghost", "ink"), most=1.0
+    )
+    figures = {word.text: word for word in drawings[0]._words if word.align == "left"}
+
+    for bar in drawn:
+        bottom = figures[bar.tip.rpartition(" ")[2]].y
+        assert bar.y <= bottom - HEIGHT_OF_A_FIGURE
+        assert bottom <= bar.y2
 
 
 def test_a_name_that_no_mechanism_has_is_refused():
