@@ -213,10 +213,9 @@ class DecideForm(TaskForm):
 
 
 def _guarantee(task: Any, mechanism: TableMechanism, epsilon: Fraction) -> Guarantee:
-    """Return what all counts together promise to one person."""
+    """Return what all counts together promise to one person; a count is of a place, and is nobody's own."""
     delta = mechanism.parameters.get("delta", 0)
-    terms = {"unit": task.unit, "trust": "central", "protects": task.inputs}
-    return Guarantee(epsilon=epsilon, delta=delta, **terms)
+    return Guarantee(epsilon=epsilon, delta=delta, unit=task.unit, trust="central")
 
 
 def _left_out(setting: Setting) -> tuple[str, ...]:
