@@ -15,7 +15,6 @@ from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.app.pages.mechanisms import plain_words
 from evenhand.app.tasks.answers import choice_words
 from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.joint.split import SPLITS
@@ -45,6 +44,7 @@ __all__ = [
 
 FOLDER = Path(__file__).parents[1] / "catalogue" / "entries"
 MEANINGLESS = 0.01  # a delta from which on a guarantee says nothing
+_FORMULA = re.compile(r":? :math:`[^`]*`")
 OF_TABLES = ("data_unfairness", "alpha_fairness", "l1_bias")
 """Measures that no report of a classifier has."""
 
@@ -140,7 +140,7 @@ def _joint(name: str) -> Mapping[str, str]:
 
 def _step(name: str) -> Mapping[str, str]:
     kind = STEPS[name]
-    does = plain_words((getdoc(kind) or "").split("\n\n")[0])
+    does = " ".join(_FORMULA.sub("", (getdoc(kind) or "").split("\n\n")[0]).split())
     return {"does": does, "reference": f"evenhand.release.postprocess.{kind.__name__}"}
 
 

@@ -31,3 +31,17 @@ def test_a_damaged_study_is_deleted_by_its_own_button(visit, serving, tmp_path):
     assert not (serving.folder / damaged).exists()
     assert page.locator(f"#open-{kept}").count() == 1
     assert (tmp_path / "people.csv").exists()
+
+
+def test_a_study_is_renamed_by_the_enter_key(visit):
+    """Whoever writes a name presses Enter after it, and must not have to look for the button."""
+    page = visit.open()
+    study = start_study(page)
+    visit.open()
+    page.click(f"#rename-{study}")
+    page.fill(f"#name-{study}", "Plebiscite <b>1988</b>")
+    page.press(f"#name-{study}", "Enter")
+    page.wait_for_selector(f"#name-{study}", state="detached")
+    settle(page)
+
+    assert page.inner_text(f"#open-{study}") == "Plebiscite <b>1988</b>"

@@ -59,6 +59,33 @@ def choose(page, setting):
     wait_until_whole(page)
 
 
+def test_the_answer_is_printed_without_controls_and_in_light(shown, visit_with):
+    """On paper nothing can be pressed, and a dark page is a sheet full of ink."""
+    serving, cookies = shown
+    page = visit_with(cookies, serving.home).open()
+    page.wait_for_selector("#findings")
+    page.select_option("#theme", "dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    controls = page.locator("button, select, input, #page h2, #page summary")
+    seen = [control.inner_text() for control in controls.all() if control.is_visible()]
+    paper, ink = page.evaluate(
+        "() => { const style = getComputedStyle(document.querySelector('#page h1'));"
+        " return [getComputedStyle(document.body).backgroundColor, style.color]; }"
+    )
+
+    assert seen
+    assert not {"Look closer", "Two settings side by side", "What do you want to take along?"} & set(seen)
+    assert page.locator("button:visible, select:visible, input:visible").count() == 0
+    assert (paper, ink) == ("rgb(255, 255, 255)", "rgb(27, 30, 35)")
+
+    page.emulate_media(media="screen")
+    page.select_option("#beside", index=2)
+    page.wait_for_selector("#side-by-side")
+    page.emulate_media(media="print")
+    assert page.is_visible("#side-by-side")
+    assert not page.is_visible("#beside")
+
+
 @pytest.mark.parametrize(
     "route", ["#/", "#/study/0123456789abcdef/apply", "#/study/0123456789abcdef/question"]
 )

@@ -164,4 +164,6 @@ def _em(letter: str) -> float:
         return 0.0
     if unicodedata.east_asian_width(letter) in "WF":
         return 1.05
-    return 0.32 if letter in _NARROW else 0.86 if letter in _BROAD else 0.57
+    if letter in _NARROW:
+        return 0.32
+    return 0.86 if letter in _BROAD else 0.72 if letter.isupper() else 0.57

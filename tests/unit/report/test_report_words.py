@@ -75,3 +75,19 @@ def test_short_text_stays_whole():
 )
 def test_a_sentence_is_escaped_and_then_set(text, expected):
     assert str(sentence(text)) == expected
+
+
+BOLD = dict(
+    zip(
+        "AUTOGRSPIMLEoher() ",
+        (722, 722, 611, 778, 778, 722, 667, 667, 278, 833, 611, 667, 611, 611, 556, 389, 333, 333, 278),
+        strict=True,
+    )
+)
+"""Widths of letters in bold Arial and Liberation Sans, in thousandths of the size of the type."""
+
+
+@pytest.mark.parametrize("name", ["AUTO (here GRR or SS)", "OPTIMAL", "RAPPOR", "OUE", "GRR"])
+def test_names_in_capitals_are_given_the_room_that_they_take(name):
+    """The first letter of a name beside its row was cut off on a phone."""
+    assert width_of(name, bold=True) >= sum(BOLD[letter] for letter in name) * 12 / 1000

@@ -24,10 +24,12 @@ from evenhand.app.flow.opening import SCHEMA_FILE, file_label
 from evenhand.app.flow.result import STORE, load_results
 from evenhand.app.flow.views import Applied, ApplyView, LedgerView, SettingChoice, Tick
 from evenhand.app.state.workspace import APPLIED, DATA, OUTPUT, RUN_LOCK
+from evenhand.app.tasks.answers import type_number
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, UnknownNameError
 from evenhand.privacy.ledger import Ledger, find_ledger
-from evenhand.privacy.rational import as_text, exact
+from evenhand.privacy.rational import exact
+from evenhand.study.page.wording import delta_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -202,19 +204,21 @@ def ledgers_of(folder: Path) -> tuple[tuple[str, str], ...]:
 
 
 def amount_of(guarantee: Guarantee) -> str:
-    """Return what a guarantee spends, exactly.
+    """Return what a guarantee spends: epsilon or rho exactly, and delta never below what it is.
 
     >>> from evenhand.privacy import Guarantee
     >>> amount_of(Guarantee.pure("1/3", unit="one report", trust="local"))
     'ε = 1/3'
+    >>> amount_of(Guarantee.pure("1/2", unit="one report", trust="local"))
+    'ε = 0.5'
     """
     words = []
     if guarantee.rho is not None:
-        words.append(f"ρ = {as_text(guarantee.rho)}")
+        words.append(f"ρ = {type_number(guarantee.rho)}")
     elif guarantee.epsilon is not None:
-        words.append(f"ε = {as_text(guarantee.epsilon)}")
+        words.append(f"ε = {type_number(guarantee.epsilon)}")
     if guarantee.delta and guarantee.rho is None:
-        words.append(f"δ = {float(guarantee.delta):.3g}")
+        words.append(f"δ = {delta_text(float(guarantee.delta))}")
     return ", ".join(words)
 
 
@@ -354,7 +358,7 @@ def _ledger_view(ledger: Any, guarantee: Guarantee | None) -> LedgerView:
             f"{amount_text(cost)}. Choose a smaller epsilon, or another ledger."
         )
     amounts = (limit.epsilon, spent.epsilon, None if this is None else this.epsilon, left.epsilon)
-    limits, gone, cost, rest = ("unbounded" if amount is None else as_text(amount) for amount in amounts)
+    limits, gone, cost, rest = ("unbounded" if amount is None else type_number(amount) for amount in amounts)
     return LedgerView(Path(ledger.name).stem, limits, gone, cost, rest, fits, sentence)
 
 

@@ -330,6 +330,10 @@ def _with_edits(column: Column, edit: Mapping[str, Any], *, is_declared: bool) -
     changes: dict[str, Any] = {}
     if is_declared or edit.get("public"):
         changes["inferred"] = False
+    if column.inferred and not is_declared and edit.get("public") and column.outside == "error":
+        changes["outside"] = (
+            column.nulls
+        )  # a word such as NA is missing only where domains are read from rows
     for key, attribute in (("unknown", "outside"), ("missing", "nulls")):
         if edit.get(key):
             changes[attribute] = one_of(key, str(edit[key]), RULES, owner=f"column '{column.name}'")

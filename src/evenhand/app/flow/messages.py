@@ -17,6 +17,7 @@ HOW_WRITTEN = "How the file is written"
 
 _OPTION = r" \(--[a-z][^)<]*\)"
 _UNDER = f" under “{HOW_WRITTEN}”"
+_CHANGE = "say on the page of the columns, under “Change”, what becomes of"
 _WORDS = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
@@ -33,6 +34,8 @@ _WORDS = tuple(
             r"draft it \(evenhand schema FILE.*?Schema\.load\('schema\.toml'\)\)",
             "paste public code lists on the page of the columns, or say there which lists are public",
         ),
+        (r'declare outside="other"', f"{_CHANGE} a value outside these"),
+        (r'declare nulls="other" for this column', f"{_CHANGE} a missing value"),
         (r"--strategy combined\b", "choose the strategy “combined”"),
         (r"[Gg]o on with resume=True \(--resume on the command line\)", "press “Go on”"),
         (

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from inspect import getdoc
 from typing import Any
 
 from evenhand._lazy import lazy
 from evenhand.app.state.far import FarFunction
-from evenhand.app.tasks.answers import choice_words
+from evenhand.app.tasks.answers import choice_words, promise_paragraphs
 from evenhand.errors import UnknownNameError
 
 homes = lazy("evenhand.collect.protocols.homes")  # the server only names what the desk's process loads
 pictures = lazy("evenhand.app.pages.pictures")
 registry = lazy("evenhand.release.mechanisms.registry")
 methods = lazy("evenhand.study.tasks.learn.methods")
-learn = lazy("evenhand.learn")
 
 _PEOPLE = "People randomise their own answers"
 _TABLES = "A table is protected before it is published"
 _MODELS = "A model is trained, and people see its answers"
-_CLASSES = {
-    "dp": "DPLogisticRegression",
-    "fermi": "DPFermi",
-    "local": "PrivateTraining",
-    "parity": "ParityPostProcessor",
-    "projection": "FairProjection",
-}
-_FIELD = re.compile(r":[a-z:]+:`~?([^`<]+?)(?: <[^`]+>)?`")
-_ATTRIBUTE = re.compile(r"\b(guarantee)_(?!\w)")
-_SOURCE = re.compile(r"(?: of| in)? \[\d+\]_")
-_MATH = re.compile(r"^\s*\.\. math::.*?(?=\n\S|\n\n\S|\Z)", re.DOTALL | re.MULTILINE)
-_FULL = re.compile(r".*\.(?=\s|$)", re.DOTALL)
 _TITLES = {"protocols": "__name__", "mechanisms": "label", "methods": "title"}
-_END = re.compile(r"^(Parameters|Attributes|Notes|References|Examples|See Also|Raises)\n-+", re.MULTILINE)
+_DRAWN = {"protocols": "draw_protocol", "mechanisms": "draw_mechanism", "methods": "draw_method"}
 
 
 @dataclass(frozen=True)
@@ -49,12 +34,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Explained:
-    """A mechanism on its page: in words for everybody, and what its documentation proves."""
+    """A mechanism on its page: what it does, fits and promises, and its picture."""
 
     heading: str
     sentence: str
     fits: str
-    proof: tuple[str, ...]
+    promised: tuple[str, ...]
     picture: str = ""
     alt: str = ""
     caption: str = ""
@@ -98,39 +83,13 @@ def explain(name: str) -> Explained:
     if family is None:
         known = [known for family in _families() for known in family.members]
         raise UnknownNameError("Mechanism", name[:40], known, place="one of the list")
-    member, words = family.members[name], choice_words(family.kind, name)
-    if family.kind == "methods":
-        classes = [getattr(learn, _CLASSES[part]) for part in (member.base, member.then) if part in _CLASSES]
-        drawn = pictures.draw_method(name)
-    else:
-        classes = [member]
-        drawn = (pictures.draw_protocol if family.kind == "protocols" else pictures.draw_mechanism)(member)
-    proof = tuple(text for each in classes for text in paragraphs_of(each))
-    return Explained(f"What does {_title(family, name)} do?", *words, proof, *drawn)
-
-
-def plain_words(text: str) -> str:
-    """Return documentation as plain words, without marks of its format.
-
-    >>> plain_words("Uses :math:`k` and :class:`~evenhand.Table`, with ``epsilon``.")
-    'Uses k and evenhand.Table, with epsilon.'
-    """
-    words = " ".join(_SOURCE.sub("", _FIELD.sub(r"\1", text)).replace("`", "").split())
-    words = _ATTRIBUTE.sub(r"the \1", words)
-    for mark, letter in (("\\varepsilon", "ε"), ("\\delta", "δ"), ("\\Delta_1", "Δ"), ("\\rho", "ρ")):
-        words = words.replace(mark, letter)
-    return words
-
-
-def paragraphs_of(kind: type[Any]) -> tuple[str, ...]:
-    """Return the paragraphs of a class's documentation before its parameters.
-
-    Formulas are left out, and so are sentences that one would complete.
-    """
-    text = _END.split(_MATH.sub("", getdoc(kind) or ""))[0]
-    paragraphs = [_FULL.match(plain_words(part)) for part in re.split(r"\n\s*\n", text)[1:]]
-    kept = [found[0] for found in paragraphs if found is not None]
-    return tuple(part for part in kept if "\\" not in part and not part.startswith("where "))
+    member = name if family.kind == "methods" else family.members[name]
+    return Explained(
+        f"What does {_title(family, name)} do?",
+        *choice_words(family.kind, name),
+        promise_paragraphs(family.kind, name),
+        *getattr(pictures, _DRAWN[family.kind])(member),
+    )
 
 
 def _title(family: _Family, name: str) -> str:

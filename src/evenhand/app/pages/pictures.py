@@ -23,6 +23,7 @@ _WIDTH, _ROW, _LEFT, _RIGHT = 320, 44, 118, 54
 _ANSWERS = ("the true answer", "another answer", "a third answer", "a fourth answer")
 _DISTRICTS, _AGES = ("north", "east", "south", "west"), ("under 40", "40 and over")
 _PEOPLE = (34, 28, 21, 9, 55, 47, 12, 3)
+_DOWN = 4  # from the middle of a figure to the line that it stands on
 _SEED = 7
 _METHODS = Path(__file__).with_name("words") / "methods.csv"
 _MEASURES = ("accuracy", "gap")
@@ -146,10 +147,11 @@ def draw_bars(
             top = row * _ROW + 7 + place * thick
             end = max(scale.pixels * max(value, 0.0) / scale.high, 1.5)
             blocks.append(Segment(0, top, end, top + thick - 1, f"{name}: {text}"))
-            words.append(Word(end + 6, top + thick / 2, text, colour="ink2", halo=False))
+            words.append(Word(end + 6, top + thick / 2 + _DOWN, text, colour="ink2", halo=False))
         drawing.blocks(blocks, fill=fill, pixels=True)
     labels = [
-        Word(-10, row * _ROW + _ROW / 2, name, align="right", colour="ink2") for row, name in enumerate(names)
+        Word(-10, row * _ROW + _ROW / 2 + _DOWN, name, align="right", colour="ink2")
+        for row, name in enumerate(names)
     ]
     drawing.words(*labels, *words)
     return drawing.svg()

@@ -154,6 +154,7 @@ def _compared(study: str, view: ResultView) -> Tag | None:
     picker = tags.div(
         label("Compare it with", "beside"),
         select("beside", others, view.beside, do="result.choose", data_study=study, data_key="beside"),
+        id="beside-choice",
     )
     shown = (
         _side_by_side(view.compared)

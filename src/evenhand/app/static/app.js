@@ -477,7 +477,11 @@
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && openTerm) { closeDefinition(true); }
-    if (event.key === "Enter" && event.target.tagName === "INPUT" && isTyped(event.target)) { flush(event.target); }
+    if (event.key === "Enter" && event.target.tagName === "INPUT" && isTyped(event.target)) {
+      flush(event.target);
+      const button = document.querySelector("button[data-from='" + CSS.escape(event.target.id) + "']");
+      if (button) { button.click(); } // the one that sends what is written here
+    }
   });
   document.addEventListener("focusout", () => {
     setTimeout(() => {

@@ -90,8 +90,18 @@ def choice_words(kind: str, name: str) -> tuple[str, str]:
     return entry.get("does", ""), entry.get("fits", "")
 
 
+def promise_paragraphs(kind: str, name: str) -> tuple[str, ...]:
+    """Return what a choice promises and what that assumes, in words for everybody.
+
+    >>> promise_paragraphs("methods", "plain")
+    ('Nothing is promised: the model is made from the true rows.',)
+    """
+    paragraphs = _words()["promises"]
+    return tuple(paragraphs[key] for key in _words()[kind].get(name, {}).get("promised", ()))
+
+
 @cache
-def _words() -> dict[str, dict[str, dict[str, str]]]:
+def _words() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 

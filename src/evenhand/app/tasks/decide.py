@@ -91,7 +91,7 @@ class DecideForm(TaskForm):
         )
         return (
             Field("follows", "What follows from the counts", "choice", follows, _RIGHT,
-                  "It needs no roles of people: each row is a place, and columns hold its counts."),
+                  "Each row is a place, and its columns hold counts: no column needs a role."),
             Field("rule", "Rule", "lines", default="", term="rule",
                   help="Comparisons of columns with and, or, xor, not: poor/people > 0.2 and poor > 100. A "
                   "name with blanks stands in `backquotes`.", when=("follows", _RIGHT)),
@@ -213,10 +213,9 @@ class DecideForm(TaskForm):
 
 
 def _guarantee(task: Any, mechanism: TableMechanism, epsilon: Fraction) -> Guarantee:
-    """Return what all counts together promise to one person."""
+    """Return what all counts together promise to one person; a count is of a place, and is nobody's own."""
     delta = mechanism.parameters.get("delta", 0)
-    terms = {"unit": task.unit, "trust": "central", "protects": task.inputs}
-    return Guarantee(epsilon=epsilon, delta=delta, **terms)
+    return Guarantee(epsilon=epsilon, delta=delta, unit=task.unit, trust="central")
 
 
 def _left_out(setting: Setting) -> tuple[str, ...]:

@@ -37,10 +37,10 @@ def test_a_file_is_privatised_by_exactly_the_shown_command_and_the_ledger_is_cha
     assert view.command.startswith("evenhand privatize people.csv reports.csv --schema schema.toml ")
     assert view.button == "Privatise and spend ε = 1"
     assert (view.ledger.limit, view.ledger.spent, view.ledger.this, view.ledger.left) == (
-        "3/2",
+        "1.5",
         "0",
         "1",
-        "1/2",
+        "0.5",
     )
     assert all(tick.can_be_set for tick in view.ticks)
     assert "ε = 1" in view.ticks[0].text

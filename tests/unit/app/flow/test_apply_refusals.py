@@ -329,11 +329,15 @@ def test_a_ledger_cannot_be_charged_with_a_promise_that_is_none(made, tmp_path):
     ("guarantee", "words"),
     [
         (Guarantee(epsilon=1, unit="one report", trust="local"), "ε = 1"),
-        (Guarantee(epsilon="1/3", delta="1e-6", unit="one report", trust="central"), "ε = 1/3, δ = 1e-06"),
-        (Guarantee(rho="1/2", unit="one report", trust="central"), "ρ = 1/2"),
+        (
+            Guarantee(epsilon="1/3", delta="1e-6", unit="one report", trust="central"),
+            "ε = 1/3, δ = 1.0\u00a0×\u00a010⁻⁶",
+        ),
+        (Guarantee(epsilon="1/2", unit="one report", trust="local"), "ε = 0.5"),
+        (Guarantee(rho="1/2", unit="one report", trust="central"), "ρ = 0.5"),
     ],
 )
-def test_what_is_spent_is_said_exactly(guarantee, words):
+def test_what_is_spent_is_said_exactly_and_as_the_reports_write_it(guarantee, words):
     assert amount_of(guarantee) == words
 
 

@@ -11,6 +11,7 @@ from evenhand.app.flow.data import check_upload
 from evenhand.app.flow.describe import describe, guess_roles, load_schema_file, read_code_list
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.schema import Schema
+from evenhand.table import Table, read
 
 
 def row(described, name):
@@ -60,6 +61,36 @@ def test_domains_that_were_read_from_the_rows_are_a_leak_that_names_its_columns(
 
     assert described.inferred == ()
     assert not [look for look in described.warnings if "read from these rows" in look.text]
+
+
+def test_a_list_that_is_said_to_be_public_still_fits_the_file(study_of):
+    """R writes NA for what is missing; saying that lists are public must not make these rows a fault."""
+    lines = ["sex,age,town,hired"]
+    for place in range(420):
+        age = "NA" if place % 60 == 7 else str(20 + place % 37)
+        town, hired = ("NA", "Bonn", "Lyon")[place % 3], ("yes", "no", "NA", "no", "yes")[place % 5]
+        lines.append(f"{'fm'[place // 7 % 2]},{age},{town},{hired}")
+    made = study_of("\n".join(lines).encode(), "people.csv")
+    made.change(**guess_roles(made.folder, made.record))
+    before = encoded(made)
+    names = ("sex", "age", "town", "hired")
+    made.change(columns={name: {"public": True} for name in names})
+    described = describe(made.folder, made.record)
+
+    assert [look for name in names for look in row(described, name).looks if look.tone != "plain"] == []
+    assert "inferred" not in described.schema_text
+    assert encoded(made) == before
+
+    strict = {"town": {"public": True, "unknown": "error"}}
+    described = describe(made.folder, made.change(columns=strict).record)
+    assert "does not fit" in texts(row(described, "town").looks)
+
+
+def encoded(made):
+    """Return the codes of the file of a study by its schema."""
+    schema = Schema.from_toml(describe(made.folder, made.record).schema_text)
+    codes = Table.encode(read(made.folder / "data" / made.record.data.file, schema=schema), schema)
+    return {name: codes[name].tolist() for name in schema.names}
 
 
 def test_a_column_that_gives_the_secret_away_is_marked(study_of):

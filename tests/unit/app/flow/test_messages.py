@@ -2,6 +2,7 @@
 
 import re
 
+import pyarrow as pa
 import pytest
 
 from evenhand.app.flow.data import check_upload
@@ -11,7 +12,9 @@ from evenhand.app.flow.question import ask
 from evenhand.app.pages.question import error_words
 from evenhand.app.tasks.registry import FORMS
 from evenhand.errors import EvenhandError, MissingExtraError
+from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.infer import leak_warning
+from evenhand.table import Table
 from evenhand.table.file_format import FileFormat
 
 FOREIGN = re.compile(
@@ -122,6 +125,18 @@ def test_messages_of_the_columns_name_the_controls_of_the_page(study_of):
     banded = made.change(roles={**made.record.roles, "bands": {"day": "1y"}})
     day = next(row for row in describe(banded.folder, banded.record).columns if row.name == "day")
     assert (day.band, day.kind) == ("1y", "categories") or (day.band, day.kind) == ("1y", "bands")
+
+
+@pytest.mark.parametrize("value", ["x", None])
+def test_a_value_that_does_not_fit_is_mended_on_the_page_of_the_columns(value):
+    """Whoever cannot run a study is told which control to use, not what to write into a file."""
+    schema = Schema([Column("sex", Domain.categorical(["f", "m"]))])
+    with pytest.raises(EvenhandError) as refused:
+        Table.encode(pa.table({"sex": ["f", "m", value]}), schema)
+    words = say_in_browser(str(refused.value))
+
+    assert "Hint: say on the page of the columns, under “Change”, what becomes of a " in words
+    assert not FOREIGN.search(words)
 
 
 def _looks(looks):

@@ -71,6 +71,14 @@ def test_names_with_commas_and_quotation_marks_are_typed_as_the_command_line_rea
     assert split_list([options[options.index("--columns") + 1]]) == tuple(columns)
 
 
+def test_the_promise_of_a_decision_is_about_people_and_not_about_counts():
+    """A count is of a place: nobody has "values of one person's poor"."""
+    form = form_of_kind("decide")
+    task = form.task(answers_of("decide"), None, names=NAMES, rows=100)
+
+    assert "any two values of one person's record by at most" in form.promise(task, None, epsilon="1")
+
+
 @pytest.mark.parametrize("kind", FORMS)
 def test_the_promise_is_a_sentence_of_a_guarantee(kind, schema):
     form = form_of_kind(kind)

@@ -171,12 +171,12 @@ def _needed(reading: DecideReading, setting: Setting) -> float:
 def _cost(reading: DecideReading) -> str:
     """Return what making up for losses takes now, and at the epsilon that is furthest from this one."""
     other = _furthest(reading, "expected_wrong" if reading.is_rule else "cost_of_privacy")
-    now = reading.value_text(_needed(reading, reading.chosen))
+    settings = [reading.chosen, *([] if other is None else [other])]
+    now, *then = reading.value_texts(*(_needed(reading, setting) for setting in settings))
     at = "" if reading.chosen.epsilon is None else reading.say("helps.parts.at", at=reading.at)
     more = ""
     if other is not None:
-        then = reading.value_text(_needed(reading, other))
-        more = reading.say("helps.parts.other", then=then, other_at=epsilon_words(other.epsilon))
+        more = reading.say("helps.parts.other", then=then[0], other_at=epsilon_words(other.epsilon))
     return reading.say(
         f"helps.parts.cost_{'rule' if reading.is_rule else 'money'}", now=now, at=at, other=more
     )

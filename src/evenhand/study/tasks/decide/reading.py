@@ -207,6 +207,19 @@ class DecideReading(Reading):
         """Return an expected number of decisions, or an amount."""
         return self.few(value) if self.is_rule else self.amounts.text(value)
 
+    def value_texts(self, *values: float) -> list[str]:
+        """Return expected numbers or amounts that stand side by side in a sentence.
+
+        Where one number is counted in many releases, the others say that they are of one release.
+        """
+        texts = [self.value_text(value) for value in values]
+        if not self.is_rule or not any(value > 0 and round(value, 2) < 1 for value in values):
+            return texts
+        pairs = zip(values, texts, strict=True)
+        return [
+            self.say("number.each", count=text) if round(value, 2) >= 1 else text for value, text in pairs
+        ]
+
     def measure_text(self, name: str, setting: Setting) -> str:
         """Return a measure of a setting as a table has it."""
         value = self.beyond(setting) if name == "overspent" else self.mean(name, setting)

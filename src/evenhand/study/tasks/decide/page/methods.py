@@ -204,13 +204,8 @@ def cost_section(reading: DecideReading) -> Section | None:
     values = {setting: reading.mean(measure, setting) for setting in settings}
     labels = {setting: epsilon_words(setting.epsilon) for setting in settings}
     first, last = settings[0], settings[-1]
-    heading = reading.say_kind(
-        "cost.heading",
-        first=reading.value_text(values[first]),
-        first_at=labels[first],
-        last=reading.value_text(values[last]),
-        last_at=labels[last],
-    )
+    texts = dict(zip(("first", "last"), reading.value_texts(values[first], values[last]), strict=True))
+    heading = reading.say_kind("cost.heading", **texts, first_at=labels[first], last_at=labels[last])
     caption = reading.say(
         "cost.caption",
         exactness=_exact_or_drawn(reading, settings),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.release.reading import ReleaseReading
 
+_LEAST_ALPHA = 0.05  # a smaller one would be written as 0.0 people
+
 
 def sizes_section(reading: ReleaseReading) -> Section | None:
     """Return one panel for each mechanism: error and bias of cells against their size."""
@@ -133,6 +135,8 @@ def _alpha_heading(reading: ReleaseReading) -> str:
     most = max(known, key=known.__getitem__)
     if known[most] == 0:
         return say("alpha.heading_none")
+    if known[most] < _LEAST_ALPHA:
+        return say("alpha.heading_least", least=number(_LEAST_ALPHA, 2))
     even = [setting for setting, value in known.items() if value < 1]
     slots = {"name": mechanism_name(most), "alpha": _write_error(reading, known[most])}
     if len(known) > 1 and even and most not in even:

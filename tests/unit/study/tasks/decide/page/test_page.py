@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import pytest
@@ -77,6 +78,23 @@ def test_rights_are_said_in_three_sentences():
     )
     assert "60.0 people lose a right" in pays.evidence
     assert helps.evidence == "Wrong decisions on average: 3.5 at ε = 1, and 3.5 at ε = 0.5."
+
+
+def test_numbers_of_one_release_and_of_many_are_told_apart():
+    """Of "45 in 100 releases, and 10.2" nobody knows that 10.2 are the wrong ones of a single release."""
+
+    def outcome(setting):
+        wrong = 10.2 if setting.epsilon == Fraction(1, 2) else 0.45
+        return always(RIGHTS, expected_wrong=wrong)(setting)
+
+    results = made(rule_task(), outcome)
+
+    assert answers(results)[2].evidence == (
+        "Wrong decisions on average: 45 in 100 releases at ε = 1, and 10.2 in each release at ε = 0.5."
+    )
+    assert heading(page_of(results), "cost") == (
+        "Wrong decisions: 10.2 in each release at ε = 0.5, 45 in 100 releases at ε = 1"
+    )
 
 
 def test_without_groups_the_second_sentence_is_about_one_release():

@@ -218,6 +218,7 @@ def test_the_heading_on_alpha_follows_the_numbers():
             alphas(laplace=0.5, suppression=5.0, noisy_suppression=3.0),
             alphas(laplace=2.0, suppression=5.0, noisy_suppression=3.0),
             study(failures=range(99)),
+            alphas(laplace=0.0, suppression=0.0, noisy_suppression=1e-9),
         )
     ]
 
@@ -226,6 +227,7 @@ def test_the_heading_on_alpha_follows_the_numbers():
     assert heads[1].endswith("1 of 3 mechanisms by less than one")
     assert heads[2].startswith("The bias of cells differs by up to 5.0 people")
     assert heads[3] == "No α is known"
+    assert heads[4] == "No mechanism favours any cell by as much as 0.05 people on average"
 
 
 def test_where_alpha_comes_from_is_said():
