@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.collect import GRR, SS
 from evenhand.collect.joint.split import split_budget
 from evenhand.papers import rules
-from evenhand.papers.arcolezi2023.plans import DATA, SEEDS, SPLITS, plan_for
+from evenhand.papers.arcolezi2023.plans import DATA, EPSILONS, SEEDS, SPLITS, plan_for
 from evenhand.papers.claims import AGREES, CONTRADICTED, NOT_SHOWN, Checked, agree_if, cannot_check
 from evenhand.papers.published import results_of
 from evenhand.papers.rules import MARGIN, Control, check_finding, majority, mean_of, of_each, quoted, values
@@ -301,10 +301,7 @@ def not_back(evidence: Evidence, study: str) -> Checked:
 
 @_by_most_seeds
 def trade_off(evidence: Evidence, study: str) -> Checked:
-    """Check that GRR and SS dominate the other protocols, at the same split and epsilon.
-
-    Few seeds put another protocol first by chance, so that fewer than the paper's are not judged.
-    """
+    """Check that GRR and SS dominate; fewer seeds or epsilons than the paper's do not say who is best."""
     results = evidence.studies[study]
     if (seeds := _seeds(results)) < SEEDS:
         return cannot_check(case="few", seeds=seeds, needed=SEEDS)
@@ -316,6 +313,8 @@ def trade_off(evidence: Evidence, study: str) -> Checked:
     levels = sorted({float(each.epsilon or 0) for each in chosen(results)})
     values = {"number": number, "ahead": ahead, "behind": behind, "told": told, "levels": levels}
     verdict = majority(ahead, behind, number)
+    if verdict != NOT_SHOWN and len(levels) < len(EPSILONS):
+        return cannot_check(case="levels", levels=levels, needed=len(EPSILONS))
     if verdict == NOT_SHOWN:
         shown = (each for each in _MORE if majority(*dominate(results, ("grr", "ss"), each)) != NOT_SHOWN)
         values["repeats"] = next(shown, f"none up to {_MORE[-1]:,}")
