@@ -331,9 +331,8 @@ def _with_edits(column: Column, edit: Mapping[str, Any], *, is_declared: bool) -
     if is_declared or edit.get("public"):
         changes["inferred"] = False
     if column.inferred and not is_declared and edit.get("public") and column.outside == "error":
-        changes["outside"] = (
-            column.nulls
-        )  # a word such as NA is missing only where domains are read from rows
+        # a word such as NA is a missing value only where domains are read from the rows
+        changes["outside"] = column.nulls
     for key, attribute in (("unknown", "outside"), ("missing", "nulls")):
         if edit.get(key):
             changes[attribute] = one_of(key, str(edit[key]), RULES, owner=f"column '{column.name}'")
