@@ -18,6 +18,7 @@ from evenhand.measure.intervals import (
     clopper_pearson,
     mean_of_shares,
     newcombe,
+    share_difference,
     share_ratio,
     wilson,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "newcombe",
     "noise_parts",
     "page",
+    "share_difference",
     "share_ratio",
     "wilson",
 ]

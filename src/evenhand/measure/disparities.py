@@ -20,7 +20,7 @@ import numpy as np
 from evenhand.measure.columns import check_name
 from evenhand.measure.counts import PLACE, Shares
 from evenhand.measure.gaps import difference_range, each_tail, pair_blocks, pair_differences
-from evenhand.measure.intervals import clopper_pearson, newcombe, normal_quantile, score_limits, share_ratio
+from evenhand.measure.intervals import clopper_pearson, difference_limits, exact_limits, ratio_limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -193,10 +193,10 @@ def _size(values: NDArray[np.float64], how: str) -> float:
 
 def _gap_limits(shares: Shares, rates: tuple[str, ...], level: float) -> tuple[float, float]:
     """Return limits of the widest gap: that of a rate is that of its complement too."""
-    z = normal_quantile(each_tail(level, len(shares.trials), len(rates)))
+    tails = each_tail(level, len(shares.trials), len(rates))
     lows, highs = [], []
     for base in (COMPLEMENTS.get(rate, rate) for rate in rates):
-        limits = score_limits(*shares.of(base), z)
+        limits = exact_limits(*shares.of(base), tails)
         for pairs in pair_blocks(len(shares.trials)):
             low, high = difference_range(pair_differences(shares, base, pairs, limits))
             lows.append(float(low.max()))
@@ -205,26 +205,24 @@ def _gap_limits(shares: Shares, rates: tuple[str, ...], level: float) -> tuple[f
 
 
 def _ratio_limits(shares: Shares, rates: tuple[str, ...], level: float) -> tuple[float, float]:
-    strict = 1 - each_tail(level, len(shares.trials), len(rates))
-    blocks = [
-        _pair_ratios(*rate_counts(shares, rate), pairs, strict)
-        for rate in rates
-        for pairs in pair_blocks(len(shares.trials))
-    ]
+    tails = each_tail(level, len(shares.trials), len(rates))
+    blocks = []
+    for rate in rates:
+        values, limits = rate_values(shares, rate), exact_limits(*rate_counts(shares, rate), tails)
+        blocks += [_pair_ratios(values, limits, pairs) for pairs in pair_blocks(len(shares.trials))]
     return min(low for low, _ in blocks), min(high for _, high in blocks)
 
 
-def _pair_ratios(
-    successes: NDArray[np.float64], trials: NDArray[np.float64], pairs: Pairs, level: float
-) -> tuple[float, float]:
+def _pair_ratios(values: NDArray[np.float64], limits: Limits, pairs: Pairs) -> tuple[float, float]:
     """Return limits of the smallest ratio of two groups, whichever of them is the smaller.
 
     Two rates of 0 may be in any ratio, so such a pair excludes nothing.
     """
-    first, second = ((successes[place], trials[place]) for place in pairs)
-    limits = [share_ratio(*first, *second, level), share_ratio(*second, *first, level)]
-    low = np.fmin(*(np.nan_to_num(low, nan=0.0) for low, _ in limits))
-    high = np.fmin(np.fmin(*(high for _, high in limits)), 1.0)
+    low, high = limits
+    first, second = ((values[place], (low[place], high[place])) for place in pairs)
+    ratios = [ratio_limits(*first, *second), ratio_limits(*second, *first)]
+    low = np.fmin(*(np.nan_to_num(low, nan=0.0) for low, _ in ratios))
+    high = np.fmin(np.fmin(*(high for _, high in ratios)), 1.0)
     return float(np.min(low)), float(np.min(high))
 
 
@@ -239,8 +237,9 @@ class Against(NamedTuple):
 
 def compare_with(shares: Shares, rate: str, reference: int, level: float) -> Against:
     """Compare each group with the one at a place; what is undefined is NaN, and so is a ratio to zero."""
-    successes, trials = rate_counts(shares, rate)
-    values = rate_values(shares, rate)
-    pair = (successes, trials, successes[reference], trials[reference], level)
+    values, (low, high) = rate_values(shares, rate), rate_limits(shares, rate, level)
+    beside = values, (low, high), values[reference], (low[reference], high[reference])
     under = values[reference] if values[reference] > 0 else math.nan
-    return Against(values - values[reference], newcombe(*pair), values / under, share_ratio(*pair))
+    return Against(
+        values - values[reference], difference_limits(*beside), values / under, ratio_limits(*beside)
+    )

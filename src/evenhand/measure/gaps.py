@@ -25,11 +25,10 @@ from evenhand._validate import one_of
 from evenhand.measure.counts import PLACE, RATES, GroupRates, Tables, tabulate, why_undefined
 from evenhand.measure.intervals import (
     clopper_pearson,
+    difference_limits,
+    exact_limits,
     mean_of_shares,
-    newcombe,
-    newcombe_limits,
-    normal_quantile,
-    score_limits,
+    share_difference,
     share_ratio,
 )
 
@@ -97,7 +96,7 @@ def range_tail(missed: float, n_groups: int) -> float:
 
     The range is at most :math:`q` with probability :math:`k \int \phi(x) (\Phi(x) - \Phi(x - q))^{k-1} dx`.
 
-    >>> f"{normal_quantile(range_tail(0.05, 10)) * math.sqrt(2):.3f}"  # tables of Tukey's quantile have 4.474
+    >>> f"{-special.ndtri(range_tail(0.05, 10) / 2) * math.sqrt(2):.3f}"  # tables of Tukey have 4.474
     '4.474'
     """
     largest, step = np.linspace(-_FARTHEST, _FARTHEST, _NODES, retstep=True)  # the largest of the variables
@@ -124,11 +123,11 @@ def pair_differences(shares: Shares, rate: str, pairs: Pairs, limits: Limits) ->
     pairs : tuple of arrays
         The members of each pair.
     limits : tuple of arrays
-        The Wilson intervals of this rate, one per group.
+        The exact intervals of this rate, one per group.
     """
     first, second = pairs
     share, (low, high) = shares.rate(rate), limits
-    return newcombe_limits(
+    return difference_limits(
         share[..., first],
         (low[..., first], high[..., first]),
         share[..., second],
@@ -199,7 +198,7 @@ def limits(name: str, tables: Tables, level: float) -> Limits:
     """Return the limits of a measure for each table, NaN where it is undefined."""
     if name in DIFFERENCES:
         rate = DIFFERENCES[name]
-        return newcombe(*tables.privileged_side.of(rate), *tables.other_side.of(rate), level)
+        return share_difference(*tables.privileged_side.of(rate), *tables.other_side.of(rate), level)
     if name == "di":
         return share_ratio(*tables.other_side.of("selection"), *tables.privileged_side.of("selection"), level)
     if name in WORST_PAIR:
@@ -244,18 +243,18 @@ def _worst_limits(name: str, tables: Tables, level: float) -> Limits:
     if tables.n_groups < 2:
         nothing = np.full(tables.cells.shape[:-2], np.nan)
         return nothing, nothing
-    z = normal_quantile(each_tail(level, tables.n_groups, len(WORST_PAIR[name])))
-    scores = [score_limits(*tables.groups.of(rate), z) for rate in WORST_PAIR[name]]
-    blocks = [_block_limits(name, tables, pairs, scores) for pairs in pair_blocks(tables.n_groups)]
+    tails = each_tail(level, tables.n_groups, len(WORST_PAIR[name]))
+    shares = [exact_limits(*tables.groups.of(rate), tails) for rate in WORST_PAIR[name]]
+    blocks = [_block_limits(name, tables, pairs, shares) for pairs in pair_blocks(tables.n_groups)]
     lows, highs = zip(*blocks, strict=True)
     return np.asarray(np.maximum.reduce(lows)), np.asarray(np.maximum.reduce(highs))
 
 
-def _block_limits(name: str, tables: Tables, pairs: Pairs, scores: list[Limits]) -> Limits:
+def _block_limits(name: str, tables: Tables, pairs: Pairs, shares: list[Limits]) -> Limits:
     """Return what the intervals of some pairs exclude and what they allow."""
     ranges = [
-        difference_range(pair_differences(tables.groups, rate, pairs, score))
-        for rate, score in zip(WORST_PAIR[name], scores, strict=True)
+        difference_range(pair_differences(tables.groups, rate, pairs, exact))
+        for rate, exact in zip(WORST_PAIR[name], shares, strict=True)
     ]
     low, high = (_join_rates(name, list(ends)).max(axis=-1) for ends in zip(*ranges, strict=True))
     return np.asarray(low), np.asarray(high)

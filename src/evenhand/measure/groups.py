@@ -55,15 +55,15 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
 _METHODS = {
-    **dict.fromkeys(gaps.DIFFERENCES, "Newcombe hybrid score"),
-    "di": "ratio of shares from Wilson limits (MOVER)",
-    "sp_gap": "simultaneous Newcombe intervals of all pairs, conservative",
-    "eo_gap": "simultaneous Newcombe intervals of all pairs and both rates, conservative",
-    "meo_gap": "simultaneous Newcombe intervals of all pairs and both rates, conservative",
+    **dict.fromkeys(gaps.DIFFERENCES, "difference of shares from exact limits (MOVER)"),
+    "di": "ratio of shares from exact limits (MOVER)",
+    "sp_gap": "simultaneous MOVER intervals of all pairs from exact limits, conservative",
+    "eo_gap": "simultaneous MOVER intervals of all pairs and both rates from exact limits, conservative",
+    "meo_gap": "simultaneous MOVER intervals of all pairs and both rates from exact limits, conservative",
     "acc": "Clopper-Pearson",
     "recall": "Clopper-Pearson",
     "f1": "Clopper-Pearson, transformed",
-    "balanced_accuracy": "mean of shares from Wilson limits (MOVER)",
+    "balanced_accuracy": "mean of shares from exact limits (MOVER)",
 }
 _EXACT = {"acc", "recall", "f1"}
 
@@ -418,7 +418,7 @@ def group_report(
     '0.333'
     >>> low, high = report.interval("spd", 0.95)
     >>> f"{low:.2f} to {high:.2f}"
-    '-0.14 to 0.79'
+    '-0.29 to 0.84'
     >>> report.rates["f"].selection
     0.25
     >>> group_report([0, 0], [1, 0], ["m", "f"], privileged="m").eod.reason

@@ -120,12 +120,16 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95
     >>> f"{low:.4f} {high:.4f}"
     '0.0000 0.3085'
     """
-    tail = (1 - check_level(level, owner="clopper_pearson")) / 2
-    x, n = _counts(successes, trials, "clopper_pearson")
+    tails = 1 - check_level(level, owner="clopper_pearson")
+    return exact_limits(*_counts(successes, trials, "clopper_pearson"), tails)
+
+
+def exact_limits(x: NDArray[Any], n: NDArray[Any], tails: float) -> Limits:
+    """Return the interval of :func:`clopper_pearson` that leaves out `tails`, half of it on each side."""
     inner = np.where((n > 0) & (x > 0), x, np.nan)
-    low = np.where(x <= 0, 0.0, special.betaincinv(inner, n - inner + 1, tail))
+    low = np.where(x <= 0, 0.0, special.betaincinv(inner, n - inner + 1, tails / 2))
     inner = np.where((n > 0) & (x < n), x, np.nan)
-    high = np.where(x >= n, 1.0, special.betaincinv(inner + 1, n - inner, 1 - tail))
+    high = np.where(x >= n, 1.0, special.betainccinv(inner + 1, n - inner, tails / 2))
     return _blank(low, n), _blank(high, n)
 
 
@@ -147,12 +151,8 @@ def wilson(successes: ArrayLike, trials: ArrayLike, level: float = 0.95) -> Limi
     >>> f"{low:.4f} {high:.4f}"
     '0.0000 0.2775'
     """
+    z = normal_quantile(1 - check_level(level, owner="wilson"))
     x, n = _counts(successes, trials, "wilson")
-    return score_limits(x, n, normal_quantile(1 - check_level(level, owner="wilson")))
-
-
-def score_limits(x: NDArray[np.float64], n: NDArray[np.float64], z: float) -> Limits:
-    """Return the interval of :func:`wilson` that reaches `z` standard errors far."""
     n = np.where(n > 0, n, np.nan)
     share = x / n
     middle = share + z * z / (2 * n)
@@ -167,10 +167,9 @@ def newcombe(
 ) -> Limits:
     r"""Return the hybrid score interval of the first share minus the other.
 
-    .. math:: \hat p_1 - \hat p_2 - \sqrt{(\hat p_1 - l_1)^2 + (u_2 - \hat p_2)^2}, \qquad
-              \hat p_1 - \hat p_2 + \sqrt{(u_1 - \hat p_1)^2 + (\hat p_2 - l_2)^2}
-
-    where :math:`(l_i, u_i)` is the :func:`wilson` interval of each share.
+    It is that of :func:`share_difference`, which reports use, with the :func:`wilson` interval of each share.
+    One success in a small group puts its lower limit far above a small rate, so beside a large group it
+    misses a difference of 0 far more often than it says.
 
     References
     ----------
@@ -183,16 +182,45 @@ def newcombe(
     >>> f"{low:.4f} {high:.4f}"
     '0.0524 0.3339'
     """
-    (first, limits), (second, other_limits) = _two_shares(
-        (successes, trials), (other, other_trials), level, "newcombe"
+    check_level(level, owner="newcombe")
+    first, second = _counts(successes, trials, "newcombe"), _counts(other, other_trials, "newcombe", _OTHER)
+    return difference_limits(_share(*first), wilson(*first, level), _share(*second), wilson(*second, level))
+
+
+def share_difference(
+    successes: ArrayLike, trials: ArrayLike, other: ArrayLike, other_trials: ArrayLike, level: float = 0.95
+) -> Limits:
+    r"""Return an interval of the first share minus the other, from both exact intervals.
+
+    .. math:: \hat p_1 - \hat p_2 - \sqrt{(\hat p_1 - l_1)^2 + (u_2 - \hat p_2)^2}, \qquad
+              \hat p_1 - \hat p_2 + \sqrt{(u_1 - \hat p_1)^2 + (\hat p_2 - l_2)^2}
+
+    where :math:`(l_i, u_i)` is the :func:`clopper_pearson` interval of each share. Beside a share that is
+    known almost for certain it is the exact interval of the other, also where successes are rare.
+
+    References
+    ----------
+    .. [1] Zou, Donner (2008). Construction of confidence limits about effect measures: a general
+           approach. Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> low, high = share_difference(56, 70, 48, 80)
+    >>> f"{low:.4f} {high:.4f}"
+    '0.0439 0.3442'
+    >>> low, high = share_difference(1, 30, 110, 20_000)  # one success in a small group is no evidence
+    >>> f"{low:.4f} {high:.4f}"
+    '-0.0047 0.1667'
+    """
+    return difference_limits(
+        *_two_shares((successes, trials), (other, other_trials), level, "share_difference")
     )
-    return newcombe_limits(first, limits, second, other_limits)
 
 
-def newcombe_limits(
+def difference_limits(
     first: NDArray[np.float64], limits: Limits, second: NDArray[np.float64], other_limits: Limits
 ) -> Limits:
-    """Return the interval of :func:`newcombe` from two shares and their Wilson intervals."""
+    """Return the interval of :func:`share_difference` from two shares and their intervals."""
     (low, high), (other_low, other_high) = limits, other_limits
     difference = first - second
     down = (first - low) ** 2 + (other_high - second) ** 2  # all within 0 and 1, so hypot would be but slow
@@ -203,7 +231,7 @@ def newcombe_limits(
 def share_ratio(
     successes: ArrayLike, trials: ArrayLike, other: ArrayLike, other_trials: ArrayLike, level: float = 0.95
 ) -> Limits:
-    r"""Return an interval of the first share divided by the other, from both Wilson intervals.
+    r"""Return an interval of the first share divided by the other, from both exact intervals.
 
     .. math:: L = \frac{l_1 (2 \hat p_1 - l_1)}{\hat p_1 \hat p_2 +
                   \sqrt{(\hat p_1 \hat p_2)^2 - l_1 (2 \hat p_1 - l_1)\, u_2 (2 \hat p_2 - u_2)}}, \qquad
@@ -211,7 +239,8 @@ def share_ratio(
                   \sqrt{(\hat p_1 \hat p_2)^2 - u_1 (2 \hat p_1 - u_1)\, l_2 (2 \hat p_2 - l_2)}}
                   {l_2 (2 \hat p_2 - l_2)}
 
-    If the other share is 0 the ratio is undefined and so are its limits.
+    where :math:`(l_i, u_i)` is the :func:`clopper_pearson` interval of each share. If the other share is 0
+    the ratio is undefined and so are its limits.
 
     Notes
     -----
@@ -229,11 +258,16 @@ def share_ratio(
     --------
     >>> low, high = share_ratio(30, 100, 60, 100)
     >>> f"{low:.3f} {high:.3f}"
-    '0.355 0.696'
+    '0.344 0.706'
     """
-    (first, (low, high)), (second, (other_low, other_high)) = _two_shares(
-        (successes, trials), (other, other_trials), level, "share_ratio"
-    )
+    return ratio_limits(*_two_shares((successes, trials), (other, other_trials), level, "share_ratio"))
+
+
+def ratio_limits(
+    first: NDArray[np.float64], limits: Limits, second: NDArray[np.float64], other_limits: Limits
+) -> Limits:
+    """Return the interval of :func:`share_ratio` from two shares and their intervals."""
+    (low, high), (other_low, other_high) = limits, other_limits
     second = np.where(second > 0, second, np.nan)
     product = first * second
     beneath, above = low * (2 * first - low), high * (2 * first - high)
@@ -250,7 +284,7 @@ def share_ratio(
 def mean_of_shares(
     successes: ArrayLike, trials: ArrayLike, other: ArrayLike, other_trials: ArrayLike, level: float = 0.95
 ) -> Limits:
-    r"""Return an interval of the mean of two independent shares, from both Wilson intervals.
+    r"""Return an interval of the mean of two independent shares, from both exact intervals.
 
     .. math:: \tfrac12 \Big(\hat p_1 + \hat p_2 - \sqrt{(\hat p_1 - l_1)^2 + (\hat p_2 - l_2)^2}\Big), \qquad
               \tfrac12 \Big(\hat p_1 + \hat p_2 + \sqrt{(u_1 - \hat p_1)^2 + (u_2 - \hat p_2)^2}\Big)
@@ -264,9 +298,9 @@ def mean_of_shares(
     --------
     >>> low, high = mean_of_shares(8, 10, 80, 100)
     >>> f"{low:.3f} {high:.3f}"
-    '0.639 0.879'
+    '0.616 0.895'
     """
-    (first, (low, high)), (second, (other_low, other_high)) = _two_shares(
+    first, (low, high), second, (other_low, other_high) = _two_shares(
         (successes, trials), (other, other_trials), level, "mean_of_shares"
     )
     total = first + second
@@ -299,14 +333,15 @@ def _counts(
 
 def _two_shares(
     counts: tuple[ArrayLike, ArrayLike], others: tuple[ArrayLike, ArrayLike], level: float, owner: str
-) -> tuple[tuple[NDArray[np.float64], Limits], ...]:
-    """Return both shares, each with its Wilson limits."""
-    z = normal_quantile(1 - check_level(level, owner=owner))
+) -> tuple[NDArray[np.float64], Limits, NDArray[np.float64], Limits]:
+    """Return both shares, each with its exact limits."""
+    tails = 1 - check_level(level, owner=owner)
     first, second = _counts(*counts, owner), _counts(*others, owner, _OTHER)
-    return tuple(
-        (np.asarray(np.clip(x / np.where(n > 0, n, np.nan), 0, 1)), score_limits(x, n, z))
-        for x, n in (first, second)
-    )
+    return _share(*first), exact_limits(*first, tails), _share(*second), exact_limits(*second, tails)
+
+
+def _share(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.clip(x / np.where(n > 0, n, np.nan), 0, 1))
 
 
 def _blank(limits: NDArray[Any], trials: NDArray[np.float64]) -> NDArray[np.float64]:

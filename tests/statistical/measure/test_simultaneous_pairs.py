@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import each_tail, pair_blocks, pair_differences
-from evenhand.measure.intervals import normal_quantile, score_limits
+from evenhand.measure.intervals import exact_limits
 from statistical._exact import ALPHA
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "audit-your-own-model.md"
@@ -38,7 +38,7 @@ def _limits(sizes, selected, tail):
     (pairs,) = pair_blocks(len(sizes))
     shares = _tables(sizes, selected).groups
     return pairs, pair_differences(
-        shares, "selection", pairs, score_limits(*shares.of("selection"), normal_quantile(tail))
+        shares, "selection", pairs, exact_limits(*shares.of("selection"), tail)
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from evenhand.errors import UnknownNameError
-from evenhand.measure import count_table, group_report, newcombe, share_ratio
+from evenhand.measure import count_table, group_report, share_difference, share_ratio
 from evenhand.measure.counts import Tables
 from evenhand.measure.disparities import (
     COMPARED_RATES,
@@ -57,7 +57,7 @@ def test_two_groups_have_the_plain_intervals_of_a_difference_and_a_ratio():
     shares = shares_of(truth, predicted, group)
     (x, y), (n, m) = rate_counts(shares, "selection")
     sign = 1 if x / n > y / m else -1
-    low, high = sorted(sign * limit for limit in newcombe(x, n, y, m))
+    low, high = sorted(sign * limit for limit in share_difference(x, n, y, m))
     smaller, larger = sorted([(x / n, x, n), (y / m, y, m)])
 
     gap, ratio = compare(shares, "selection_gap"), compare(shares, "selection_ratio")

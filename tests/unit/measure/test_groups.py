@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.measure import MEASURES, RATES, CountTable, GroupReport, clopper_pearson, group_report, newcombe
+from evenhand.measure import MEASURES, RATES, CountTable, GroupReport, clopper_pearson, group_report, share_difference
 
 # Group "m": 6 true positives, 2 false negatives, 3 false positives, 9 true negatives.
 # Group "f": 3 true positives, 3 false negatives, 1 false positive, 13 true negatives.
@@ -237,7 +237,7 @@ def test_rows_without_weight_are_nobody():
 
 def test_intervals_are_those_of_the_named_methods(report):
     assert tuple(report.interval("spd", 0.9)) == pytest.approx(
-        [float(each) for each in newcombe(9, 20, 4, 20, 0.9)]
+        [float(each) for each in share_difference(9, 20, 4, 20, 0.9)]
     )
     assert tuple(report.interval("acc")) == pytest.approx([float(each) for each in clopper_pearson(31, 40)])
     assert tuple(report.rate_interval("tpr", "m", 0.8)) == pytest.approx(

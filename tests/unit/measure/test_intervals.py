@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure import Interval, clopper_pearson, mean_of_shares, newcombe, share_ratio, wilson
+from evenhand.measure import Interval, clopper_pearson, mean_of_shares, newcombe, share_difference, share_ratio, wilson
 
-TWO_SHARES = [newcombe, share_ratio, mean_of_shares]
+TWO_SHARES = [newcombe, share_difference, share_ratio, mean_of_shares]
 
 
 @pytest.mark.parametrize("method", ["exact", "wilson"])
@@ -52,9 +52,10 @@ def test_differences_have_the_published_intervals(shares, expected):
     assert (round(float(low), 4), round(float(high), 4)) == expected
 
 
-def test_swapping_the_shares_mirrors_the_difference():
-    low, high = newcombe(3, 11, 8, 17)
-    mirrored_low, mirrored_high = newcombe(8, 17, 3, 11)
+@pytest.mark.parametrize("function", [newcombe, share_difference])
+def test_swapping_the_shares_mirrors_the_difference(function):
+    low, high = function(3, 11, 8, 17)
+    mirrored_low, mirrored_high = function(8, 17, 3, 11)
 
     assert (-mirrored_high, -mirrored_low) == pytest.approx((low, high))
 
@@ -71,7 +72,7 @@ def test_the_ratio_limits_solve_the_equation_they_come_from():
     """R is a limit if the interval of p1 - R p2, by the same recovery of variances, just reaches 0."""
     first, second, n1, n2 = 0.3, 0.6, 100, 50
     low, high = share_ratio(30, n1, 30, n2)
-    (l1, u1), (l2, u2) = wilson(30, n1), wilson(30, n2)
+    (l1, u1), (l2, u2) = clopper_pearson(30, n1), clopper_pearson(30, n2)
 
     assert first - low * second == pytest.approx(math.hypot(first - l1, low * (u2 - second)))
     assert high * second - first == pytest.approx(math.hypot(u1 - first, high * (second - l2)))

@@ -19,6 +19,7 @@ from evenhand.measure import (
     l1_bias,
     mean_of_shares,
     newcombe,
+    share_difference,
     share_ratio,
     wilson,
 )
@@ -98,6 +99,7 @@ def test_a_level_without_a_quantile_is_refused(level):
         lambda: wilson(1, 2, level),
         lambda: clopper_pearson(1, 2, level),
         lambda: newcombe(1, 2, 1, 2, level),
+        lambda: share_difference(1, 2, 1, 2, level),
         lambda: REPORT.interval("spd", level),
         lambda: REPORT.rate_interval("tpr", 0, level),
     ):
@@ -109,8 +111,8 @@ def test_the_highest_level_has_an_interval_with_many_groups():
     """The error left over is shared by thousands of pairs, and one minus that share rounds to 1."""
     y, group = np.tile([0, 1], 4000), np.repeat(np.arange(200), 40)
     low, high = group_report(y, y, group).interval("sp_gap", 1 - 1e-12)
-    z = norm.isf((1 - (1 - 1e-12)) / (200 * 199 / 2) / 2)
-    reach = z * math.sqrt(0.25 / 40 + z**2 / (4 * 40**2)) / (1 + z**2 / 40)  # of Wilson's interval, at 1/2
+    tail = (1 - (1 - 1e-12)) / (200 * 199 / 2) / 2
+    reach = beta.isf(tail, 21, 20) - 0.5  # of the exact interval, at 1/2
 
     assert (low, high) == (0, pytest.approx(math.sqrt(2) * reach, rel=1e-9))
 
@@ -132,7 +134,7 @@ def test_the_highest_level_has_an_interval_with_many_groups():
         ((0, "10"), "trials"),
     ],
 )
-@pytest.mark.parametrize("function", [clopper_pearson, wilson, newcombe, share_ratio, mean_of_shares])
+@pytest.mark.parametrize("function", [clopper_pearson, wilson, newcombe, share_difference, share_ratio, mean_of_shares])
 def test_counts_outside_their_trials_are_refused(function, counts, parameter):
     """11 of 10 has no share; an interval of it, or a NaN without a reason, hides a mistake."""
     if function in (clopper_pearson, wilson):

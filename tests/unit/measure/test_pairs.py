@@ -15,7 +15,7 @@ from evenhand.measure.gaps import (
     value,
     worst_members,
 )
-from evenhand.measure.intervals import newcombe, wilson
+from evenhand.measure.intervals import clopper_pearson, share_difference
 
 
 @pytest.mark.parametrize("n_groups", [0, 1, 2, 5, 256, 257, 300])
@@ -31,10 +31,10 @@ def test_the_error_is_shared_by_all_comparisons():
     """Each pair alone at 95 % would miss a true zero far too often with many groups."""
     cells = np.array([[10, 5, 0, 0], [20, 2, 0, 0], [7, 7, 0, 0]])
     tables, (pairs,) = Tables(cells), pair_blocks(3)
-    scores = wilson(*tables.groups.of("selection"), 1 - each_tail(0.95, 3, 2))
-    low, high = pair_differences(tables.groups, "selection", pairs, scores)
+    exact = clopper_pearson(*tables.groups.of("selection"), 1 - each_tail(0.95, 3, 2))
+    low, high = pair_differences(tables.groups, "selection", pairs, exact)
     tukey = studentized_range.ppf(1 - 0.05 / 2, 3, math.inf) / math.sqrt(2)
-    expected = newcombe(5, 15, 2, 22, 1 - 2 * norm.sf(tukey))
+    expected = share_difference(5, 15, 2, 22, 1 - 2 * norm.sf(tukey))
 
     assert (low[0], high[0]) == pytest.approx(expected)
     assert low.shape == (3,)

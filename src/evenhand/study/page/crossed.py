@@ -1,6 +1,6 @@
 """The map of crossed groups: the worst-off first, how little is known of small ones, and what margins hide.
 
-How sure a rate is follows here from how many people it rests on, by Wilson's interval: repeats test the same
+How sure a rate is follows here from how many people it rests on, by the exact interval: repeats test the same
 people again and again, so that an interval over repeats says little of a small group.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.measure.counts import Tables
 from evenhand.measure.disparities import compare_groups
-from evenhand.measure.intervals import wilson
+from evenhand.measure.intervals import clopper_pearson
 from evenhand.report.charts import groups_chart
 from evenhand.report.marks import Axis, Estimate, GroupRow
 from evenhand.report.page import Note, Section
@@ -100,7 +100,7 @@ def _rated(
     gap = compare_groups(
         Tables(cells, labelled=False).groups, "selection_gap", fewest=FEWEST_PEOPLE, level=LEVEL
     )
-    lows, highs = wilson(selected, np.maximum(people, 1e-9), LEVEL)
+    lows, highs = clopper_pearson(selected, np.maximum(people, 1e-9), LEVEL)
     pair = {gap.lowest, gap.highest} if gap_first else set()
     rows = [
         GroupRow(

@@ -23,7 +23,7 @@ from evenhand.measure.disparities import (
     rate_limits,
     rate_values,
 )
-from evenhand.measure.intervals import check_level, mean_of_shares, newcombe
+from evenhand.measure.intervals import check_level, mean_of_shares, share_difference
 from evenhand.measure.ranking import Ranking, rank_scores
 from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.page.comparing import ALMOST_ALL, FEWEST_PEOPLE
@@ -150,7 +150,7 @@ class PredictionAudit:
         )
         if not (positives and negatives):
             return ""
-        low, high = newcombe(found, positives, alarms, negatives, self.level)
+        low, high = share_difference(found, positives, alarms, negatives, self.level)
         return "no_better" if low <= 0 <= high else ""
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.counts import Tables
 from evenhand.measure.gaps import limits as gap_limits
-from evenhand.measure.intervals import check_level, newcombe, wilson
+from evenhand.measure.intervals import check_level, clopper_pearson, share_difference
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.report.words import interval_of, number
 from evenhand.schema.text import visible
@@ -228,7 +228,7 @@ def _mean(run: NDArray[np.float64]) -> NDArray[np.float64]:
 def _build_profile(facts: Facts, positives: NDArray[np.float64], *, level: float, **known: Any) -> Profile:
     """Return the profile with all that follows from how many people of each group have a positive label."""
     people = np.array(facts.sizes, dtype=np.float64)
-    lows, highs = wilson(positives, people, level)
+    lows, highs = clopper_pearson(positives, people, level)
     shares = positives / people
     groups = tuple(
         GroupProfile(
@@ -239,7 +239,7 @@ def _build_profile(facts: Facts, positives: NDArray[np.float64], *, level: float
         )
         for place, name in enumerate(facts.groups)
     )
-    everybody = wilson(positives.sum(), people.sum(), level)
+    everybody = clopper_pearson(positives.sum(), people.sum(), level)
     overall = Bounded(float(positives.sum() / people.sum()), float(everybody[0]), float(everybody[1]))
     gap, order_is_clear = _gap(people, positives, level=level)
     return Profile(
@@ -266,7 +266,7 @@ def _gap(
     low, high = gap_limits("sp_gap", Tables(cells), level)
     first, last = int(shares.argmax()), int(shares.argmin())
     pairs = len(people) * (len(people) - 1) / 2
-    ahead, _ = newcombe(
+    ahead, _ = share_difference(
         positives[first], people[first], positives[last], people[last], 1 - (1 - level) / pairs
     )
     return Bounded(float(np.ptp(shares)), float(low), float(high)), bool(ahead > 0)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, chi2_contingency, norm, studentized_range
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure import newcombe, wilson
+from evenhand.measure import clopper_pearson, share_difference
 from evenhand.study.profile.dependence import Bounded, dependence
 from evenhand.study.profile.profiling import Profile, profile, profile_of_results
 from evenhand.study.run.prepare import prepare
@@ -47,9 +47,9 @@ def test_intervals_are_those_of_shares_and_of_all_pairs(rows):
     found = profile(rows, level=0.9)
     counts = [(int(rows.target[rows.group == place].sum()), n) for place, n in enumerate(rows.facts.sizes)]
     each = 1 - 2 * norm.sf(studentized_range.ppf(0.9, 3, np.inf) / math.sqrt(2))
-    pairs = [newcombe(*counts[one], *counts[two], each) for one, two in ((1, 0), (2, 0), (2, 1))]
+    pairs = [share_difference(*counts[one], *counts[two], each) for one, two in ((1, 0), (2, 0), (2, 1))]
 
-    assert (found.groups[0].positive.low, found.groups[0].positive.high) == wilson(*counts[0], 0.9)
+    assert (found.groups[0].positive.low, found.groups[0].positive.high) == clopper_pearson(*counts[0], 0.9)
     assert found.gap.low == pytest.approx(max(low for low, _ in pairs))
     assert found.gap.high == pytest.approx(max(max(abs(low), abs(high)) for low, high in pairs))
     assert found.order_is_clear
