@@ -37,9 +37,7 @@ def _tables(sizes, selected):
 def _limits(sizes, selected, tail):
     (pairs,) = pair_blocks(len(sizes))
     shares = _tables(sizes, selected).groups
-    return pairs, pair_differences(
-        shares, "selection", pairs, exact_limits(*shares.of("selection"), tail)
-    )
+    return pairs, pair_differences(shares, "selection", pairs, exact_limits(*shares.of("selection"), tail))
 
 
 def covered(number, rates, tail):

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.measure import MEASURES, RATES, CountTable, GroupReport, clopper_pearson, group_report, share_difference
+from evenhand.measure import (
+    MEASURES,
+    RATES,
+    CountTable,
+    GroupReport,
+    clopper_pearson,
+    group_report,
+    share_difference,
+)
 
 # Group "m": 6 true positives, 2 false negatives, 3 false positives, 9 true negatives.
 # Group "f": 3 true positives, 3 false negatives, 1 false positive, 13 true negatives.

@@ -5,7 +5,15 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure import Interval, clopper_pearson, mean_of_shares, newcombe, share_difference, share_ratio, wilson
+from evenhand.measure import (
+    Interval,
+    clopper_pearson,
+    mean_of_shares,
+    newcombe,
+    share_difference,
+    share_ratio,
+    wilson,
+)
 
 TWO_SHARES = [newcombe, share_difference, share_ratio, mean_of_shares]
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import beta
 
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.measure import (
@@ -134,7 +134,9 @@ def test_the_highest_level_has_an_interval_with_many_groups():
         ((0, "10"), "trials"),
     ],
 )
-@pytest.mark.parametrize("function", [clopper_pearson, wilson, newcombe, share_difference, share_ratio, mean_of_shares])
+@pytest.mark.parametrize(
+    "function", [clopper_pearson, wilson, newcombe, share_difference, share_ratio, mean_of_shares]
+)
 def test_counts_outside_their_trials_are_refused(function, counts, parameter):
     """11 of 10 has no share; an interval of it, or a NaN without a reason, hides a mistake."""
     if function in (clopper_pearson, wilson):

@@ -26,7 +26,7 @@ def test_a_report_prints_as_two_aligned_tables():
         "rate",
     ]
     assert lines[2].split() == ["f", "4", "0.250", "0.500", "0.000", "0.750", "1.000", "0.500"]
-    assert "spd                 0.500  -0.135 to 0.789             0" in lines
+    assert "spd                 0.500  -0.286 to 0.845             0" in lines
     assert lines[-1].startswith("  auc: No scores were given")
     assert max(len(line) for line in lines) <= 100
 

@@ -15,7 +15,7 @@ EVERYBODY = {"men": (90, 0, 10, 0), "women": (60, 0, 40, 0)}
 ALMOST_NOBODY = {"men": (3, 27, 1, 969), "women": (2, 28, 1, 969)}
 CHANCE = {"men": (60, 40, 59, 41), "women": (30, 70, 31, 69)}
 ALARMS = {"men": (18, 2, 80, 900), "women": (16, 4, 200, 780)}
-BORDER = {"men": (60, 40, 40, 60), "women": (50, 50, 30, 70)}
+BORDER = {"men": (60, 40, 40, 60), "women": (49, 51, 30, 70)}
 
 
 def with_third(count):

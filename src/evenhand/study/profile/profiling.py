@@ -171,8 +171,8 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
 
     Notes
     -----
-    Intervals are Wilson's for shares, Newcombe's for differences, corrected for the number of pairs of
-    groups, and those of :mod:`evenhand.study.profile.dependence` for Cramer's V.
+    Intervals of shares are exact, those of differences are made of these and corrected for the number of
+    pairs of groups, and those of :mod:`evenhand.study.profile.dependence` for Cramer's V.
     """
     level = check_level(level, owner="profile")
     facts, codes = prepared.facts, prepared.codes
