@@ -57,6 +57,7 @@ class Reports:
     <2 reports of GRR(k=5, epsilon=1), simulated>
     """
 
+    __evenhand_reports__ = True  # whoever asks for true values refuses these
     __slots__ = ("_protocol", "_simulated", "_values")
 
     def __init__(self, values: npt.NDArray[Any], *, protocol: ExactLaw, simulated: bool) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from evenhand._validate import refuse
+from evenhand._validate import refuse, require_true_values
 from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
@@ -53,6 +53,7 @@ def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.
         Whether the names and the number of columns are noted (when fitting) or compared.
     """
     owner = f"{type(model).__name__}.{place}"
+    require_true_values(X, name="X", owner=owner)
     framed = isinstance(X, pa.RecordBatch) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect")
     if framed:
         frame: Frame = eager_frame(X, owner=owner, parameter="X")
