@@ -1,4 +1,4 @@
-"""How often training is suspected: of trees that memorised reports, and of outcomes that nothing memorised."""
+"""How often training is suspected: trees that memorised reports, and outcomes that nothing memorised."""
 
 import warnings
 

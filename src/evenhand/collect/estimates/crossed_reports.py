@@ -60,6 +60,10 @@ def read_joint_reports(reports: Any) -> JointReports | None:
             if not isinstance(part, Reports):
                 must_be = "a mapping of columns to reports, each of its own protocol"
                 raise InvalidParameterError("reports", owner=_OWNER, must_be=must_be, got=kind_of(part))
+            if isinstance(part.protocol, DecodedGRR) and len(reports) > 1:
+                must_be, got = "reports that were drawn apart", "the parts of one report of all columns"
+                hint = "give the joint reports as they are, not column by column."
+                raise InvalidParameterError("reports", owner=_OWNER, must_be=must_be, got=got, hint=hint)
         strategy = Independent({column: part.protocol for column, part in reports.items()})
         joint = JointReports(list(reports.values()), strategy=strategy)
     else:

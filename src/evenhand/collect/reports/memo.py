@@ -96,7 +96,7 @@ class Memo:
         self._people = Numbering()
         self._pairs = Numbering()
         self._values = draw_reports(protocol, np.empty(0, dtype=np.int64), SecureSource()).values
-        self._simulated = np.empty(0, dtype=np.bool_)
+        self._simulated, self._streams = np.empty(0, dtype=np.bool_), frozenset[Any]()
         self._batches = 0
         self._ledger, self._charged = ledger, dict[Path, int]()
         self._lock = Lock()
@@ -143,8 +143,9 @@ class Memo:
             self._charge(unseen, source)
             drawn = draw_reports(self.protocol, unseen.to_numpy() % self.protocol.k, source)
             self._keep(newcomers, unseen, drawn)
-        return Reports(
-            self._values[places], protocol=self.protocol, simulated=bool(self._simulated[places].any())
+        simulated = bool(self._simulated[places].any())
+        return Reports._drawn(  # noqa: SLF001 - of this package; what is taken by places is a copy
+            self._values[places], self.protocol, simulated=simulated, streams=self._streams
         )
 
     def _charge(self, unseen: pa.Array, source: Source) -> None:
@@ -163,6 +164,7 @@ class Memo:
         self._pairs.add(unseen)
         self._values = np.concatenate((self._values, drawn.values))
         self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
+        self._streams |= drawn.streams
         self._batches += 1
 
     @property
