@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 FEATURES_PUBLIC = "scaling constants and vocabularies of the features are public, not learnt from the rows"
 """What is assumed of features unless something else is said."""
 
+ROWS_PUBLIC = "the number of rows that train the model is public"
+"""What is assumed of their number unless one is declared."""
+
 LARGEST_FEATURE = 1e150
 """Features beyond it, on either side, count as it: the length of a row is then a number."""
 
@@ -165,7 +168,7 @@ def assumptions_about(
         sentences = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
         if not all(isinstance(sentence, str) and sentence for sentence in sentences):
             refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
-    counted = ("the number of rows that train the model is public",) if rows is None else ()
+    counted = (ROWS_PUBLIC,) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
     return (*sentences, *counted, *listed, "no setting was chosen by looking at the private rows")
 
