@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notebook import figures_html
-from evenhand._validate import kind_of, require_true_values
+from evenhand._validate import kind_of, refuse, require_true_values
 from evenhand.collect.estimates import aggregate_files
 from evenhand.collect.estimates.crossed_reports import (
     check_group_names,
@@ -200,8 +200,10 @@ class Aggregate:
     @staticmethod
     def merged(aggregates: Iterable[Aggregate]) -> Aggregate:
         """Return the sum of several, at least one."""
-        first, *others = aggregates
-        return first.merge(*others)
+        listed = tuple(aggregates)
+        if not listed:
+            refuse("aggregates", "Aggregate.merged", "one sum or more", "none")
+        return listed[0].merge(*listed[1:])
 
     def _add(self, other: Any) -> Aggregate:
         if not isinstance(other, Aggregate):
@@ -243,6 +245,8 @@ class Aggregate:
         own, others = (each.schema and each.schema.fingerprint for each in (self, other))
         if own != others:
             return "of the same schema, in which a code stands for the same value", "a sum of another", ""
+        if self.people + other.people >= aggregate_files.MOST_REPORTS:
+            return "of so few people that there are fewer than 2**53 in all", "a sum of too many", ""
         if self.parts & other.parts:
             hint = "merge each part once; other reports of the same name need another (part=...)."
             return "of other people: each part is merged once", "a sum with a part in common", hint
