@@ -27,6 +27,23 @@ def kind_of(value: object) -> str:
     return f"a value of type {type(value).__name__}"
 
 
+def require_true_values(values: object, *, name: str, owner: str) -> None:
+    """Refuse randomised reports in the place of true values.
+
+    A class says that it holds reports by a true ``__evenhand_reports__``. Plain arrays and columns that were
+    made from reports say nothing, and pass.
+    """
+    if getattr(type(values), "__evenhand_reports__", False):
+        raise InvalidParameterError(
+            name,
+            owner=owner,
+            must_be="true values",
+            got="randomised reports, of which nobody knows which are true,",
+            hint="evenhand.collect.group_rates takes reports of the group, with an outcome in the clear; "
+            "estimate of a protocol gives shares; 'values' of the reports is the bare array.",
+        )
+
+
 def boolean(name: str, value: object, *, owner: str) -> bool:
     """Return `value` if it is True or False, else refuse it: the text ``"no"`` would count as True."""
     if not isinstance(value, bool):

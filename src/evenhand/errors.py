@@ -348,7 +348,7 @@ class DomainInferredWarning(EvenhandWarning):
 
 
 class IndependenceWarning(EvenhandWarning):
-    """An outcome was made from the reports it is set against, so rates computed from both are wrong."""
+    """An outcome was made from the reports it is set against, or may have been: rates of both are wrong."""
 
 
 class PrivacyWarning(EvenhandWarning):

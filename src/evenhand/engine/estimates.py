@@ -12,7 +12,8 @@ from evenhand._validate import one_of
 from evenhand.collect.estimates.aggregate import Aggregate
 from evenhand.collect.estimates.aggregate_files import holds_aggregate
 from evenhand.collect.estimates.frequencies import Frequencies
-from evenhand.collect.estimates.group_rates import GroupRates, warn_of_impossible_groups
+from evenhand.collect.estimates.group_rates import GroupRates
+from evenhand.collect.estimates.outcome_counts import warn_of_impossible_groups
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.channel import SINGULAR, Channel, MatrixChannel
 from evenhand.engine.counting import Asked, ReportFile

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from evenhand._lazy import lazy
-from evenhand._validate import kind_of, refuse
+from evenhand._validate import kind_of, refuse, require_true_values
 from evenhand.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def read_column(values: Any, *, name: str, owner: str) -> NDArray[Any]:
     >>> read_column([1, 0, 1], name="group", owner="example")
     array([1, 0, 1])
     """
+    require_true_values(values, name=name, owner=owner)
     array = _as_array(values, name, owner)
     if array.ndim != 1:
         refuse(name, owner, "a column with one dimension", f"an array with {array.ndim} dimensions")
@@ -289,6 +290,7 @@ def read_array(values: Any, *, name: str, owner: str, must_be: str, hint: str = 
     (2, 2)
     """
     got = "something else: text, objects or lists of unequal length"
+    require_true_values(values, name=name, owner=owner)
     if has_masked(values):
         refuse(name, owner, must_be, "an array with masked entries", hint=hint)
     try:

@@ -110,3 +110,9 @@ def promise_to_people(
     unit = Unit.ONE_PERSON if guarantee.unit is Unit.REPLACE_ONE else guarantee.unit
     stated = {"unit": str(unit), "assumptions": list(dict.fromkeys((assumed_rows(person, most), *kept)))}
     return Guarantee.from_dict(guarantee.to_dict() | stated)
+
+
+def assume_first(guarantee: Guarantee, assumption: str, *, instead_of: str = "") -> Guarantee:
+    """Return a guarantee with one more assumption, before all others."""
+    others = [text for text in guarantee.assumptions if text not in {assumption, instead_of}]
+    return Guarantee.from_dict(guarantee.to_dict() | {"assumptions": [assumption, *others]})

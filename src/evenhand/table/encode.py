@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenhand._notebook import figures_html
-from evenhand._validate import kind_of, refuse
+from evenhand._validate import kind_of, refuse, require_true_values
 from evenhand.errors import ColumnNotFoundError, OutsideDomainError
 from evenhand.schema import Schema
 from evenhand.table.column_codes import ColumnCodes, count_rows, pieces
@@ -270,6 +270,7 @@ def _rule_error(column: Column, misfits: Misfits) -> OutsideDomainError:
 
 
 def _checked_codes(codes: Any, column: Column) -> NDArray[np.unsignedinteger]:
+    require_true_values(codes, name="codes", owner="Table")
     given = np.asarray(codes)
     whole = given.ndim == 1 and given.dtype.kind in "iu"
     if not whole or (len(given) and not 0 <= int(given.min()) <= int(given.max()) < column.size):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from evenhand._lazy import lazy
-from evenhand._validate import kind_of, one_of
+from evenhand._validate import kind_of, one_of, require_true_values
 from evenhand.errors import InvalidParameterError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def eager_frame(frame: Any, *, owner: str, parameter: str) -> nw.DataFrame[Any]:
 
     Collecting a lazy frame may take long or more memory than there is, so that is left to the caller.
     """
+    require_true_values(frame, name=parameter, owner=owner)
     must_be, got = "a pandas, Polars or Arrow frame", kind_of(frame)
     hint = "collect a lazy frame first, with .collect()." if hasattr(frame, "collect") else ""
     if isinstance(frame, pa.RecordBatch):

@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._notebook import figures_html
-from evenhand._validate import kind_of
+from evenhand._validate import kind_of, refuse, require_true_values
 from evenhand.collect.estimates import aggregate_files
 from evenhand.collect.estimates.crossed_reports import (
+    check_group_names,
     combine_labels,
     count_columns,
     count_no_reports,
     read_crossed_columns,
 )
-from evenhand.collect.estimates.group_rates import GroupRates, check_group_names, warn_of_impossible_groups
-from evenhand.collect.estimates.outcome_counts import ColumnCounts, CountedBy, CrossedCounts, count_outcomes
+from evenhand.collect.estimates.group_rates import GroupRates
+from evenhand.collect.estimates.outcome_counts import (
+    ColumnCounts,
+    CountedBy,
+    CrossedCounts,
+    count_outcomes,
+    warn_of_impossible_groups,
+)
 from evenhand.collect.joint.combined import Combined, CombinedOptimal, ProductStrategy
 from evenhand.collect.joint.independent import Independent
 from evenhand.collect.joint.strategy import JointReports, Strategy
@@ -193,8 +200,10 @@ class Aggregate:
     @staticmethod
     def merged(aggregates: Iterable[Aggregate]) -> Aggregate:
         """Return the sum of several, at least one."""
-        first, *others = aggregates
-        return first.merge(*others)
+        listed = tuple(aggregates)
+        if not listed:
+            refuse("aggregates", "Aggregate.merged", "one sum or more", "none")
+        return listed[0].merge(*listed[1:])
 
     def _add(self, other: Any) -> Aggregate:
         if not isinstance(other, Aggregate):
@@ -236,6 +245,8 @@ class Aggregate:
         own, others = (each.schema and each.schema.fingerprint for each in (self, other))
         if own != others:
             return "of the same schema, in which a code stands for the same value", "a sum of another", ""
+        if self.people + other.people >= aggregate_files.MOST_REPORTS:
+            return "of so few people that there are fewer than 2**53 in all", "a sum of too many", ""
         if self.parts & other.parts:
             hint = "merge each part once; other reports of the same name need another (part=...)."
             return "of other people: each part is merged once", "a sum with a part in common", hint
@@ -400,6 +411,7 @@ def _reported(schema: Schema | None, sums: Mapping[str, Any]) -> Schema | None:
 
 
 def _read_outcome(outcome: Any, n: int) -> npt.NDArray[np.uint8]:
+    require_true_values(outcome, name="outcome", owner="Aggregate.of")
     array = np.asarray(outcome)
     if array.ndim != 1 or len(array) != n or not np.isin(array, (0, 1)).all():
         must_be = "0 or 1 for each person"

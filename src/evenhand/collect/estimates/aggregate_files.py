@@ -51,14 +51,17 @@ _READ = (f"{FORMAT_NAME} 1", FORMAT)  # the first counts no combinations by outc
 ENDINGS = (".json", ".parquet", ".pq")
 """How names of files of sums end."""
 
+MOST_REPORTS = 1 << 53
+"""From so many reports on they are refused: floats would round their number."""
+
 _LIMITS = Limits(bytes=400_000_000)
 _MOST_PARTS = 1_000_000
-_MOST_REPORTS = 1 << 53
 _KEY = b"aggregate"
 _FIELDS = {
     "format", "evenhand", "rng", "maker", "schema", "inferred", "people", "parts", "outcome", "tables",
 }  # fmt: skip
 _CROSSED = "crossed outcome"
+_BY_OUTCOME = ("outcome", _CROSSED)
 _RNG = {False: "secure", True: "seeded"}
 
 
@@ -219,9 +222,12 @@ def _read_fields(fields: dict[str, Any], name: str) -> dict[str, Any]:
     schema = None if fields["schema"] is None else Schema.from_toml(fields["schema"])
     if not _is_count(people) or not 0 < len(parts) <= _MOST_PARTS or len(set(parts)) < len(parts):
         _refuse_damaged(name)
+    _require(_are_texts(parts) and _are_texts(fields["inferred"]))
     outcome = fields["outcome"]
     if outcome is not None:
         outcome = CountedBy(**outcome)
+        _require(_are_texts([outcome.column, outcome.positive or ""]))
+    _require(outcome is not None or all(table["kind"] not in _BY_OUTCOME for table in fields["tables"]))
     own = [table for table in fields["tables"] if table["kind"] != _CROSSED]
     columns, crossed = _read_tables(own, maker, people)
     return {
@@ -229,11 +235,11 @@ def _read_fields(fields: dict[str, Any], name: str) -> dict[str, Any]:
         "people": people,
         "columns": columns,
         "simulated": fields["rng"] == _RNG[True],
-        "parts": frozenset(map(str, parts)),
+        "parts": frozenset(parts),
         "crossed": crossed,
         "outcome": outcome,
         "schema": schema,
-        "inferred": tuple(map(str, fields["inferred"])),
+        "inferred": tuple(fields["inferred"]),
         "crossed_outcome": _read_crossed_outcome(fields["tables"], maker, columns),
     }
 
@@ -258,10 +264,17 @@ def _read_tables(tables: Any, maker: Protocol | Strategy, people: int) -> tuple[
             columns[name] = ColumnCounts(reports, counts)
         elif kind == "outcome" and columns[name].by_outcome is None:
             _require(laws[name].k <= MOST_GROUPS)
-            columns[name] = columns[name]._replace(by_outcome=_read_outcome(table, laws[name].k))
+            by_outcome = _read_outcome(table, laws[name].k)
+            _require(by_outcome.n == columns[name].reports)
+            _require(np.array_equal(by_outcome.support.sum(axis=0), columns[name].counts))
+            columns[name] = columns[name]._replace(by_outcome=by_outcome)
         else:
             raise ValueError
     _require(bool(columns))
+    if crossed is not None:
+        for axis, name in enumerate(laws):
+            others = tuple(other for other in range(crossed.ndim) if other != axis)
+            _require(np.array_equal(crossed.sum(axis=others), columns[name].counts))
     return columns, crossed
 
 
@@ -277,13 +290,18 @@ def _read_crossed_outcome(
     _require(len(names) == len(set(names)) > 1 and isinstance(maker, Independent | Combined))
     _require(all(columns[name].by_outcome is not None for name in names))
     features = len(count_no_reports(maker, names).counts.together[0])  # type: ignore[arg-type]
-    return CrossedCounts(names, _read_outcome(table, features))
+    counts = _read_outcome(table, features)
+    _require(all(np.array_equal(columns[name].by_outcome.people, counts.people) for name in names))  # type: ignore[union-attr]
+    return CrossedCounts(names, counts)
 
 
 def _read_outcome(table: Mapping[str, Any], k: int) -> OutcomeCounts:
     upper = _dense(table, (2, k, k))
     counts = OutcomeCounts(np.array(table["people"], np.int64), upper + np.triu(upper, 1).transpose(0, 2, 1))
+    own = np.diagonal(counts.together, axis1=1, axis2=2)
     _require(counts.people.shape == (2,) and bool((counts.people >= 0).all()))
+    _require(bool((own <= counts.people[:, None]).all()))
+    _require(bool((counts.together <= np.minimum(own[:, :, None], own[:, None, :])).all()))
     return counts
 
 
@@ -297,7 +315,11 @@ def _dense(table: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
 
 
 def _is_count(number: Any) -> bool:
-    return type(number) is int and 0 <= number < _MOST_REPORTS
+    return type(number) is int and 0 <= number < MOST_REPORTS
+
+
+def _are_texts(values: Any) -> bool:
+    return type(values) is list and all(type(value) is str for value in values)
 
 
 def _require(holds: bool) -> None:  # noqa: FBT001 - what was found to hold

@@ -30,6 +30,7 @@ from evenhand.collect.protocols.codes import code_type
 from evenhand.collect.reports.layouts import IntegerLayout
 from evenhand.collect.reports.reports import Reports
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
+from evenhand.measure.columns import check_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.collect.protocols.base import Protocol
 
+A_LABEL = "the label of one of the groups"
 _OWNER = "group_rates"
 
 
@@ -58,6 +60,10 @@ def read_joint_reports(reports: Any) -> JointReports | None:
             if not isinstance(part, Reports):
                 must_be = "a mapping of columns to reports, each of its own protocol"
                 raise InvalidParameterError("reports", owner=_OWNER, must_be=must_be, got=kind_of(part))
+            if isinstance(part.protocol, DecodedGRR) and len(reports) > 1:
+                must_be, got = "reports that were drawn apart", "the parts of one report of all columns"
+                hint = "give the joint reports as they are, not column by column."
+                raise InvalidParameterError("reports", owner=_OWNER, must_be=must_be, got=got, hint=hint)
         strategy = Independent({column: part.protocol for column, part in reports.items()})
         joint = JointReports(list(reports.values()), strategy=strategy)
     else:
@@ -108,6 +114,17 @@ def combine_labels(labels: Mapping[str, Sequence[Any]]) -> tuple[Any, ...]:
     (('f', 0), ('f', 1), ('m', 0), ('m', 1))
     """
     return tuple(product(*labels.values())) if len(labels) > 1 else tuple(*labels.values())
+
+
+def check_group_names(names: tuple[Any, ...], privileged: Any) -> tuple[Any, ...]:
+    """Return the labels of the groups if they can be compared and the privileged one is among them."""
+    if any(None in (label if isinstance(label, tuple) else (label,)) for label in names):
+        must_be = "labels other than None"  # which stands for no group where groups are compared
+        raise InvalidParameterError("labels", owner=_OWNER, must_be=must_be, got="None among them")
+    check_label(privileged, name="privileged", owner=_OWNER, must_be=A_LABEL)
+    if privileged is not None and privileged not in names:
+        raise InvalidParameterError("privileged", owner=_OWNER, must_be=A_LABEL, got=privileged)
+    return names
 
 
 def count_columns(outcome: npt.NDArray[Any], joint: JointReports, columns: Sequence[str]) -> CountedReports:

@@ -14,6 +14,8 @@ from evenhand._validate import kind_of, one_of
 from evenhand.collect.estimates import group_rates_views as views
 from evenhand.collect.estimates import tables
 from evenhand.collect.estimates.crossed_reports import (
+    A_LABEL,
+    check_group_names,
     combine_labels,
     count_columns,
     count_reports,
@@ -31,8 +33,9 @@ from evenhand.collect.estimates.group_moments import (
 from evenhand.collect.estimates.outcome_counts import (
     DEPENDENT_OUTCOME,
     OutcomeCounts,
-    impossible_groups,
-    impossible_groups_text,
+    read_trained_on,
+    warn_of_impossible_groups,
+    warn_of_training,
 )
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.reports.reports import Reports
@@ -53,7 +56,6 @@ if TYPE_CHECKING:
     from evenhand.table.frames import Backend
 
 _NO_PEOPLE = "There are no people."
-_A_LABEL = "the label of one of the groups"
 _OWNER = "group_rates"
 
 
@@ -289,9 +291,9 @@ class GroupRates(tables.TableView):
         return self.level if level is None else check_level(level, owner="GroupRates")
 
     def _place(self, label: Any, name: str = "group") -> int:
-        check_label(label, name=name, owner="GroupRates", must_be=_A_LABEL)
+        check_label(label, name=name, owner="GroupRates", must_be=A_LABEL)
         if label not in self.labels:
-            raise InvalidParameterError(name, owner="GroupRates", must_be=_A_LABEL, got=label)
+            raise InvalidParameterError(name, owner="GroupRates", must_be=A_LABEL, got=label)
         return self.labels.index(label)
 
     def _undefined(self) -> str:
@@ -321,6 +323,7 @@ def group_rates(
     positive: object = None,
     level: float = 0.95,
     outcome_from_reports: bool | None = None,
+    trained_on: Any = None,
 ) -> GroupRates:
     r"""Estimate what each true group gets, from outcomes and locally private reports of the group.
 
@@ -353,6 +356,9 @@ def group_rates(
     outcome_from_reports : bool, optional
         Whether the outcome was made from the reports, such as predictions of a model that saw them. The rates
         are then wrong, and a warning says so.
+    trained_on : array of bool, optional
+        Where the outcome is predicted: whether each person was in the training. What the model memorised of
+        their reports shows in a comparison with the others, who must have been drawn at random.
 
     Returns
     -------
@@ -369,12 +375,16 @@ def group_rates(
     IndependenceWarning
         If the outcome is said to be made from the reports, or the counts show it: a rate outside of 0 to 1 by
         more than 5 standard errors. An outcome that is not made from them is suspected with a chance of at
-        most 1.15e-6 for each group.
+        most 1.15e-6 for each group. Also if reports differ between people in `trained_on` and others with the
+        same outcome; where nothing was memorised that has a chance of at most 1e-4, and of as much for each
+        column that is crossed.
 
     Notes
     -----
     The outcome must not depend on the report once the true group is known. Observed labels do not;
-    predictions made from the reports do, and no test can find all of those.
+    predictions made from the reports do, and no test can find all of those. If reports were what a model was
+    trained to predict, `trained_on` tells. If a report is a feature, it decides for everybody alike, and
+    nothing tells.
 
     Intervals are about the population that people were drawn from. The outcomes themselves are in the clear.
 
@@ -408,36 +418,36 @@ def group_rates(
     (True, 0.1)
     """
     level = check_level(level, owner=_OWNER)
-    joint = read_joint_reports(reports)
-    if joint is None:
+    received: Any = read_joint_reports(reports)
+    if received is None:
         if columns is not None:
             must_be, got = "left out, except with reports of several columns", "given"
             raise InvalidParameterError("columns", owner=_OWNER, must_be=must_be, got=got)
         received = _read_reports(reports, protocol)
-        names = check_group_names(tables.as_labels(labels, received.protocol.k, owner=_OWNER), privileged)
-        binary = _read_outcome(outcome, received, positive)
-        estimate = _estimate(count_reports(binary, received), names, privileged, level, received.protocol)
-    else:
-        if protocol is not None:
-            must_be = "left out with reports of several columns, which have theirs"
-            raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=kind_of(protocol))
-        binary = _read_outcome(outcome, joint, positive)
-        estimate = _cross(binary, joint, columns, labels, privileged, level)
+    elif protocol is not None:
+        must_be = "left out with reports of several columns, which have theirs"
+        raise InvalidParameterError("protocol", owner=_OWNER, must_be=must_be, got=kind_of(protocol))
+    binary = _read_outcome(outcome, received, positive)
+    estimate = _estimate_groups(binary, received, columns, labels, privileged, level)
     if outcome_from_reports:
         warnings.warn(DEPENDENT_OUTCOME, IndependenceWarning, stacklevel=2)
     else:
         warn_of_impossible_groups(estimate, *estimate.margins.values(), stacklevel=3)
+    if trained_on is not None:
+        part = read_trained_on(trained_on, received, owner=_OWNER)
+        trained = _estimate_groups(binary[part], received[part], columns, labels, privileged, level)
+        warn_of_training(estimate, trained, stacklevel=3)
     return estimate
 
 
-def warn_of_impossible_groups(*estimates: GroupRates, stacklevel: int) -> None:
-    """Warn of the first estimate whose reports no true groups could have made."""
-    for estimate in estimates:
-        impossible = impossible_groups(estimate.counts, estimate.channel)
-        if impossible.size:
-            text = impossible_groups_text(estimate.labels, impossible)
-            warnings.warn(text, IndependenceWarning, stacklevel=stacklevel)
-            return
+def _estimate_groups(
+    binary: npt.NDArray[Any], received: Any, columns: Any, labels: Any, privileged: Any, level: float
+) -> GroupRates:
+    """Return the rates of the groups of one column, or of combinations of several."""
+    if not isinstance(received, Reports):
+        return _cross(binary, received, columns, labels, privileged, level)
+    names = check_group_names(tables.as_labels(labels, received.protocol.k, owner=_OWNER), privileged)
+    return _estimate(count_reports(binary, received), names, privileged, level, received.protocol)
 
 
 def _cross(
@@ -476,17 +486,6 @@ def _read_reports(reports: Any, protocol: Protocol | None) -> Reports:
             "protocol", owner=_OWNER, must_be="a protocol such as GRR(k=2, epsilon=1)", got=kind_of(protocol)
         )
     return Reports.of(reports, made_by)
-
-
-def check_group_names(names: tuple[Any, ...], privileged: Any) -> tuple[Any, ...]:
-    """Return the labels of the groups if they can be compared and the privileged one is among them."""
-    if any(None in (label if isinstance(label, tuple) else (label,)) for label in names):
-        must_be = "labels other than None"  # which stands for no group where groups are compared
-        raise InvalidParameterError("labels", owner=_OWNER, must_be=must_be, got="None among them")
-    check_label(privileged, name="privileged", owner=_OWNER, must_be=_A_LABEL)
-    if privileged is not None and privileged not in names:
-        raise InvalidParameterError("privileged", owner=_OWNER, must_be=_A_LABEL, got=privileged)
-    return names
 
 
 def _read_outcome(outcome: Any, reports: Any, positive: Any) -> npt.NDArray[Any]:

@@ -9,15 +9,18 @@ true groups could have made, and the rates computed from it are wrong.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from evenhand._lazy import lazy
+from evenhand._validate import refuse
 from evenhand.collect.estimates.frequencies import count_together
 from evenhand.collect.reports.layouts import IntegerLayout
-from evenhand.errors import LimitExceededError
+from evenhand.errors import IndependenceWarning, LimitExceededError
+from evenhand.measure.columns import read_column, same_length
 from evenhand.measure.report_text import quote_group
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.collect.reports.reports import Reports
 
 special = lazy("scipy.special")
+stats = lazy("scipy.stats")
 
 MOST_GROUPS = 1_024
 """Groups whose supports are counted two by two, for each outcome."""
@@ -160,6 +164,9 @@ def _people(outcome: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.array([outcome.size - ones, ones], dtype=np.int64)
 
 
+SUSPECT = 1e-4
+"""The chance with which training is suspected that memorised nothing."""
+
 RARE = 2.866515718791933e-07
 """The chance beyond which a count is called impossible: one tail at five standard errors."""
 
@@ -177,6 +184,29 @@ def impossible_groups(
     few = _at_least(people - support, people, 1 - channel.least)
     many = _at_least(support, people, channel.most)
     return np.flatnonzero((np.minimum(few, many) < RARE).any(axis=0))
+
+
+def read_trained_on(trained_on: Any, reports: Any, *, owner: str) -> npt.NDArray[np.bool_]:
+    """Return who was in the training; there must be others to compare them with."""
+    part = read_column(trained_on, name="trained_on", owner=owner)
+    same_length([("reports", reports), ("trained_on", part)], owner=owner)
+    if part.dtype != np.bool_ or part.all() or not part.any():
+        must_be = "True for people in the training and False for the others, of whom there must be some"
+        refuse("trained_on", owner, must_be, "something else")
+    return part
+
+
+def differing_groups(whole: OutcomeCounts, part: OutcomeCounts) -> npt.NDArray[np.intp]:
+    """Return the groups that a part of the people support more or less often than the others, by exact tests.
+
+    People with one outcome are compared with each other. If the part was drawn at random, how many of it
+    support a group follows a hypergeometric law. Each group has four tests (two outcomes, two sides).
+    """
+    people, support = whole.people[:, None], whole.support
+    drawn, found = part.people[:, None], part.support
+    few = stats.hypergeom.cdf(found, people, support, drawn)
+    many = stats.hypergeom.sf(found - 1, people, support, drawn)
+    return np.flatnonzero((np.minimum(few, many) < SUSPECT / (4 * whole.k)).any(axis=0))
 
 
 def _at_least(
@@ -200,12 +230,46 @@ DEPENDENT_OUTCOME = (
 """The warning for an outcome that is said to be made from the reports."""
 
 
-def impossible_groups_text(labels: tuple[Any, ...], groups: npt.NDArray[np.intp]) -> str:
-    """Return the warning for groups whose reports no true groups could have made."""
-    named = ", ".join(quote_group(labels[group]) for group in groups[:3])
-    more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
-    return (
-        f"The rates are wrong: with this outcome, what the reports say of group {named}{more} lies outside "
-        "of 0 to 1 by more than 5 standard errors. "
-        f"The outcome was made from the reports, or the reports are not of this protocol: {_NEEDS}"
-    )
+def warn_of_impossible_groups(*estimates: Any, stacklevel: int) -> None:
+    """Warn of the first :class:`GroupRates` whose reports no true groups could have made."""
+    for estimate in estimates:
+        impossible = impossible_groups(estimate.counts, estimate.channel)
+        if impossible.size:
+            text = (
+                "The rates are wrong: with this outcome, what the reports say of group "
+                f"{_name_groups(estimate, impossible)} lies outside of 0 to 1 by more than 5 standard "
+                "errors. "
+                f"The outcome was made from the reports, or the reports are not of this protocol: {_NEEDS}"
+            )
+            warnings.warn(text, IndependenceWarning, stacklevel=stacklevel)
+            return
+
+
+def warn_of_training(whole: Any, trained: Any, *, stacklevel: int) -> None:
+    """Warn of the first :class:`GroupRates` in which people in the training differ from the others.
+
+    Parameters
+    ----------
+    whole, trained : GroupRates
+        Of all people, and of those in the training.
+    stacklevel : int
+        Whose line the warning names.
+    """
+    for estimate, part in zip(
+        (whole, *whole.margins.values()), (trained, *trained.margins.values()), strict=True
+    ):
+        differing = differing_groups(estimate.counts, part.counts)
+        if differing.size:
+            text = (
+                "These are not the rates of new people, and may be wrong for everybody: with the same "
+                f"outcome, people in the training report group {_name_groups(estimate, differing)} more or "
+                "less often than the others. The model memorised their reports or labels, or they were not "
+                "chosen at random. Hint: leave them out, with outcome[~trained_on] and reports[~trained_on]."
+            )
+            warnings.warn(text, IndependenceWarning, stacklevel=stacklevel)
+            return
+
+
+def _name_groups(estimate: Any, groups: npt.NDArray[np.intp]) -> str:
+    named = ", ".join(quote_group(estimate.labels[group]) for group in groups[:3])
+    return named + (f" and {len(groups) - 3} more" if len(groups) > 3 else "")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand._notebook import figures_html
-from evenhand._validate import integer
+from evenhand._validate import integer, refuse
 from evenhand.collect.protocols.base import Protocol
 from evenhand.collect.protocols.codes import check_codes
-from evenhand.collect.reports.reports import Reports
+from evenhand.collect.reports.reports import OWN_SEEDS, Reports, share_streams
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError
 from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
 from evenhand.privacy.randomness import SeededSource, Source, source_from
@@ -251,11 +251,13 @@ class Strategy(ABC):
         parts = tuple(Reports.of(part, sender) for part, sender in zip(sent, self.senders, strict=True))
         if len({len(part) for part in parts}) > 1:
             raise self._not_sent("reports of different numbers of people")
+        if share_streams(parts):
+            raise self._not_sent("columns drawn with one seed, which share every flip", hint=OWN_SEEDS)
         return parts
 
-    def _not_sent(self, got: str) -> InvalidParameterError:
+    def _not_sent(self, got: str, *, hint: str = "") -> InvalidParameterError:
         must_be = f"what people send under {self!r}, as many of each"
-        return InvalidParameterError("sent", owner="JointReports", must_be=must_be, got=got)
+        return InvalidParameterError("sent", owner="JointReports", must_be=must_be, got=got, hint=hint)
 
     def _protocol(self, column: str) -> Protocol:
         protocol = self.protocols.get(column)
@@ -447,9 +449,7 @@ class JointReports:
     def concat(cls, parts: Sequence[JointReports]) -> JointReports:
         """Return the reports of several batches of one strategy as one."""
         if not parts:
-            raise InvalidParameterError(
-                "parts", owner="JointReports.concat", must_be="not empty", got="no reports"
-            )
+            refuse("parts", "JointReports.concat", "not empty", "no reports")
         strategy = parts[0].strategy
         own = [strategy.own(part) for part in parts]
         sent = [Reports.concat(batches) for batches in zip(*(part.sent for part in own), strict=True)]

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils import check_array
 
+from evenhand._validate import require_true_values
 from evenhand.errors import InvalidParameterError
 from evenhand.table.frames import eager_frame
 
@@ -25,6 +26,7 @@ def open_input(X: Any, *, owner: str) -> tuple[Frame, bool]:  # noqa: N803 - sci
 
     Columns without names are called ``x0``, ``x1``, ... as in scikit-learn. No message tells a value.
     """
+    require_true_values(X, name="X", owner=owner)
     if isinstance(X, pa.RecordBatch) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect"):
         frame = eager_frame(X, owner=owner, parameter="X")
         texts = [isinstance(name, str) for name in frame.columns]

@@ -71,7 +71,8 @@ class Protocol(ExactLaw):
         codes : array of int
             Each person's value, 0 to ``k - 1``.
         rng : None, int, Generator or Source
-            None for the operating system's secure source. Anything else makes a simulation.
+            None for the operating system's secure source. Anything else makes a simulation, in which each
+            column of the same people needs a seed of its own: with one seed, columns share every flip.
         ledger : Ledger, str or path, optional
             The ledger to charge with one report of each person, or its file, before anything is drawn.
             Without one, the ledger that ``EVENHAND_LEDGER`` names is charged, unless this is a simulation.
@@ -141,5 +142,6 @@ class Protocol(ExactLaw):
 
 def draw_reports(protocol: Protocol, codes: npt.NDArray[Any], source: Source) -> Reports:
     """Return one report for each of some checked codes, for whoever has charged them already."""
+    streams = frozenset() if source.place is None else frozenset((source.place,))
     values = protocol._privatize(codes, source)  # noqa: SLF001 - of this file
-    return Reports._drawn(values, protocol, simulated=source.simulated)  # noqa: SLF001 - made here
+    return Reports._drawn(values, protocol, simulated=source.simulated, streams=streams)  # noqa: SLF001 - made here

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._validate import require_true_values
 from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def check_codes(codes: Any, k: int, *, owner: str) -> npt.NDArray[Any]:
     >>> check_codes([2, 0, 1], 3, owner="example")
     array([2, 0, 1])
     """
+    require_true_values(codes, name="codes", owner=owner)
     if isinstance(codes, np.ma.MaskedArray):
         raise _codes_error(k, owner, "a masked array")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand._validate import integer
+from evenhand._validate import integer, require_true_values
 from evenhand.collect.protocols.base import Protocol, draw_reports
 from evenhand.collect.protocols.codes import check_codes
 from evenhand.collect.protocols.law import FRESH, TAKES_PART
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import Source
 
 _OWNER = "Memo.answer"
+_COPIED = (
+    "A Memo is not copied or sent to another process: a copy would draw a second answer for people "
+    "it meets first, and two answers cost twice. Hint: make one Memo and ask it in every round."
+)
 
 
 class Memo:
@@ -60,8 +65,9 @@ class Memo:
     Notes
     -----
     The store holds who has which value. It is as private as the data itself: it stays in the memory of this
-    process, no method writes it to a file, and it cannot be copied or sent to another process, where a second
-    answer would be drawn for people met there first. In earnest each person's own device holds their part.
+    process, no method writes it to a file, and it cannot be copied, sent to another process or used in one
+    that was forked off, where a second answer would be drawn for people met there first. In earnest each
+    person's own device holds their part.
 
     References
     ----------
@@ -92,14 +98,19 @@ class Memo:
                 must_be="a protocol, such as GRR(k=4, epsilon=1)",
                 got=f"a value of type {type(given).__name__}",
             )
-        self.protocol = protocol
+        self._protocol, self._process = protocol, os.getpid()
         self._people = Numbering()
         self._pairs = Numbering()
         self._values = draw_reports(protocol, np.empty(0, dtype=np.int64), SecureSource()).values
-        self._simulated = np.empty(0, dtype=np.bool_)
+        self._simulated, self._streams = np.empty(0, dtype=np.bool_), frozenset[Any]()
         self._batches = 0
         self._ledger, self._charged = ledger, dict[Path, int]()
         self._lock = Lock()
+
+    @property
+    def protocol(self) -> Protocol:
+        """What draws the answers; another one needs a memo of its own."""
+        return self._protocol
 
     def answer(self, people: Any, codes: Any, *, rng: Any = None) -> Reports:
         """Return each person's permanent answer, drawn now for those who have none for their value yet.
@@ -125,7 +136,11 @@ class Memo:
         InvalidParameterError
             If ids are missing or are not of one type, in all rounds; or if the codes are not whole numbers of
             the domain. Nothing is drawn then, and nothing is kept.
+        GuaranteeError
+            In a process that was forked off the one that made the memo.
         """
+        if os.getpid() != self._process:
+            raise GuaranteeError(_COPIED)
         values = check_codes(codes, self.protocol.k, owner=_OWNER)
         with self._lock:  # two threads must not draw two answers for one person
             ids = check_people(people, kind=self._people.kind, owner=_OWNER)
@@ -143,8 +158,9 @@ class Memo:
             self._charge(unseen, source)
             drawn = draw_reports(self.protocol, unseen.to_numpy() % self.protocol.k, source)
             self._keep(newcomers, unseen, drawn)
-        return Reports(
-            self._values[places], protocol=self.protocol, simulated=bool(self._simulated[places].any())
+        simulated = bool(self._simulated[places].any())
+        return Reports._drawn(  # noqa: SLF001 - of this package; what is taken by places is a copy
+            self._values[places], self.protocol, simulated=simulated, streams=self._streams
         )
 
     def _charge(self, unseen: pa.Array, source: Source) -> None:
@@ -163,6 +179,7 @@ class Memo:
         self._pairs.add(unseen)
         self._values = np.concatenate((self._values, drawn.values))
         self._simulated = np.concatenate((self._simulated, np.full(len(drawn), drawn.simulated)))
+        self._streams |= drawn.streams
         self._batches += 1
 
     @property
@@ -211,10 +228,7 @@ class Memo:
         )
 
     def __reduce__(self) -> NoReturn:
-        raise GuaranteeError(
-            "A Memo is not copied or sent to another process: a copy would draw a second answer for people "
-            "it meets first, and two answers cost twice. Hint: make one Memo and ask it in every round."
-        )
+        raise GuaranteeError(_COPIED)
 
     def __repr__(self) -> str:
         return f"Memo({self.protocol!r})"
@@ -290,6 +304,7 @@ def check_people(people: Any, *, kind: str | None, owner: str) -> pa.Array:
     owner : str
         Who asks, for messages.
     """
+    require_true_values(people, name="people", owner=owner)
     try:
         array = _arrow_ids(people)
         wanted = pa.int64() if pa.types.is_integer(array.type) else pa.large_string()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from evenhand.table.limits import Limits
     from evenhand.table.source import ReadableBuffer
 
+OWN_SEEDS = "draw all columns by one strategy, or each with rng=SeededSource(seed).for_cell(column)."
+"""What to do about columns that share random numbers."""
+
 files = lazy("evenhand.collect.reports.files")
 
 
@@ -57,7 +60,8 @@ class Reports:
     <2 reports of GRR(k=5, epsilon=1), simulated>
     """
 
-    __slots__ = ("_protocol", "_simulated", "_values")
+    __evenhand_reports__ = True  # whoever asks for true values refuses these
+    __slots__ = ("_protocol", "_simulated", "_streams", "_values")
 
     def __init__(self, values: npt.NDArray[Any], *, protocol: ExactLaw, simulated: bool) -> None:
         kept = _check_values(values, protocol)
@@ -65,17 +69,31 @@ class Reports:
             kept = kept.copy()
         self._fill(kept, protocol, simulated=bool(simulated))
 
-    def _fill(self, values: npt.NDArray[Any], protocol: ExactLaw, *, simulated: bool) -> None:
+    def _fill(
+        self,
+        values: npt.NDArray[Any],
+        protocol: ExactLaw,
+        *,
+        simulated: bool,
+        streams: frozenset[Any] = frozenset(),
+    ) -> None:
         self._values = values.view()  # the flag of a view: the array it looks at stays as it was
         self._values.flags.writeable = False
         self._protocol = protocol
-        self._simulated = simulated
+        self._simulated, self._streams = simulated, streams
 
     @classmethod
-    def _drawn(cls, values: npt.NDArray[Any], protocol: ExactLaw, *, simulated: bool) -> Reports:
+    def _drawn(
+        cls,
+        values: npt.NDArray[Any],
+        protocol: ExactLaw,
+        *,
+        simulated: bool,
+        streams: frozenset[Any] = frozenset(),
+    ) -> Reports:
         """Return reports of values that the protocol itself made, without looking at them again."""
         made = object.__new__(cls)
-        made._fill(values, protocol, simulated=simulated)
+        made._fill(values, protocol, simulated=simulated, streams=streams)
         return made
 
     @classmethod
@@ -109,7 +127,8 @@ class Reports:
             raise InvalidParameterError("parts", owner="Reports.concat", must_be=must_be, got=got)
         protocol = parts[0].protocol
         values = np.concatenate([cls.of(part, protocol).values for part in parts])
-        return cls._drawn(values, protocol, simulated=any(part.simulated for part in parts))
+        streams = frozenset[Any]().union(*(part.streams for part in parts))
+        return cls._drawn(values, protocol, simulated=any(part.simulated for part in parts), streams=streams)
 
     # --- an array that says where it comes from -------------------------------------------------
 
@@ -129,6 +148,14 @@ class Reports:
         return self._simulated
 
     @property
+    def streams(self) -> frozenset[Any]:
+        """Where the seeded streams began that they were drawn from; empty where that is not known.
+
+        Columns with one in common were drawn with one seed and share random numbers, person by person.
+        """
+        return self._streams
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the array."""
         return self.values.shape
@@ -145,7 +172,7 @@ class Reports:
         part = self.values[which]
         rows = isinstance(which, slice) or (not isinstance(which, tuple) and np.ndim(which) == 1)
         if rows and part.dtype == self.dtype:  # a list of names takes parts of every report
-            return Reports._drawn(part, self.protocol, simulated=self.simulated)
+            return Reports._drawn(part, self.protocol, simulated=self.simulated, streams=self.streams)
         return part
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
@@ -160,7 +187,7 @@ class Reports:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (np.asarray(self.values), self.protocol, self.simulated)
+        return _rebuild, (np.asarray(self.values), self.protocol, self.simulated, self.streams)
 
     def _repr_html_(self) -> str:
         figures = [("reports", f"{len(self):,}"), ("protocol", repr(self.protocol))]
@@ -304,6 +331,18 @@ class Reports:
         return np.asarray(self.values[permutation(len(self), source=SecureSource())])
 
 
+def share_streams(parts: Sequence[Reports]) -> bool:
+    """Return whether reports of several columns share random numbers, because of one seed.
+
+    >>> from evenhand.collect import GRR
+    >>> coin = GRR(k=2, epsilon=1)
+    >>> share_streams([coin.privatize([0, 1], rng=7), coin.privatize([1, 1], rng=7)])
+    True
+    """
+    streams = [part.streams for part in parts]
+    return len(frozenset[Any]().union(*streams)) < sum(map(len, streams))
+
+
 def _check_values(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     """Return an array of what can be reports of `protocol`, in its type, or refuse it."""
     layout = protocol.layout
@@ -314,5 +353,10 @@ def _check_values(values: Any, protocol: ExactLaw) -> npt.NDArray[Any]:
     return layout.checked(array)
 
 
-def _rebuild(values: npt.NDArray[Any], protocol: ExactLaw, simulated: bool) -> Reports:  # noqa: FBT001 - for copies
-    return Reports._drawn(values, protocol, simulated=simulated)  # noqa: SLF001 - of the same module
+def _rebuild(
+    values: npt.NDArray[Any],
+    protocol: ExactLaw,
+    simulated: bool,  # noqa: FBT001 - for copies
+    streams: frozenset[Any] = frozenset(),
+) -> Reports:
+    return Reports._drawn(values, protocol, simulated=simulated, streams=streams)  # noqa: SLF001 - of the same module

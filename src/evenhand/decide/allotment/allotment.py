@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._validate import require_true_values
 from evenhand.decide.language.tokens import check_input_name, quote_name, write_number
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
@@ -104,6 +105,7 @@ class Allotment:
             return np.where(totals == 0, np.nan, values / totals)
 
     def _counts(self, counts: npt.ArrayLike) -> Values:
+        require_true_values(counts, name="counts", owner="Allotment")
         array = np.asarray(counts)
         numeric = array.dtype.kind in "iuf" and bool(np.isfinite(array).all())
         if not numeric or array.ndim == 0 or array.shape[-1] != self.size:
@@ -293,6 +295,7 @@ class Formula:
 
 
 def _check_counts(counts: npt.ArrayLike, *, rows: bool = True) -> Values:
+    require_true_values(counts, name="counts", owner="Formula")
     array = np.asarray(counts)
     numeric = array.dtype.kind in "iuf" and array.size > 0 and bool(np.isfinite(array).all())
     if not numeric or array.ndim == 0 or (array.ndim > 1 and not rows):

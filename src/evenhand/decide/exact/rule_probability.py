@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._validate import require_true_values
 from evenhand.decide.exact.components import Structure, cost, split_components
 from evenhand.decide.exact.joint_law import State, component_atoms, products
 from evenhand.decide.exact.noise_laws import exact_reach
@@ -335,6 +336,7 @@ def whole_columns(inputs: Sequence[str], columns: Mapping[str, Any]) -> dict[str
     for name in inputs:
         if name not in columns:
             raise ColumnNotFoundError(name, [str(column) for column in columns], place="among the columns")
+        require_true_values(columns[name], name="columns", owner="rule_probability")
         array = np.asarray(columns[name])
         whole = array.dtype.kind in "iu"
         if array.dtype.kind == "f":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from evenhand._validate import require_true_values
 from evenhand.decide.language.tokens import write_number, write_sum
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
 
@@ -367,6 +368,7 @@ def read_input_column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]
         raw = columns[name]
     except (KeyError, IndexError, TypeError):
         raise ColumnNotFoundError(name, _names(columns), place="among the columns") from None
+    require_true_values(raw, name="columns", owner=_OWNER)
     try:
         array = np.asarray(raw)
     except ValueError:  # lists of several lengths

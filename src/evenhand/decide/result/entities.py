@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from evenhand._notebook import figures_html
+from evenhand._validate import require_true_values
 from evenhand.decide.allotment.allotment import check_weights
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 
@@ -216,6 +217,7 @@ def _column(columns: Mapping[str, Any], name: str) -> npt.NDArray[Any]:
     if name not in columns:
         raise ColumnNotFoundError(name, [str(column) for column in columns], place="in the frame")
     raw = columns[name]
+    require_true_values(raw, name="frame", owner=_OWNER)
     array = raw if isinstance(raw, np.ma.MaskedArray) else _as_array(raw, name)
     if array.ndim != 1 or array.size == 0:
         _refuse(name, "has one value for each entity, and at least one")

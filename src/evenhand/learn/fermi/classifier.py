@@ -91,7 +91,8 @@ class DPFermi(CountsFits, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shuffled, the noise is that of the published formula, which relies on an assumed bound on every row's
         gradient. See `published_`; `guarantee_` says that nothing is guaranteed.
     rows : int, optional
-        The public number of rows. Without it their number is taken to be public.
+        The public number of rows. Without it their number is taken to be public; with `person` that of the
+        rows left, which one person can change.
     groups, classes : sequence, optional
         The public groups and classes. Without them those that occur are taken to be public. Groups of crossed
         columns are tuples, or a mapping of the columns to their values, all of whose combinations are groups.

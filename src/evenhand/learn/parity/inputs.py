@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from evenhand._validate import kind_of, one_of, refuse
+from evenhand._validate import kind_of, one_of, refuse, require_true_values
 from evenhand.learn.columns import (
     RowGroups,
     declare_groups,
@@ -227,7 +227,8 @@ def counts_training_rows(model: Any, settings: Settings) -> bool:
 
 
 def require_labels(model: Any, y: Any, settings: Settings) -> None:
-    """Refuse to fit without labels where they are needed."""
+    """Refuse to fit without labels where they are needed, and reports in their place."""
+    require_true_values(y, name="y", owner=f"{OWNER}.fit")
     if y is None and (settings.needs_labels or not model.prefit):
         refuse(
             "y",

@@ -90,7 +90,7 @@ class DPLogisticRegression(CountsFits, ClassifierMixin, BaseEstimator):  # type:
         Whether there is a constant.
     rows : int, optional
         The public number of rows that batches and steps are planned for. Without it the number of rows of
-        `X` is used, and so must be public.
+        `X` is used, and so must be public; with `person` that of the rows left, which one person can change.
     classes : sequence, optional
         The public classes. Without it they are read from `y`, and so must be public.
     preprocessing : sequence of str, optional

@@ -9,9 +9,10 @@ import numpy as np
 
 from evenhand._validate import refuse
 from evenhand.learn.columns import require_length
+from evenhand.learn.training.private_rows import ROWS_PUBLIC
 from evenhand.measure.columns import encode_labels, read_column
 from evenhand.privacy.accounting import check_rows_per_person
-from evenhand.privacy.contributions import promise_to_people, rows_to_keep
+from evenhand.privacy.contributions import assume_first, promise_to_people, rows_to_keep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 PERSON = "person"
 """How a guarantee calls what says whose row it is: the argument of ``fit``."""
+
+
+def rows_left_public(most: int) -> str:
+    """Return what is assumed of the number of rows where at most so many of each person count.
+
+    >>> rows_left_public(2)
+    'how many rows are left, at most 2 of each person, is treated as public, and one person can change it'
+    """
+    rows = "one" if most == 1 else f"at most {most:,}"
+    return (
+        f"how many rows are left, {rows} of each person, is treated as public, and one person can change it"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +64,14 @@ class People:
         return slice(None) if self.codes is None else rows_to_keep(self.codes, self.most, source=source)
 
     def promise(self, guarantee: Guarantee) -> Guarantee:
-        """Return what is promised to one person where noise was made for so many rows of one."""
-        return promise_to_people(guarantee, None if self.codes is None else PERSON, self.most)
+        """Return what is promised to one person where noise was made for so many rows of one.
+
+        Where no number of rows was declared, that of the rows left is used, which one person can change.
+        """
+        promised = promise_to_people(guarantee, None if self.codes is None else PERSON, self.most)
+        if self.codes is None or ROWS_PUBLIC not in promised.assumptions:
+            return promised
+        return assume_first(promised, rows_left_public(self.most), instead_of=ROWS_PUBLIC)
 
 
 def read_people(person: Any, rows: int, *, most: Any, owner: str) -> People:

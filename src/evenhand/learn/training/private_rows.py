@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from evenhand._validate import refuse
+from evenhand._validate import refuse, require_true_values
 from evenhand.learn.columns import places_among, require_length
 from evenhand.measure.columns import read_column
 from evenhand.privacy.rational import exact
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 FEATURES_PUBLIC = "scaling constants and vocabularies of the features are public, not learnt from the rows"
 """What is assumed of features unless something else is said."""
+
+ROWS_PUBLIC = "the number of rows that train the model is public"
+"""What is assumed of their number unless one is declared."""
 
 LARGEST_FEATURE = 1e150
 """Features beyond it, on either side, count as it: the length of a row is then a number."""
@@ -53,6 +56,7 @@ def read_features(model: Any, X: Any, *, place: str, reset: bool) -> NDArray[np.
         Whether the names and the number of columns are noted (when fitting) or compared.
     """
     owner = f"{type(model).__name__}.{place}"
+    require_true_values(X, name="X", owner=owner)
     framed = isinstance(X, pa.RecordBatch) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "collect")
     if framed:
         frame: Frame = eager_frame(X, owner=owner, parameter="X")
@@ -164,7 +168,7 @@ def assumptions_about(
         sentences = tuple(preprocessing) if not isinstance(preprocessing, str) else (preprocessing,)
         if not all(isinstance(sentence, str) and sentence for sentence in sentences):
             refuse("preprocessing", owner, "a list of sentences, or nothing", "something else")
-    counted = ("the number of rows that train the model is public",) if rows is None else ()
+    counted = (ROWS_PUBLIC,) if rows is None else ()
     listed = ("which classes there are is public",) if classes is None else ()
     return (*sentences, *counted, *listed, "no setting was chosen by looking at the private rows")
 

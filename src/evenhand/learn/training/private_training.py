@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
-from evenhand._validate import kind_of, refuse
+from evenhand._validate import kind_of, refuse, require_true_values
 from evenhand.collect.privatizer.output import is_privatized
 from evenhand.collect.privatizer.transformer import LocalPrivatizer
 from evenhand.errors import InvalidParameterError
@@ -242,6 +242,7 @@ def _check_columns(X: Any, columns: dict[str, Any]) -> None:
         if column is None:
             hint = f"{_OWNER} requires y to be passed, but the target y is None."
             refuse(name, f"{_OWNER}.fit", "as long as 'X'", None, hint=hint)
+        require_true_values(column, name=name, owner=f"{_OWNER}.fit")
         if name == "y" or not isinstance(column, Real):  # one weight may stand for all rows
             require_length(name, _num_samples(column), _num_samples(X), owner=f"{_OWNER}.fit")
         assert_all_finite(column, input_name=name)

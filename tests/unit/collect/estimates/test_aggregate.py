@@ -1,13 +1,14 @@
 """Sums of reports: what is not merged, and what is not read."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evenhand.collect import GRR, OUE, Aggregate, Independent, Sampled
+from evenhand.collect import GRR, OUE, Aggregate, Independent, Sampled, strategy_for
 from evenhand.errors import (
     ColumnNotFoundError,
     InvalidParameterError,
@@ -144,6 +145,9 @@ def test_a_changed_file_is_refused(tmp_path, changes, why):
         {"people": True},
         {"parts": []},
         {"parts": ["a", "a"]},
+        {"parts": [1, "1"]},
+        {"parts": "north"},
+        {"inferred": "abc"},
         {"rng": "none"},
         {"maker": {"protocol": "grr", "k": 3}},
         {"tables": []},
@@ -166,6 +170,64 @@ def test_a_file_that_contradicts_itself_is_refused_with_its_hash_right(tmp_path,
 
     with pytest.raises(UnreadableFileError, match="it is damaged"):
         Aggregate.load(tmp_path / "sum.json")
+
+
+CODES = {"a": np.arange(600) % 2, "b": np.arange(600) % 3}
+TOLD = {"outcome": np.arange(600) % 5 < 2, "part": "north", "protected": ["a", "b"]}
+
+
+@pytest.mark.parametrize("strategy", ["independent", "combined"])
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("outcome", {"people": [5, 5]}),
+        ("outcome", {"cells": [0], "numbers": [10**9]}),
+        ("outcome", {"cells": [1], "numbers": [7]}),
+        ("crossed", {"cells": [0], "numbers": [600]}),
+        ("crossed outcome", {"people": [300, 300]}),
+        ("crossed outcome", {"cells": [0], "numbers": [10**9]}),
+    ],
+)
+def test_tables_that_contradict_each_other_are_refused(tmp_path, strategy, kind, changes):
+    """If this is false, a table that nobody could have counted makes rates of its own."""
+    from evenhand.collect.estimates import aggregate_files
+
+    made = strategy_for({"a": 2, "b": 3}, epsilon=2, protocol="grr", strategy=strategy)
+    Aggregate.of(made.privatize(CODES, rng=1), **TOLD).save(tmp_path / "sum.json")
+    Aggregate.load(tmp_path / "sum.json")
+    fields = json.loads((tmp_path / "sum.json").read_text())
+    del fields["sha256"]
+    next(table for table in fields["tables"] if table["kind"] == kind).update(changes)
+    fields["sha256"] = aggregate_files._digest(fields)
+    (tmp_path / "sum.json").write_text(json.dumps(fields))
+
+    with pytest.raises(UnreadableFileError, match="it is damaged"):
+        Aggregate.load(tmp_path / "sum.json")
+
+
+def test_an_outcome_that_is_counted_but_not_named_is_refused(tmp_path):
+    from evenhand.collect.estimates import aggregate_files
+
+    for outcome in (None, {"column": 5, "positive": None}, {"column": "y", "positive": [1]}):
+        Aggregate.of(REPORTS, outcome=[0, 1, 0, 1]).save(tmp_path / "sum.json", overwrite=True)
+        fields = json.loads((tmp_path / "sum.json").read_text()) | {"outcome": outcome}
+        del fields["sha256"]
+        fields["sha256"] = aggregate_files._digest(fields)
+        (tmp_path / "sum.json").write_text(json.dumps(fields))
+        with pytest.raises(UnreadableFileError, match="it is damaged"):
+            Aggregate.load(tmp_path / "sum.json")
+
+
+def test_sums_of_too_many_people_are_not_merged():
+    """If this is false, counts wrap around below zero without a word."""
+    one = replace(Aggregate.of(REPORTS, part="a"), people=2**52)
+    with pytest.raises(InvalidParameterError, match=r"fewer than 2\*\*53 in all"):
+        one + replace(one, parts=frozenset(["b"]))
+
+
+def test_no_sums_are_not_merged():
+    with pytest.raises(InvalidParameterError, match="'aggregates' parameter"):
+        Aggregate.merged([])
 
 
 def test_files_that_are_no_sums_are_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Permanent answers: one per person and value, whoever asks and in whatever order."""
 
 import copy
+import os
 import pickle
 import threading
 from fractions import Fraction
@@ -239,6 +240,20 @@ def test_a_memo_is_not_copied(memo, copied):
     """Both copies would draw for people they meet later."""
     with pytest.raises(GuaranteeError, match="a copy would draw a second answer"):
         copied(memo)
+
+
+def test_a_memo_does_not_answer_in_a_process_that_was_forked_off(memo, monkeypatch):
+    """A fork copies the memo without asking it; both would draw for people they meet later."""
+    memo.answer([1], [3])
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(GuaranteeError, match="a copy would draw a second answer"):
+        memo.answer([1], [3])
+
+
+def test_the_protocol_of_a_memo_stays(memo):
+    """With another number of values, answers kept for one person were given for another."""
+    with pytest.raises(AttributeError):
+        memo.protocol = GRR(k=2, epsilon=50)
 
 
 def test_a_memo_shows_no_person(memo):

@@ -52,6 +52,44 @@ def test_the_promise_is_to_one_person(unit, stated):
     assert ONE_ROW not in model.guarantee_.assumptions
 
 
+ROWS_LEFT = (
+    "how many rows are left, at most 2 of each person, is treated as public, and one person can change it"
+)
+
+
+def fit_fermi(**given):
+    model = DPFermi(**{**TERMS, "rows_per_person": 2, "groups": [0, 1], **given})
+    return model.fit(X, Y, group=GROUP, person=PERSON)
+
+
+def fit_parity(**given):
+    base = DPLogisticRegression(**{**TERMS, "rows_per_person": 2, **given})
+    model = ParityPostProcessor(base, epsilon=2, prefit=False, rows_per_person=2, groups=[0, 1], rng=3)
+    return model.fit(X, Y, group=GROUP, person=PERSON)
+
+
+@pytest.mark.parametrize("fit", [fit_logistic, fit_fermi, fit_parity])
+def test_a_number_of_rows_that_one_person_changes_stands_first_among_the_assumptions(fit):
+    """Steps and noise follow from it, so that they tell how many rows of a person there are."""
+    assert fit().guarantee_.assumptions[0] == ROWS_LEFT
+    assert not any("public, and one person" in text for text in fit().guarantee_.assumptions[1:])
+    assert not any("public, and one person" in text for text in fit(rows=300).guarantee_.assumptions)
+
+
+@pytest.mark.parametrize(("rows", "same"), [(None, False), (300, True)])
+def test_with_a_public_number_of_rows_one_person_changes_nothing_that_is_planned(rows, same):
+    """A person with one row in the place of two: what is planned tells, unless the number is declared."""
+    kept = np.arange(ROWS) >= 3  # one row of the first person
+    model, other = (
+        DPLogisticRegression(**TERMS, rows_per_person=2, rows=rows, batch=100).fit(
+            X[chosen], Y[chosen], person=PERSON[chosen]
+        )
+        for chosen in (slice(None), kept)
+    )
+
+    assert ((model.sampling_, model.noise_) == (other.sampling_, other.noise_)) is same
+
+
 def test_without_a_person_the_guarantee_says_what_it_assumes():
     model = DPLogisticRegression(**TERMS).fit(X, Y)
 

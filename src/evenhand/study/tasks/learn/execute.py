@@ -14,10 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.errors import PrivacyWarning
-from evenhand.learn.training.people import PERSON
+from evenhand.learn.training.people import PERSON, rows_left_public
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, RATES, group_report
-from evenhand.privacy.contributions import assumed_rows, promise_to_people
+from evenhand.privacy.contributions import assume_first, assumed_rows, promise_to_people
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import ONE_ROW, Trust
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 STEPS_OF_LEARNING = ("split", "protect", "train", "predict", "measure")
 """What is timed, in order."""
 
+_ALL_ROWS_PUBLIC = "how many rows all people have is treated as public, and one person can change it"
 _plain: WeakKeyDictionary[Any, tuple[int, Labels]] = WeakKeyDictionary()
 
 
@@ -232,6 +233,8 @@ def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearni
     stated = state_inferred(guarantee, read, instead_of=FEATURES_PUBLIC)
     most = schema.rows_per_person
     stated = promise_to_people(stated, schema.person, most, instead_of=(ONE_ROW, assumed_rows(PERSON, most)))
+    if schema.person is not None:
+        stated = assume_first(stated, rows_left_public(1) if (most or 1) == 1 else _ALL_ROWS_PUBLIC)
     leaving_out = [*schema.may_drop, *(schema.protected_columns if schema.not_stated is not None else ())]
     assumed = []
     if leaving_out:

@@ -227,6 +227,10 @@ def test_a_study_of_training_promises_to_people_with_noise_for_their_rows(method
     assert two.measures["claimed_epsilon"] == one.measures["claimed_epsilon"] == 3
     assert two.measures["noise"] > 1.3 * one.measures["noise"]
     assert notes["unit"] == "one person"
+    assert [*map(str, one.notes)][2] == (
+        "how many rows are left, one of each person, is treated as public, and one person can change it"
+    )
+    assert assumed[0] == "how many rows all people have is treated as public, and one person can change it"
     assert sum("at most 2 rows drawn at random count" in text for text in assumed) == 1
     assert any("rows with the same 'id'" in text for text in assumed)
     assert not any("each person is one row" in text for text in assumed)
