@@ -21,7 +21,14 @@ from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.signing.keys import find_key
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.parts import find_parts, would_be_read
-from evenhand.table.read import BATCH_ROWS, ENDINGS, file_columns, file_form, open_batches
+from evenhand.table.read import (
+    BATCH_ROWS,
+    ENDINGS,
+    detect_file_format,
+    file_columns,
+    file_form,
+    open_batches,
+)
 from evenhand.table.source import own_name
 from evenhand.table.workers import count_workers, map_in_order
 
@@ -187,8 +194,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         folder beside the output, which nobody else can enter, then keeps what is drawn and the key that it is
         drawn from; the key is removed as soon as all is drawn. What is complete is kept; what is not is
         drawn again with the same bits, so nobody gets a second report and a ledger is charged once. If the
-        input, a setting or the version of evenhand has changed, the call is refused. See
-        :mod:`evenhand.engine.unfinished`.
+        input, how it is read, another setting or a version has changed, the call is refused, and told what
+        differs. See :mod:`evenhand.engine.unfinished`.
 
     Returns
     -------
@@ -251,7 +258,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     if told is None:
         told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
     run = _Run(drawing, parts, form, source, told, ledger, progress, key)
-    terms = run.describe(out, batch_rows) if resume else None
+    terms = None
+    if resume:
+        terms = run.describe(path, out, batch_rows, detect_file_format(path, file_format, limits=limits))
     if is_folder:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
         places = FolderPlaces.of(out, parts, overwrite=overwrite, is_placing=is_placing)
@@ -282,19 +291,29 @@ class _Run:
     progress: Progress | None
     key: SigningKey | None
 
-    def describe(self, out: Any, batch_rows: int) -> dict[str, Any]:
-        """Return all that the files of a run depend on, but for the key that it draws with."""
-        drawing = self.drawing
+    def describe(self, path: Any, out: Any, batch_rows: int, written: FileFormat) -> dict[str, Any]:
+        """Return all that the files of a run depend on, but for the key that it draws with.
+
+        Each term has the name by which a message calls it: that of the parameter, where there is one.
+        """
+        drawing, ledger = self.drawing, self._find_ledger(path)
+        made = describe_strategy(drawing.strategy)
+        promise = None if drawing.promise is None else drawing.promise.to_dict() | {"in_clear": None}
         return {
             "input": describe_input(self.parts.files),
+            **vars(written),
             "out": own_name(out),
             "schema": drawing.schema.to_toml(),
-            "strategy": describe_strategy(drawing.strategy),
-            "columns": drawing.choice.in_order,
+            "columns": drawing.choice.reported,
+            "keep": drawing.choice.in_order,
+            "strategy": made["strategy"],
+            "epsilon": made["epsilon"],
+            "protocol or split": [made["columns"], promise],
             "keep_order": drawing.keep_order,
-            "purpose": self.purpose,
             "batch_rows": batch_rows,
-            "signed_by": None if self.key is None else self.key.public.fingerprint,
+            "ledger": None if ledger is None else ledger.identity,
+            "purpose": self.purpose,
+            "sign": None if self.key is None else self.key.public.fingerprint,
         }
 
     def write_file(self, path: Any, out: Any, terms: Any, *, overwrite: bool) -> Privatized:

@@ -13,6 +13,7 @@ from evenhand.cli.commands.privatize import read_outcomes, report_solving
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.progress import follow_rows, spell_pace
 from evenhand.engine.privatize import privatize_file
+from evenhand.engine.unfinished import Spool
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Column, Domain, Schema
 
@@ -375,3 +376,20 @@ def test_a_folder_is_privatised_file_by_file(call, file, schema, tmp_path):
     assert "there is something of that name" in " ".join(again.stderr.split())
     guessed = call("privatize", folder, "other", "--infer-schema", "--columns", "sex", "--epsilon", "1")
     assert "reads one file" in " ".join(guessed.stderr.split())
+
+
+@pytest.mark.parametrize("typed", [("--decimal", "comma"), ("--encoding", "latin-1"), ("--delimiter", "tab")])
+def test_a_run_goes_on_only_with_the_same_reading_of_the_file(call, tmp_path, schema, monkeypatch, typed):
+    """If this is false, the key of a run draws for rows that mean something else."""
+    (tmp_path / "one.csv").write_text("\n".join(["sex", *["female", "male"] * 50]))
+    options = ["one.csv", "out.csv", "--schema", schema, "--columns", "sex", "--epsilon", 2, "--resume"]
+    monkeypatch.setattr(Spool, "close", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    stopped = call("privatize", *options)
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    other = call("privatize", *options, *typed)
+
+    assert stopped.exit_code == 130
+    assert other.exit_code == 2
+    assert f"differs in {typed[0][2:]}. Hint: repeat that run" in " ".join(other.stderr.split())
+    assert call("privatize", *options).exit_code == 0
