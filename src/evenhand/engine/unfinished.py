@@ -136,9 +136,9 @@ class Unfinished:
             known = kept if isinstance(kept, dict) else {"version": ""}  # an older one kept one hash of all
             names = [name for name in {**digests, **known} if known.get(name) != digests.get(name)]
             self._refuse(
-                f"an unfinished run beside it differs in {', '.join(names)}. Hint: repeat that run unchanged; "
-                f"or remove the folder '{own_name(self.folder)}' beside the output to begin anew, which "
-                "draws, and charges a ledger, once more."
+                f"an unfinished run beside it differs in {', '.join(names)}. Hint: repeat that run "
+                f"unchanged; or remove the folder '{own_name(self.folder)}' beside the output to begin anew, "
+                "which draws, and charges a ledger, once more."
             )
 
     # --- what is kept -----------------------------------------------------------------------------

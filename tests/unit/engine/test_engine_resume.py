@@ -141,10 +141,10 @@ def test_another_input_or_setting_is_refused(data, tmp_path, monkeypatch):
         with pytest.raises(UnwritableFileError, match=f"an unfinished run beside it differs in {name}"):
             run(data, tmp_path / "out.csv", **changed)
     os.utime(data, ns=(1, 1))
-    with pytest.raises(UnwritableFileError, match="differs in input.*begin anew"):
+    with pytest.raises(UnwritableFileError, match=r"differs in input.*begin anew"):
         run(data, tmp_path / "out.csv")
     write(people(300, seed=8), data)
-    with pytest.raises(UnwritableFileError, match="differs in input.*begin anew"):
+    with pytest.raises(UnwritableFileError, match=r"differs in input.*begin anew"):
         run(data, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 

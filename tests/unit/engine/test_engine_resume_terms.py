@@ -162,7 +162,7 @@ def test_a_run_of_an_older_version_is_refused(tmp_path, monkeypatch):
     state = tmp_path / ".out.csv.evenhand.unfinished" / "state.json"
     state.write_text(json.dumps(json.loads(state.read_text()) | {"terms": "0" * 64}))
 
-    with pytest.raises(UnwritableFileError, match="differs in .*version"):
+    with pytest.raises(UnwritableFileError, match=r"differs in .*version"):
         privatize_file(data, tmp_path / "out.csv", resume=True, **OPTIONS)
 
 

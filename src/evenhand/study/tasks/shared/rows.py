@@ -215,7 +215,7 @@ def _fingerprint(
     weights: NDArray[np.float64] | None = None,
     people: NDArray[np.intp] | None = None,
 ) -> str:
-    """Return the SHA-256 of the schema, every column's codes, weights and whose rows they are, low byte first."""
+    """Return the SHA-256 of the schema, all codes, weights and whose rows they are, low byte first."""
     digest = hashlib.sha256(schema.fingerprint.encode())
     for name in schema.names:
         array = np.ascontiguousarray(codes[name])
