@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from evenhand.engine.choices import choose_columns, strategy_of
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
+from evenhand.engine.row_order import join_relations
 from evenhand.engine.unfinished import Unfinished, describe_input
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -68,14 +69,19 @@ class Privatized:
         Columns of the input that are not in the output.
     in_clear : tuple of str
         Columns that are in the output as they were.
-    follow_order : tuple of str
-        Those of them that follow the order of the input, and so give it back to whoever sorts by them.
+    order_relations : dict of str to str
+        Of those of them that follow the order of the input: whether each ``"gives it back"`` to whoever sorts
+        by it, ``"is associated with it"`` or, being of values that cannot be sorted, ``"was not compared with
+        it"``. This is in the guarantee too.
     keeps_order : bool
         Whether the output stands in the order of the input.
     charge : Entry or None
         The entry of the ledger that was charged with it.
     parts : int
         How many files of reports were written.
+    order_correlations : dict of str to float
+        The rank correlation of such a column with the order of the input, where it was measured in one file:
+        for whoever has the rows, and not in the guarantee, since the order may come from what is protected.
     """
 
     places: Places
@@ -83,10 +89,16 @@ class Privatized:
     schema: Schema
     left_out: tuple[str, ...]
     in_clear: tuple[str, ...]
-    follow_order: tuple[str, ...]
+    order_relations: dict[str, str]
     keeps_order: bool
     charge: Entry | None = None
     parts: int = 1
+    order_correlations: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def follow_order(self) -> tuple[str, ...]:
+        """The columns in the clear that follow the order of the input."""
+        return tuple(self.order_relations)
 
     @property
     def rows(self) -> int:
@@ -138,8 +150,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     each with its own schema and guarantee beside it; the folder appears when all of it is complete. In which
     file a person is, is then in the clear, and the guarantees say so.
 
-    A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
-    This is measured, without a look at the reported columns, and the guarantee lists it as in the clear.
+    A column in the clear that follows the order of the input tells something of that order; one such as an id
+    or a time gives it back. This is measured, without a look at the reported columns, and the guarantee lists
+    it as in the clear.
 
     Parameters
     ----------
@@ -403,7 +416,7 @@ class _Run:
         self, places: Places, drawn: Sequence[Drawn], charge: Entry | None, *, out: Path | None = None
     ) -> Privatized:
         choice = self.drawing.choice
-        following = tuple(name for name in choice.in_clear if any(name in part.following for part in drawn))
+        relations = join_relations(choice.in_clear, [part.relations for part in drawn])
         record = _join_records([part.record for part in drawn])
         return Privatized(
             places if out is None else replace(places, out=out),
@@ -411,10 +424,11 @@ class _Run:
             self.drawing.declared,
             choice.left_out,
             choice.in_clear,
-            following,
+            relations,
             self.drawing.keep_order,
             charge,
             len(drawn),
+            drawn[0].correlations if len(drawn) == 1 else {},
         )
 
 
