@@ -147,8 +147,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
 
     Of a folder or a pattern, all files are one table. If `out` is the name of a file, all people go there, in
     one order. If it has no ending, it becomes a folder with one file of reports for each file that was read,
-    each with its own schema and guarantee beside it; the folder appears when all of it is complete. In which
-    file a person is, is then in the clear, and the guarantees say so.
+    each with its own schema and guarantee beside it; the folder appears when all of it is complete. Its note
+    ``folder.guarantee.json`` lists all files, so that :func:`evenhand.engine.verify` finds what is missing.
+    In which file a person is, is then in the clear, and the guarantees say so.
 
     A column in the clear that follows the order of the input tells something of that order; one such as an id
     or a time gives it back. This is measured, without a look at the reported columns, and the guarantee lists
@@ -380,6 +381,8 @@ class _Run:
                 if self.progress is not None:
                     rows = sum(part.record.rows for part in drawn)
                     self.progress(rows, len(drawn) / len(self.parts))
+            if not is_placed:
+                places.write_note(beside, drawn[0].record, charge, self.key)
             unfinished.mark_placing()
             if not is_placed:
                 places.put_in_place(beside)
