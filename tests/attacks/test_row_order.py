@@ -120,5 +120,5 @@ def test_a_column_that_follows_the_order_gives_it_back_and_the_guarantee_says_so
     codes = _read_codes(tmp_path / "o.csv")[np.argsort(told["id"].to_numpy())]
 
     assert _count_named(codes) >= 0.9 * 2 * EACH
-    assert made.guarantee.in_clear == ("id", "row order (id follows it)")
+    assert made.guarantee.in_clear == ("id", "row order (id gives it back)")
     assert made.record.in_clear == made.guarantee.in_clear

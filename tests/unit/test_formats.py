@@ -65,6 +65,15 @@ def privatized(folder, number):
     return lambda: estimate_file(folder / "r.csv")
 
 
+def folder_of_reports(folder, number):
+    (folder / "in").mkdir()
+    for name in ("a.csv", "b.csv"):
+        PEOPLE.to_csv(folder / "in" / name, index=False)
+    privatize_file(folder / "in", folder / "out", schema=SCHEMA, epsilon=1)
+    _replace(folder / "out" / "folder.guarantee.json", "evenhand folder 1", f"evenhand folder {number}")
+    return lambda: _raise_fault(verify(folder / "out"))
+
+
 def reports(folder, number):
     del folder
     text = GRR(k=3, epsilon=1).privatize([0, 1]).to_json()
@@ -131,6 +140,7 @@ READERS = {
     "plan,": plan,
     "note of a released table": release,
     "guarantee of privatised files": privatized,
+    "note of a folder of reports": folder_of_reports,
     "reports of": reports,
     "ledger,": ledger,
     "anchor,": anchor,

@@ -4,7 +4,8 @@ from evenhand.engine import dask, spark
 from evenhand.engine.estimates import FileEstimates, count_file, estimate_file
 from evenhand.engine.privatize import Privatized, privatize_file
 from evenhand.engine.report_blocks import ReportPlan, reporter
-from evenhand.engine.verification import Check, Verification, verify
+from evenhand.engine.verification.checks import Check, Verification
+from evenhand.engine.verification.verify import verify
 from evenhand.privacy.randomness import RunKey
 
 __all__ = [

@@ -14,7 +14,7 @@ from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.engine.promise import add_in_clear, schema_text
 from evenhand.engine.record import FORMAT, Record
-from evenhand.engine.row_order import RowOrder, describe_row_order
+from evenhand.engine.row_order import RowOrder, describe_row_order, read_relations
 from evenhand.engine.shuffle import Shuffle, regroup
 from evenhand.engine.writers import CsvOutput, ParquetOutput, has_length
 from evenhand.errors import UnreadableFileError
@@ -24,7 +24,7 @@ from evenhand.table.read import BATCH_ROWS
 from evenhand.table.workers import SHORT_SECONDS, map_in_order, read_ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from evenhand.collect.joint.strategy import Strategy
@@ -83,10 +83,14 @@ class Streams:
 
 
 class Drawn(NamedTuple):
-    """What was drawn: the record of the file, and the columns in the clear that follow the input's order."""
+    """What was drawn: the record of the file, and how columns in the clear go with the input's order.
+
+    The correlations are for whoever has the rows; a file that an interrupted run had drawn has none.
+    """
 
     record: Record
-    following: tuple[str, ...]
+    relations: dict[str, str]
+    correlations: dict[str, float]
 
 
 class Evidence(NamedTuple):
@@ -191,7 +195,7 @@ class Drawing:
                 take(ready)
             for group in regroup(shuffle.shuffled(), min(output.most_rows, BATCH_ROWS)):
                 output.append(group)
-            record = self._record(form, rows, order.following, simulated=streams.source.simulated)
+            record = self._record(form, rows, order.relations, simulated=streams.source.simulated)
             digest = hash_terms(record.to_dict())
             output.close({"format": FORMAT, "rng": streams.source.kind, "guarantee_sha256": digest})
             simulated = streams.source.simulated
@@ -203,18 +207,14 @@ class Drawing:
                 more[0].write(evidence.key.sign(text))
             if before_placing is not None:
                 before_placing()
-        return Drawn(record, order.following)
+        return Drawn(record, order.relations, order.correlations)
 
     def draw_once(self, path: Any, places: Places, form: Any, streams: Streams, evidence: Evidence) -> Drawn:
         """Draw the reports of a file, unless an interrupted run has them already: then read its record."""
         if not places.out.exists():  # it has its place after what stands beside it
             return self.draw(path, places, form, streams, evidence=evidence)
         record = Record.from_json(places.record.read_bytes(), places.record.name)
-        order = [word for word in record.in_clear if word not in self.choice.in_clear]
-        said = [
-            name for name in self.choice.in_clear if describe_row_order([name], is_kept=False)[0] in order
-        ]
-        return Drawn(record, tuple(said))
+        return Drawn(record, read_relations(self.choice.in_clear, record.in_clear), {})
 
     def _units(self, batches: Any, order: RowOrder, most_rows: int) -> Iterator[_Unit]:
         """Cut batches into units of rows; measure the order of rows on the way."""
@@ -264,8 +264,8 @@ class Drawing:
             spool.close(count)
             yield from spool
 
-    def _record(self, form: Any, rows: int, following: Sequence[str], *, simulated: bool) -> Record:
-        words = (*self.more_in_clear, *describe_row_order(following, is_kept=self.keep_order))
+    def _record(self, form: Any, rows: int, relations: Mapping[str, str], *, simulated: bool) -> Record:
+        words = (*self.more_in_clear, *describe_row_order(relations, is_kept=self.keep_order))
         promise = self.promise
         if promise is not None:
             promise = add_in_clear(promise, words)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._part_files import resolve_folder
+from evenhand.engine.record import plan_of
 from evenhand.errors import InvalidParameterError, UnwritableFileError
+from evenhand.privacy.signing.notes import hash_file, seal_note
 from evenhand.table.read import ENDINGS, WRITTEN_ENDINGS
 from evenhand.table.side_files import (
+    folder_note_path,
     record_path,
     refuse_tables_beside,
     schema_path,
@@ -24,7 +28,16 @@ from evenhand.table.write import replacing_together
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from evenhand.engine.record import Record
+    from evenhand.privacy.ledger import Entry
+    from evenhand.privacy.signing.keys import SigningKey
     from evenhand.table.parts import Parts
+
+FOLDER_FORMAT_NAME, FOLDER_FORMAT_NUMBER = "evenhand folder", 1
+"""The form of the note of a folder; another number means another form."""
+
+MOST_FOLDER_BYTES = 128_000_000
+"""How long such a note may be: as many files as a folder may have, with names of a hundred letters."""
 
 _OWNER = "privatize_file"
 
@@ -171,6 +184,40 @@ class FolderPlaces:
         """What stands in the folder for the first file."""
         return Places.named(self.out / self.names[0])
 
+    def write_note(
+        self, complete: Path, record: Record, charge: Entry | None, key: SigningKey | None
+    ) -> None:
+        """Write the note of a complete folder, which lists its files, and sign it if there is a key.
+
+        Parameters
+        ----------
+        complete : path
+            The folder, which has all files but this note.
+        record : Record
+            That of any file: their plans are the same.
+        charge : Entry or None
+            The entry of the ledger that was charged.
+        key : SigningKey or None
+            Who signs it.
+        """
+        note = folder_note_path(complete)
+        listed: list[Path] = []
+        for name in self.names:
+            places = Places.named(complete / name)
+            listed += [places.out, places.schema, places.record, *([places.signature] if key else [])]
+        fields = {
+            "format": f"{FOLDER_FORMAT_NAME} {FOLDER_FORMAT_NUMBER}",
+            "evenhand": import_module("evenhand").__version__,  # it stands above all layers
+            "parts": len(self.names),
+            "sizes": {place.name: place.stat().st_size for place in listed},
+        }
+        files, plan = {place.name: hash_file(place) for place in listed}, plan_of(record.to_dict())
+        text = seal_note(fields, files=files, plan=plan, charge=charge, key=key)
+        with replacing_together(note, *((signature_path(note),) if key is not None else ())) as (file, *more):
+            file.write(text)
+            if key is not None:
+                more[0].write(key.sign(text))
+
     def put_in_place(self, complete: Path) -> None:
         """Give a complete folder its place; one that is replaced is removed first."""
         try:
@@ -186,7 +233,8 @@ class FolderPlaces:
 
 def _holds_tables_alone(folder: Path) -> bool:
     """Whether everything in a folder is a file of reports with its guarantee, or stands beside one."""
-    paths = set(folder.iterdir())
+    note = folder_note_path(folder)
+    paths = set(folder.iterdir()) - {note, signature_path(note)}
     tables = [path for path in paths if Places.named(path).record in paths]
     return paths <= {*tables, *(side for table in tables for side in side_files(table))}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from evenhand.engine.choices import choose_columns, strategy_of
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
+from evenhand.engine.row_order import join_relations
 from evenhand.engine.unfinished import Unfinished, describe_input
 from evenhand.errors import GuaranteeError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -21,7 +22,14 @@ from evenhand.privacy.randomness import SecureSource, SeededSource
 from evenhand.privacy.signing.keys import find_key
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.parts import find_parts, would_be_read
-from evenhand.table.read import BATCH_ROWS, ENDINGS, file_columns, file_form, open_batches
+from evenhand.table.read import (
+    BATCH_ROWS,
+    ENDINGS,
+    detect_file_format,
+    file_columns,
+    file_form,
+    open_batches,
+)
 from evenhand.table.source import own_name
 from evenhand.table.workers import count_workers, map_in_order
 
@@ -61,14 +69,19 @@ class Privatized:
         Columns of the input that are not in the output.
     in_clear : tuple of str
         Columns that are in the output as they were.
-    follow_order : tuple of str
-        Those of them that follow the order of the input, and so give it back to whoever sorts by them.
+    order_relations : dict of str to str
+        Of those of them that follow the order of the input: whether each ``"gives it back"`` to whoever sorts
+        by it, ``"is associated with it"`` or, being of values that cannot be sorted, ``"was not compared with
+        it"``. This is in the guarantee too.
     keeps_order : bool
         Whether the output stands in the order of the input.
     charge : Entry or None
         The entry of the ledger that was charged with it.
     parts : int
         How many files of reports were written.
+    order_correlations : dict of str to float
+        The rank correlation of such a column with the order of the input, where it was measured in one file:
+        for whoever has the rows, and not in the guarantee, since the order may come from what is protected.
     """
 
     places: Places
@@ -76,10 +89,16 @@ class Privatized:
     schema: Schema
     left_out: tuple[str, ...]
     in_clear: tuple[str, ...]
-    follow_order: tuple[str, ...]
+    order_relations: dict[str, str]
     keeps_order: bool
     charge: Entry | None = None
     parts: int = 1
+    order_correlations: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def follow_order(self) -> tuple[str, ...]:
+        """The columns in the clear that follow the order of the input."""
+        return tuple(self.order_relations)
 
     @property
     def rows(self) -> int:
@@ -128,11 +147,13 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
 
     Of a folder or a pattern, all files are one table. If `out` is the name of a file, all people go there, in
     one order. If it has no ending, it becomes a folder with one file of reports for each file that was read,
-    each with its own schema and guarantee beside it; the folder appears when all of it is complete. In which
-    file a person is, is then in the clear, and the guarantees say so.
+    each with its own schema and guarantee beside it; the folder appears when all of it is complete. Its note
+    ``folder.guarantee.json`` lists all files, so that :func:`evenhand.engine.verify` finds what is missing.
+    In which file a person is, is then in the clear, and the guarantees say so.
 
-    A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
-    This is measured, without a look at the reported columns, and the guarantee lists it as in the clear.
+    A column in the clear that follows the order of the input tells something of that order; one such as an id
+    or a time gives it back. This is measured, without a look at the reported columns, and the guarantee lists
+    it as in the clear.
 
     Parameters
     ----------
@@ -187,8 +208,8 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         folder beside the output, which nobody else can enter, then keeps what is drawn and the key that it is
         drawn from; the key is removed as soon as all is drawn. What is complete is kept; what is not is
         drawn again with the same bits, so nobody gets a second report and a ledger is charged once. If the
-        input, a setting or the version of evenhand has changed, the call is refused. See
-        :mod:`evenhand.engine.unfinished`.
+        input, how it is read, another setting or a version has changed, the call is refused, and told what
+        differs. See :mod:`evenhand.engine.unfinished`.
 
     Returns
     -------
@@ -251,7 +272,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     if told is None:
         told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
     run = _Run(drawing, parts, form, source, told, ledger, progress, key)
-    terms = run.describe(out, batch_rows) if resume else None
+    terms = None
+    if resume:
+        terms = run.describe(path, out, batch_rows, detect_file_format(path, file_format, limits=limits))
     if is_folder:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
         places = FolderPlaces.of(out, parts, overwrite=overwrite, is_placing=is_placing)
@@ -282,19 +305,29 @@ class _Run:
     progress: Progress | None
     key: SigningKey | None
 
-    def describe(self, out: Any, batch_rows: int) -> dict[str, Any]:
-        """Return all that the files of a run depend on, but for the key that it draws with."""
-        drawing = self.drawing
+    def describe(self, path: Any, out: Any, batch_rows: int, written: FileFormat) -> dict[str, Any]:
+        """Return all that the files of a run depend on, but for the key that it draws with.
+
+        Each term has the name by which a message calls it: that of the parameter, where there is one.
+        """
+        drawing, ledger = self.drawing, self._find_ledger(path)
+        made = describe_strategy(drawing.strategy)
+        promise = None if drawing.promise is None else drawing.promise.to_dict() | {"in_clear": None}
         return {
             "input": describe_input(self.parts.files),
+            **vars(written),
             "out": own_name(out),
             "schema": drawing.schema.to_toml(),
-            "strategy": describe_strategy(drawing.strategy),
-            "columns": drawing.choice.in_order,
+            "columns": drawing.choice.reported,
+            "keep": drawing.choice.in_order,
+            "strategy": made["strategy"],
+            "epsilon": made["epsilon"],
+            "protocol or split": [made["columns"], promise],
             "keep_order": drawing.keep_order,
-            "purpose": self.purpose,
             "batch_rows": batch_rows,
-            "signed_by": None if self.key is None else self.key.public.fingerprint,
+            "ledger": None if ledger is None else ledger.identity,
+            "purpose": self.purpose,
+            "sign": None if self.key is None else self.key.public.fingerprint,
         }
 
     def write_file(self, path: Any, out: Any, terms: Any, *, overwrite: bool) -> Privatized:
@@ -348,6 +381,8 @@ class _Run:
                 if self.progress is not None:
                     rows = sum(part.record.rows for part in drawn)
                     self.progress(rows, len(drawn) / len(self.parts))
+            if not is_placed:
+                places.write_note(beside, drawn[0].record, charge, self.key)
             unfinished.mark_placing()
             if not is_placed:
                 places.put_in_place(beside)
@@ -384,7 +419,7 @@ class _Run:
         self, places: Places, drawn: Sequence[Drawn], charge: Entry | None, *, out: Path | None = None
     ) -> Privatized:
         choice = self.drawing.choice
-        following = tuple(name for name in choice.in_clear if any(name in part.following for part in drawn))
+        relations = join_relations(choice.in_clear, [part.relations for part in drawn])
         record = _join_records([part.record for part in drawn])
         return Privatized(
             places if out is None else replace(places, out=out),
@@ -392,10 +427,11 @@ class _Run:
             self.drawing.declared,
             choice.left_out,
             choice.in_clear,
-            following,
+            relations,
             self.drawing.keep_order,
             charge,
             len(drawn),
+            drawn[0].correlations if len(drawn) == 1 else {},
         )
 
 

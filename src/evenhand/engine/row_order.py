@@ -1,8 +1,8 @@
-r"""Whether a column in the clear follows the order of the input, and so gives it back to whoever sorts by it.
+r"""Whether a column in the clear follows the order of the input, and whether sorting by it gives that back.
 
 Shuffled reports do not show who stood where. A number, a time or a list of places beside them may. This is
 measured while a file is read, from the columns in the clear and their order; what is reported is not looked
-at. What is published of it is one yes or no for each of these columns.
+at. What is published of it is one of a few words for each of these columns, and no figure.
 
 A column follows the order if one of these holds. What is missing comes before everything else.
 
@@ -19,12 +19,19 @@ A column follows the order if one of these holds. What is missing comes before e
 
 Of long batches, turning points and quarters are counted in parts all through them. A random order passes for
 one of the last three with a probability below :math:`10^{-8}`.
+
+A column that follows the order *gives it back* if Spearman's rank correlation with the places of the rows is
+at least 0.99 or at most -0.99: equal blocks, sorted, reach that with eight values. Any other is *associated*
+with the order. The correlation is that of at most 1,000 rows, which a hash of their places chooses; text that
+is all numbers is also compared as numbers, and where half of the rows or more have a value, also without the
+missing ones: the strongest counts.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +43,7 @@ from evenhand.engine.writers import has_length, plain_values
 from evenhand.privacy.guarantees.units import ROW_ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -48,8 +55,15 @@ _PARTS, _PART_ROWS = 16, 1 << 9  # of a long batch, in which turning points and 
 _WRITTEN_OUT = 32 << 20
 _QUARTERS = 4
 _LONG_TEXT = 32
+_SAMPLED_BYTES = 4 << 20  # of a column whose texts are longer no rows are sampled
+_GIVING = 0.99
 MOST_VALUES = 4096
 """Different values of a column that are counted; in one with more, quarters of the values are."""
+
+GIVES_BACK, ASSOCIATED = "gives it back", "is associated with it"
+NOT_COMPARED = "was not compared with it"
+RELATIONS = (GIVES_BACK, NOT_COMPARED, ASSOCIATED)
+"""What is said of a column and the order of the rows, the strongest first."""
 
 
 class RowOrder:
@@ -63,29 +77,80 @@ class RowOrder:
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._columns = {name: _ColumnOrder() for name in columns}
+        self._places, self._rows = np.arange(0), 0
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Look at the next rows."""
+        kept, new = self._choose_rows(batch.num_rows) if self._columns else ([], [])
         for name, column in self._columns.items():
             column.add(batch.column(name))
+            column.sample(batch.column(name), kept, new)
+
+    def _choose_rows(self, rows: int) -> tuple[Any, Any]:
+        """Return which rows of the sample stay in it, and which of the next rows come into it."""
+        before = len(self._places)
+        places = np.concatenate([self._places, np.arange(self._rows, self._rows + rows)])
+        chosen = np.arange(len(places))
+        if len(places) > _SAMPLED_ROWS:
+            chosen = np.sort(np.argpartition(_hash_places(places), _SAMPLED_ROWS)[:_SAMPLED_ROWS])
+        self._places, self._rows = places[chosen], self._rows + rows
+        return chosen[chosen < before], chosen[chosen >= before] - before
 
     @property
     def following(self) -> tuple[str, ...]:
         """The columns that follow the order of the rows seen so far."""
-        return tuple(name for name, column in self._columns.items() if column.follows)
+        return tuple(self.relations)
+
+    @property
+    def relations(self) -> dict[str, str]:
+        """What is said of each of them and the order, one of :data:`RELATIONS`."""
+        return {name: column.relation for name, column in self._columns.items() if column.follows}
+
+    @property
+    def correlations(self) -> dict[str, float]:
+        """The rank correlation with the order, for whoever has the rows, where there is one."""
+        found = {name: self._columns[name].correlation for name in self.following}
+        return {name: value for name, value in found.items() if value is not None}
 
 
-def describe_row_order(following: Sequence[str], *, is_kept: bool) -> tuple[str, ...]:
+def describe_row_order(relations: Mapping[str, str], *, is_kept: bool) -> tuple[str, ...]:
     """Return what a guarantee says of the order of the rows among what is in the clear.
 
-    >>> describe_row_order([], is_kept=False), describe_row_order([], is_kept=True)
+    No figure is among it: the guarantee travels, and how a column goes with the order may tell something of
+    what the input was sorted by.
+
+    >>> describe_row_order({}, is_kept=False), describe_row_order({}, is_kept=True)
     ((), ('row order',))
-    >>> describe_row_order(["id", "time"], is_kept=False)
-    ('row order (id follows it)', 'row order (time follows it)')
+    >>> describe_row_order({"id": GIVES_BACK, "rate": ASSOCIATED}, is_kept=False)
+    ('row order (id gives it back)', 'row order (rate is associated with it)')
     """
     if is_kept:
         return (ROW_ORDER,)
-    return tuple(f"{ROW_ORDER} ({name} follows it)" for name in following)
+    return tuple(f"{ROW_ORDER} ({name} {relation})" for name, relation in relations.items())
+
+
+def read_relations(columns: Sequence[str], words: Sequence[str]) -> dict[str, str]:
+    """Return what the words of a guarantee say of columns in the clear and the order of the rows.
+
+    >>> read_relations(["id", "sex"], ["id", "sex", "row order (id gives it back)"])
+    {'id': 'gives it back'}
+    """
+    pairs = [(name, relation) for name in columns for relation in RELATIONS]
+    return {
+        name: relation
+        for name, relation in pairs
+        if describe_row_order({name: relation}, is_kept=False)[0] in words
+    }
+
+
+def join_relations(columns: Sequence[str], parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the strongest that is said of each column in any of several files.
+
+    >>> join_relations(["id", "sex"], [{"id": ASSOCIATED}, {"id": GIVES_BACK}])
+    {'id': 'gives it back'}
+    """
+    said = {name: {part[name] for part in parts if name in part} for name in columns}
+    return {name: min(said[name], key=RELATIONS.index) for name in columns if said[name]}
 
 
 class _ColumnOrder:
@@ -97,6 +162,7 @@ class _ColumnOrder:
         self._edges: Any = None  # between quarters, once there are any
         self._last: Any = None  # the last two rows
         self._is_counted = self._is_comparable = True
+        self._is_sampled, self._sampled = True, None  # the values of some rows
 
     def add(self, column: Any) -> None:
         if not self._is_comparable or not len(column):
@@ -159,6 +225,57 @@ class _ColumnOrder:
         if self._near.is_one_way or self._near.is_uneven or self._far.is_uneven or self._turns.are_odd:
             return True
         return self._quarters.is_patterned or (self._is_counted and self._equal.is_patterned)
+
+    def sample(self, column: Any, kept: Any, new: Any) -> None:
+        """Keep the values of some rows of those before, and take those of some of the next."""
+        values = column.dictionary if pa.types.is_dictionary(column.type) else column
+        if not self._is_comparable or _find_longest(values) * _SAMPLED_ROWS > _SAMPLED_BYTES:
+            self._is_sampled = False
+        if not self._is_sampled:
+            self._sampled = None
+            return
+        old = [] if self._sampled is None else [self._sampled.take(pa.array(kept))]
+        self._sampled = pa.concat_arrays([*old, _take_values(write_out_views(column), new)])
+
+    @property
+    def relation(self) -> str:
+        if not self._is_comparable:
+            return NOT_COMPARED
+        return GIVES_BACK if abs(self.correlation or 0.0) >= _GIVING else ASSOCIATED
+
+    @property
+    def correlation(self) -> float | None:
+        """The strongest rank correlation of the sampled rows; None where nothing differs."""
+        if self._sampled is None:
+            return None
+        forms = [self._sampled]
+        if pa.types.is_string(self._sampled.type) or pa.types.is_large_string(self._sampled.type):
+            with suppress(pa.ArrowInvalid):
+                forms.append(self._sampled.cast(pa.float64()))
+        there = np.flatnonzero(_as_mask(self._sampled.is_valid()))
+        if 2 * len(there) >= len(self._sampled):
+            forms += [form.take(pa.array(there)) for form in forms]
+        found = [value for value in map(_correlate_with_places, forms) if value is not None]
+        return max(found, key=abs, default=None)
+
+
+def _hash_places(places: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Return numbers that look random, one for each place: the rows with the lowest are no cycle of rows."""
+    words = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return words ^ (words >> np.uint64(31))
+
+
+def _correlate_with_places(values: Any) -> float | None:
+    """Return Spearman's rank correlation of values and their places; what is missing comes first."""
+    codes = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
+    codes[_as_mask(values.is_null())] = 0
+    counts = np.bincount(codes)
+    if np.count_nonzero(counts) < 2:
+        return None
+    ranks = (np.cumsum(counts) - counts / 2)[codes]
+    return float(np.corrcoef(ranks, np.arange(len(codes)))[0, 1])
 
 
 class _Pairs:
@@ -245,10 +362,13 @@ def _choose_parts(rows: Any, before: int) -> list[tuple[Any, int]]:
 
 def _is_short(column: Any) -> bool:
     """Whether places in a list of values, written out, take little memory."""
-    values = write_out_views(column.dictionary)
-    if not has_length(values.type):
-        return True
-    return (pc.max(pc.binary_length(values)).as_py() or 0) * len(column) <= _WRITTEN_OUT
+    return _find_longest(column.dictionary) * len(column) <= _WRITTEN_OUT
+
+
+def _find_longest(values: Any) -> int:
+    """Return how many bytes the longest text has; 0 of values that are no texts."""
+    plain = write_out_views(values)
+    return (pc.max(pc.binary_length(plain)).as_py() or 0) if has_length(plain.type) else 0
 
 
 def _keys_of(column: Any, beside: Sequence[Any]) -> Any:

@@ -8,9 +8,11 @@ secret as the input itself.
 
 So a resumed run never gives a person a second report. A unit that is complete is taken as it is; one that is
 not is drawn again with the same bits from the same rows, which gives the same reports. That holds only while
-nothing else has changed: the input (the names, sizes, times and first and last bytes of its files), the
-schema, epsilon, protocols, columns, the size of batches and the version of evenhand are hashed, and a run
-with another hash is refused. A ledger is charged once, under the name of the run, which is kept here too.
+nothing else has changed: the input (the names, times and every byte of its files), how it is read (what
+separates its fields, encoding, decimal mark, sheet), the schema, columns, epsilon, protocols, the size of
+batches, the ledger and the versions of evenhand and Arrow are the terms of a run. The hash of each is kept,
+and a run with another one is refused. A ledger is charged once, under the name of the run, which is kept here
+too.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from evenhand._locks import Lock
 from evenhand._part_files import resolve_folder
 from evenhand.errors import EvenhandError, UnreadableFileError, UnwritableFileError
 from evenhand.privacy.randomness import RunKey
+from evenhand.privacy.signing.notes import hash_open_file
 from evenhand.table.source import own_name
 
 if TYPE_CHECKING:
@@ -43,19 +46,18 @@ if TYPE_CHECKING:
 ENDING, _LOOSE_ENDING = ".evenhand.unfinished", ".evenhand.loose"
 _LOOSE = re.compile(r"\..+\.[a-z0-9_]{8}\.evenhand\.loose", re.DOTALL)
 _KEY, _ORDER, _STATE, _LOCK = "key", "order", "state.json", "lock"
-_LOOKED_AT = 1 << 16
 
 
 def describe_input(files: Iterable[Path]) -> list[list[Any]]:
-    """Return what tells an input from a changed one: names, sizes, times and hashes of both ends of files."""
+    """Return what tells an input from a changed one: the name, time and hash of each file.
+
+    A file that was changed and changed back while it was read has another time.
+    """
     told: list[list[Any]] = []
     for file in files:
         with Path(file).open("rb") as stream:
-            status = os.fstat(stream.fileno())
-            ends = hashlib.sha256(stream.read(_LOOKED_AT))
-            stream.seek(max(0, status.st_size - _LOOKED_AT))
-            ends.update(stream.read(_LOOKED_AT))
-        told.append([os.fspath(Path(file).name), status.st_size, status.st_mtime_ns, ends.hexdigest()])
+            time = os.fstat(stream.fileno()).st_mtime_ns
+            told.append([os.fspath(Path(file).name), time, hash_open_file(stream)])
     return told
 
 
@@ -67,8 +69,9 @@ class Unfinished:
     out : str or path
         The output.
     terms : mapping, optional
-        What the run is made of, in plain values. With it the folder is kept when the run is interrupted, and
-        taken up by a run of the same terms; without it the folder goes with the process.
+        What the run is made of, in plain values, each by the name that a message calls it by. With it the
+        folder is kept when the run is interrupted, and taken up by a run of the same terms; without it the
+        folder goes with the process.
 
     Raises
     ------
@@ -121,19 +124,21 @@ class Unfinished:
 
     def _start(self, terms: Mapping[str, Any]) -> None:
         """Begin a run, or take up one of the same terms."""
-        version = import_module("evenhand").__version__  # it stands above all layers
-        text = json.dumps({**terms, "evenhand": version}, sort_keys=True, default=str)
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        version = [import_module("evenhand").__version__, pa.__version__]  # the first stands above all layers
+        digests = {name: _digest(term) for name, term in {**terms, "version": version}.items()}
         if not (self.folder / _STATE).exists():
             self._write_secret(_KEY, RunKey.draw().secret.hex())
             self._write_secret(_ORDER, RunKey.draw().secret.hex())
-            self._save(terms=digest, run=RunKey.draw().secret[:8].hex(), units=None, placing=False)
+            self._save(terms=digests, run=RunKey.draw().secret[:8].hex(), units=None, placing=False)
             return
-        if self._state.get("terms") != digest:
+        kept = self._state.get("terms")
+        if kept != digests:
+            known = kept if isinstance(kept, dict) else {"version": ""}  # an older one kept one hash of all
+            names = [name for name in {**digests, **known} if known.get(name) != digests.get(name)]
             self._refuse(
-                "an unfinished run beside it had another input, other settings or another version. "
-                f"Hint: repeat that run unchanged; or remove the folder '{own_name(self.folder)}' beside the "
-                "output to begin anew, which draws, and charges a ledger, once more."
+                f"an unfinished run beside it differs in {', '.join(names)}. Hint: repeat that run "
+                f"unchanged; or remove the folder '{own_name(self.folder)}' beside the output to begin anew, "
+                "which draws, and charges a ledger, once more."
             )
 
     # --- what is kept -----------------------------------------------------------------------------
@@ -234,6 +239,11 @@ class Unfinished:
                 self._lock.free()
             shutil.rmtree(self.folder, ignore_errors=True)
         self._lock.free()
+
+
+def _digest(term: Any) -> str:
+    text = json.dumps(term, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Spool:

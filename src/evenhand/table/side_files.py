@@ -18,6 +18,15 @@ def record_path(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.guarantee.json")
 
 
+def folder_note_path(folder: str | os.PathLike[str]) -> Path:
+    """Return where the note of a folder of reports stands, in the folder.
+
+    >>> folder_note_path("reports").name
+    'folder.guarantee.json'
+    """
+    return Path(folder, "folder.guarantee.json")
+
+
 def note_path(path: str | os.PathLike[str]) -> Path:
     """Return where the note of a release stands, beside its table.
 

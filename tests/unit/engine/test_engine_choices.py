@@ -49,7 +49,7 @@ def test_columns_come_in_the_order_of_the_file():
 
 RESERVED = [
     "row order",
-    "row order (id follows it)",
+    "row order (id gives it back)",
     "index",
     "domains read from the rows",
     "people scored later",

@@ -6,12 +6,20 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.stats import spearmanr
 
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.engine import row_order
-from evenhand.engine.row_order import RowOrder
+from evenhand.engine.row_order import (
+    ASSOCIATED,
+    GIVES_BACK,
+    NOT_COMPARED,
+    RowOrder,
+    describe_row_order,
+)
 
 N = 3_000
 DRAW = np.random.default_rng(7)
@@ -257,3 +265,109 @@ def test_sorted_up_and_down_the_same_columns_are_named(name, rows):
 def test_the_last_row_of_a_batch_is_compared_with_the_first_of_the_next():
     assert _follows(["a", "b"], batch_rows=1)
     assert not _follows(["a", "b", "a"], batch_rows=1)
+
+
+# --- what is said of a column that follows the order --------------------------------------------------
+
+LATENT = np.arange(N) / N
+RELATIONS = {
+    "five values with a weak trend": (np.digitize(LATENT + DRAW.normal(0, 1, N), [-1, 0, 1, 2]), ASSOCIATED),
+    "two values with a weak trend": (LATENT + DRAW.normal(0, 1.2, N) > 0.7, ASSOCIATED),
+    "two blocks": (FOLLOWING["two blocks"], ASSOCIATED),
+    "one person at the end": (FOLLOWING["one person at the end"], ASSOCIATED),
+    "five blocks, sorted": (np.arange(N) // (N // 5), ASSOCIATED),
+    "values that take turns": (FOLLOWING["values that take turns"], ASSOCIATED),
+    "lists of ten, each sorted": (FOLLOWING["lists of ten, each sorted"], ASSOCIATED),
+    "smooth cycles": (FOLLOWING["smooth cycles"], ASSOCIATED),
+    "up and down": (FOLLOWING["many values, up and down"], ASSOCIATED),
+    "numbers with NaN": (FOLLOWING["numbers with NaN"], GIVES_BACK),
+    "numbers that rise": (FOLLOWING["numbers that rise"], GIVES_BACK),
+    "numbers that fall": (FOLLOWING["numbers that fall"], GIVES_BACK),
+    "numbers as text": (FOLLOWING["numbers as text"], GIVES_BACK),
+    "numbers as text, shuffled lists": (
+        pa.array([str(place) for place in range(N)]).dictionary_encode(),
+        GIVES_BACK,
+    ),
+    "times": (FOLLOWING["times"], GIVES_BACK),
+    "dates with many ties": (FOLLOWING["dates with many ties"], GIVES_BACK),
+    "times, blurred by a tenth": (FOLLOWING["times, blurred by a tenth of the file"], GIVES_BACK),
+    "one missing among many": ([None, *range(N)], GIVES_BACK),
+    "bytes": (FOLLOWING["bytes"], GIVES_BACK),
+    "four rows": (FOLLOWING["four rows"], GIVES_BACK),
+    "lists": (pa.array([[1], [2], [0]]), NOT_COMPARED),
+}
+
+
+def _seen(values, batch_rows=700):
+    array = values if isinstance(values, pa.Array) else pa.array(values)
+    order = RowOrder(["column"])
+    for start in range(0, len(array), batch_rows):
+        order.add(pa.RecordBatch.from_arrays([array.slice(start, batch_rows)], ["column"]))
+    return order
+
+
+@pytest.mark.parametrize("batch_rows", [700, 10_000])
+@pytest.mark.parametrize("name", RELATIONS)
+def test_only_a_column_that_sorts_the_rows_is_said_to_give_the_order_back(name, batch_rows):
+    """A signed note that says so of a column with two values is false, and nobody believes the next one."""
+    values, relation = RELATIONS[name]
+    if "weak" in name:
+        batch_rows = N  # in a shorter batch it is not seen
+
+    assert _seen(values, batch_rows).relations == {"column": relation}
+
+
+@pytest.mark.parametrize("name", ["numbers", "few numbers", "the same throughout", "nobody", "one row"])
+def test_nothing_is_said_of_a_column_in_no_order(name):
+    order = _seen(OTHERS[name])
+
+    assert order.relations == {}
+    assert order.correlations == {}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (_, relation) in RELATIONS.items() if relation != NOT_COMPARED]
+)
+def test_the_rank_correlation_of_a_short_column_is_that_of_all_its_rows(name):
+    """The slow way: midranks of all rows by scipy; of more rows than are sampled it is an estimate."""
+    values, _ = RELATIONS[name]
+    array = values if isinstance(values, pa.Array) else pa.array(values)
+    whole = array.slice(0, row_order._SAMPLED_ROWS)
+    sampled = _seen(whole, 300).correlations.get("column")
+    plain = pd.Series(whole.to_pylist()).map(lambda value: float(value) if "as text" in name else value)
+    codes = plain.astype("category").cat.codes.to_numpy()  # missing is -1, and first
+    found = [spearmanr(part, np.arange(len(part)))[0] for part in (codes, codes[codes >= 0]) if np.ptp(part)]
+    if sampled is not None:
+        assert sampled == pytest.approx(max(found, key=abs), abs=1e-12)
+
+
+def test_the_rank_correlation_of_a_long_column_is_near_that_of_all_rows():
+    """Six standard errors of a thousand rows; the twin: a weaker trend is seen as one."""
+    rows = 200_000
+    noise = np.random.default_rng(3).normal(0, 1, rows)
+    told = []
+    for weight in (1.0, 0.6):
+        column = np.digitize(weight * np.arange(rows) / rows + noise, [-1, 0, 1, 2])
+        told.append((_seen(column, rows).correlations["column"], spearmanr(column, np.arange(rows))[0]))
+    (strong, true), (weak, _) = told
+
+    assert abs(strong - true) < 6 / np.sqrt(1_000)
+    assert weak < strong
+
+
+def test_a_cycle_as_long_as_the_step_of_a_sample_is_no_trend():
+    """Every so-and-so-many-th row of a cycle may look sorted; rows that are chosen by a hash do not."""
+    rows = 1 << 18
+    for period in (256, 257, 255, 1_024):
+        assert abs(_seen(np.arange(rows) % period, rows).correlations["column"]) < 0.3
+
+
+def test_the_words_of_a_guarantee_hold_no_figure():
+    """The note travels with the reports: how strongly the order shows is told to whoever has the rows."""
+    words = describe_row_order({"id": GIVES_BACK, "rate": ASSOCIATED, "l": NOT_COMPARED}, is_kept=False)
+
+    assert words == (
+        "row order (id gives it back)",
+        "row order (rate is associated with it)",
+        "row order (l was not compared with it)",
+    )

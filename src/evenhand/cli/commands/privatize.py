@@ -35,6 +35,7 @@ from evenhand.collect import GroupOutcomes
 from evenhand.collect.protocols.homes import CLASSES
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.privatize import Privatized, privatize_file
+from evenhand.engine.row_order import GIVES_BACK
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
@@ -321,17 +322,31 @@ def _warn(terminal: Terminal, privatized: Privatized) -> None:
             "The order of the rows is in the clear: where the input is sorted by what the reports hide, it "
             "tells nearly every value. Hint: without --keep-order people come out in a random order."
         )
-    if privatized.follow_order:
-        terminal.warn(
-            "The order of the input is in the clear: it can be read from "
-            f"{quote_names(privatized.follow_order)}, so whoever sorts the reports by that has "
-            "it back. Hint: leave it out, by --keep or --only-reports."
-        )
+    _warn_of_order(terminal, privatized)
     if record.strategy.rarely_true:
         shares = [f"{name} {100 * share:.2g} %" for name, share in record.strategy.rarely_true.items()]
         terminal.warn(
             f"Less than 5 % of the reports are true: {', '.join(shares)}. Shares of many people can be "
             "estimated from them, and little else. Hint: fewer values, fewer columns, or a larger epsilon."
+        )
+
+
+def _warn_of_order(terminal: Terminal, privatized: Privatized) -> None:
+    """Say which columns in the clear tell something of the order of the input, and how much."""
+    relations, hint = privatized.order_relations, "Hint: leave it out, by --keep or --only-reports."
+    giving = [name for name, relation in relations.items() if relation == GIVES_BACK]
+    others = [name for name in relations if name not in giving]
+    if giving:
+        terminal.warn(
+            f"The order of the input is in the clear: whoever sorts the reports by {quote_names(giving)} has "
+            f"it back, or nearly so. {hint}"
+        )
+    if others:
+        found = [privatized.order_correlations.get(name) for name in others]
+        figures = ", ".join("not measured" if value is None else f"{value:.2f}" for value in found)
+        terminal.warn(
+            f"Associated with the order of the input, of which they tell something: {quote_names(others)} "
+            f"(rank correlation {figures}). {hint}"
         )
 
 

@@ -15,6 +15,7 @@ from evenhand.cli.terminal.ending import FAILED
 
 EXAMPLE = """\
   evenhand verify table.csv --key office.key.pub
+  evenhand verify reports/ --key office.key.pub
   evenhand verify reports.parquet --key office.key.pub --ledger ledger.db --schema schema.toml
 """
 _WIDTH = 12
@@ -22,7 +23,9 @@ _MARKS = {True: ("Passed", "green"), False: ("Failed", "red")}
 
 
 def verify(
-    release: Annotated[Path, argument(DATA, "RELEASE", "A released table or privatised file, or its note.")],
+    release: Annotated[
+        Path, argument(DATA, "RELEASE", "A released table, a privatised file or folder, or its note.")
+    ],
     *,
     key: Annotated[
         Path | None, data_option("FILE", "The public key of whoever should have signed it.", "--key")
@@ -38,7 +41,8 @@ def verify(
     """Check that a release is what was written and signed.
 
     Compares the table and the files beside it with the note, the note with its signature, and with --ledger
-    the entry that was charged. Ends with 0 only if everything that was checked holds.
+    the entry that was charged. Of a folder, every file that its note lists must be there, and no other. Ends
+    with 0 only if everything that was checked holds.
     """
     terminal = Terminal(as_json=as_json)
     result = engine.verify(release, key=key, ledger=ledger, schema=schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -28,8 +28,8 @@ class Note:
         How many rows it has.
     digests : tuple of str
         The digest of each block of rows, in hexadecimal; it means nothing without the key of the run.
-    following : tuple of str
-        The columns in the clear that follow the order of the rows.
+    relations : dict of str to str
+        What is said of the columns in the clear that follow the order of the rows.
     sample : str
         The first rows of the columns in the clear, which the output has too, as Arrow in base64.
     error : dict, optional
@@ -39,7 +39,7 @@ class Note:
     number: int
     rows: int = 0
     digests: tuple[str, ...] = ()
-    following: tuple[str, ...] = ()
+    relations: dict[str, str] = field(default_factory=dict)
     sample: str = ""
     error: dict[str, Any] | None = None
 
@@ -51,8 +51,7 @@ class Note:
     def from_json(cls, text: str) -> Note:
         """Return the note that a line holds."""
         fields: dict[str, Any] = json.loads(text)
-        lists = {name: tuple(fields[name]) for name in ("digests", "following")}
-        return cls(**(fields | lists))
+        return cls(**fields | {"digests": tuple(fields["digests"])})
 
     @classmethod
     def of_error(cls, number: int, error: EvenhandError) -> Note:

@@ -17,7 +17,13 @@ from evenhand.engine.places import Places
 from evenhand.engine.privatize import Privatized
 from evenhand.engine.promise import add_in_clear, charge_once, schema_text
 from evenhand.engine.record import FORMAT, Record
-from evenhand.engine.row_order import RowOrder, describe_row_order
+from evenhand.engine.row_order import (
+    ASSOCIATED,
+    GIVES_BACK,
+    RowOrder,
+    describe_row_order,
+    join_relations,
+)
 from evenhand.errors import ClusterError, EvenhandError, OtherRowsError
 from evenhand.privacy.ledger import find_ledger
 from evenhand.privacy.randomness import RunKey, SecureSource
@@ -196,21 +202,29 @@ class _Run:
         return {note.number: note.rows for note in self.state.notes}
 
     @property
-    def _following(self) -> tuple[str, ...]:
-        """The columns that follow the order of rows within a partition, or of partitions."""
+    def _relations(self) -> dict[str, str]:
+        """What is said of the columns that follow the order of rows within a partition, or of partitions.
+
+        A column gives the order back if it does so among the partitions and within each of them.
+        """
         if self._choices.keep_order:
-            return ()
-        across = RowOrder(self._plan.choice.in_clear)
-        samples = unpack_samples([note.sample for note in self.state.notes])
+            return {}
+        in_clear, notes = self._plan.choice.in_clear, self.state.notes
+        across = RowOrder(in_clear)
+        samples = unpack_samples([note.sample for note in notes])
         if samples is not None:
             across.add(samples)
-        seen = {*across.following, *(name for note in self.state.notes for name in note.following)}
-        return tuple(name for name in self._plan.choice.in_clear if name in seen)
+        parts = [across.relations, *(note.relations for note in notes)]
+        strongest = join_relations(in_clear, parts)
+        return {
+            name: ASSOCIATED if said == GIVES_BACK and any(part.get(name) != said for part in parts) else said
+            for name, said in strongest.items()
+        }
 
     def record(self) -> Record:
         """Return what will stand beside the output: all of it is known before anything is drawn."""
         plan = self._plan
-        words = describe_row_order(self._following, is_kept=self._choices.keep_order)
+        words = describe_row_order(self._relations, is_kept=self._choices.keep_order)
         clear = (*plan.choice.in_clear, *words)
         promise = add_in_clear(plan.promise, words)
         rows, schema = sum(self._rows.values()), plan.schema.fingerprint
@@ -263,5 +277,5 @@ class _Run:
         places = Places(out, schema_path(out), record_path(out))
         kept = self._choices.keep_order
         return Privatized(
-            places, record, self._plan.schema, choice.left_out, choice.in_clear, self._following, kept, charge
+            places, record, self._plan.schema, choice.left_out, choice.in_clear, self._relations, kept, charge
         )

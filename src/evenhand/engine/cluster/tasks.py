@@ -121,7 +121,7 @@ class CheckTask(Task):
                 digests.append(block.digest.hex())
                 file.write(block.rows)
             file.finish(digests)
-        return Note(number, rows, tuple(digests), order.following, sample)
+        return Note(number, rows, tuple(digests), order.relations, sample)
 
 
 def _first(rows: pa.RecordBatch) -> Any:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_FORMAT = "evenhand unfinished 2"
+_FORMAT = "evenhand unfinished 3"
 _FOLDERS = ("input", "drawn", "parts")
 _KEY, _STATE, _LOCK = "key", "run.json", "lock"
 

@@ -36,6 +36,7 @@ from evenhand.study.store.file import (
     transaction,
     versions_hash,
 )
+from evenhand.table.file_format import FileFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.facts import Facts
+    from evenhand.study.plan.source import DataSource
     from evenhand.study.store.outcome import Outcome
 
 LOCK = "study.lock"
@@ -215,7 +217,7 @@ class Store:
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version = {FORMAT}")
             elif self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone():
-                self._check_spec(spec)
+                self._check_spec(spec, plan)
                 facts = replace(facts, notes=(*facts.notes, *self._other_versions(spec)))
             known = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
             for key, value in {**known, "evenhand": versions()["evenhand"]}.items():
@@ -235,7 +237,7 @@ class Store:
         )
         return (f"Some cells were computed with other versions, which may give other numbers: {changes}.",)
 
-    def _check_spec(self, spec: Spec) -> None:
+    def _check_spec(self, spec: Spec, plan: Plan) -> None:
         differences = self.spec.differences(spec)
         names = [_PARTS.get(name, name) for name in differences]
         if {"data", "schema"} <= set(
@@ -243,6 +245,8 @@ class Store:
         ):  # a schema says how data is read: which it was is not known
             names = ["the data or the schema", *names[2:]]
         if names:
+            if "data" in differences:
+                names[0] += _name_other_reading(self.plan.data, plan.data)
             listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
             raise StudyStoreError(
                 f"The folder '{self._path.parent.name}' holds another study, which differs in {listed}. "
@@ -374,6 +378,16 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _name_other_reading(before: DataSource | None, now: DataSource | None) -> str:
+    """Return the options of the reading that differ, in brackets; nothing where none does."""
+    then, today = (
+        {} if source is None else {"rows": source.rows, **(source.file_format or FileFormat()).parts}
+        for source in (before, now)
+    )
+    names = [name for name in {**then, **today} if then.get(name) != today.get(name)]
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _refuse_lost_links(*files: Path) -> None:

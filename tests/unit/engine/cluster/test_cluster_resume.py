@@ -75,22 +75,38 @@ def test_the_note_of_a_run_that_stopped_is_that_of_one_that_did_not(parts, out, 
     assert checked.passed, checked
 
 
-@pytest.mark.parametrize("harm", ["changed", "missing", "more"])
+HARMS = {
+    "swapped": "part-00000.parquet has the content of part-00001.parquet.",
+    "cut short": "part-00000.parquet was changed",
+    "missing": "part-00000.parquet is missing.",
+    "renamed": "part-00000.parquet was renamed: it is there as part-00099.parquet.",
+    "more": "part-00099.parquet is there, and the note does not list it.",
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
 def test_a_folder_of_reports_that_was_changed_does_not_pass(parts, out, monkeypatch, harm):
     """If this is false, reports can be taken out of a folder, or put into it, without anybody noticing."""
-    monkeypatch.setattr(run_module, "PART_ROWS", 600)
+    monkeypatch.setattr(run_module, "PART_ROWS", 400)
     run(ToyEngine(parts), out)
     first, second = out / "part-00000.parquet", out / "part-00001.parquet"
     assert eh.engine.verify(out).passed
-    if harm == "changed":
-        first.write_bytes(second.read_bytes())
+    if harm == "swapped":
+        first.rename(out / "x")
+        second.rename(first)
+        (out / "x").rename(second)
+    elif harm == "cut short":
+        first.write_bytes(first.read_bytes()[:-1])
     elif harm == "missing":
         first.unlink()
+    elif harm == "renamed":
+        first.rename(out / "part-00099.parquet")
     else:
-        (out / "part-00099.parquet").write_bytes(second.read_bytes())
+        (out / "part-00099.parquet").write_bytes(b"PAR1")
 
     [failed] = [check for check in eh.engine.verify(out).checks if not check.passed]
     assert failed.name == "files"
+    assert HARMS[harm] in failed.text
 
 
 def test_a_run_that_was_killed_after_its_charge_is_not_charged_again(parts, out, tmp_path, monkeypatch):

@@ -93,8 +93,8 @@ def test_no_rows_give_an_empty_output(out, keep_order):
     assert (made.rows, read(out).num_rows, read(out).column_names) == (0, 0, ["id", "sex", "job"])
 
 
-def test_a_column_that_follows_the_partitions_is_said_to_give_the_order_back(out):
-    """Sorting the output by it would put people back into their partitions."""
+def test_a_column_that_follows_the_partitions_is_said_to_be_associated_with_the_order(out):
+    """Sorting the output by it would put people back into some of their partitions."""
     parts = [
         people(200, start=200 * number).append_column("block", pa.array([number % 2] * 200))
         for number in range(6)
@@ -102,13 +102,24 @@ def test_a_column_that_follows_the_partitions_is_said_to_give_the_order_back(out
     made = run(ToyEngine(parts), out)
 
     assert made.follow_order == ("block",)
-    assert "row order (block follows it)" in made.guarantee.in_clear
+    assert "row order (block is associated with it)" in made.guarantee.in_clear
 
 
 def test_a_column_that_follows_the_rows_of_a_partition_is_said_to(out):
     parts = [people(200).append_column("time", pa.array(range(200)))]
 
-    assert run(ToyEngine(parts), out).follow_order == ("time",)
+    assert run(ToyEngine(parts), out).order_relations == {"time": "gives it back"}
+
+
+@pytest.mark.parametrize(("step", "said"), [(200, "gives it back"), (0, "is associated with it")])
+def test_a_column_gives_the_order_back_only_among_partitions_and_within_them(out, step, said):
+    """A time that begins anew in every partition does not say in which of them a person was."""
+    parts = [
+        people(200).append_column("time", pa.array(range(step * part, step * part + 200)))
+        for part in range(6)
+    ]
+
+    assert run(ToyEngine(parts), out).order_relations == {"time": said}
 
 
 def test_nothing_in_the_clear_has_no_order_to_give_back(parts, out):

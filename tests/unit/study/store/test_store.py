@@ -1,6 +1,7 @@
 """The store keeps what it is given, and says so when it cannot."""
 
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ from attacks._study_cells import cheap, small_plan
 from evenhand.errors import StudyStoreError
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.facts import versions
+from evenhand.study.plan.source import DataSource
 from evenhand.study.run.prepare import prepare
 from evenhand.study.store import file as store_file
 from evenhand.study.store.canonical import canonical_table
@@ -16,6 +18,7 @@ from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.store.store import LOCK, Store
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.report_settings import report_setting
+from evenhand.table import FileFormat
 
 PLAN = small_plan()
 
@@ -238,12 +241,30 @@ def test_another_study_does_not_go_on_in_the_folder(folder, prepared, changes, t
 
 
 def test_other_data_and_another_schema_are_named(folder, prepared):
-    from dataclasses import replace
-
     fewer = prepared.facts.schema.select([name for name in prepared.facts.schema.names if name != "M"])
     facts = replace(prepared.facts, fingerprint="0" * 64, schema=fewer)
     with Store.reserve(folder, resume=True) as store:
         _refused(lambda: store.start(PLAN, facts), "differs in the data or the schema.")
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ({"decimal": ","}, "differs in the data (decimal)."),
+        ({"delimiter": ";", "encoding": "latin-1"}, "differs in the data (delimiter, encoding)."),
+        ({"sheet": "2"}, "differs in the data (sheet)."),
+        ({"rows": 50}, "differs in the data (rows)."),
+    ],
+)
+def test_another_reading_of_the_file_is_named(tmp_path, prepared, outcomes, read, told):
+    """Whoever typed another option of the reading must hear which, for the data look the same."""
+    plan = PLAN.with_(data=DataSource(path="p.csv"))
+    _fill(tmp_path, plan, prepared.facts, outcomes[:1])
+    written = {name: value for name, value in read.items() if name != "rows"}
+    other = DataSource(path="p.csv", rows=read.get("rows"), file_format=FileFormat(**written))
+    with Store.reserve(tmp_path, resume=True) as store:
+        facts = replace(prepared.facts, fingerprint="0" * 64)
+        _refused(lambda: store.start(plan.with_(data=other), facts), told)
 
 
 def test_a_second_process_is_refused_and_a_reader_is_not(folder):

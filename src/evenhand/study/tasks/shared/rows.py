@@ -117,6 +117,8 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
     chosen, sampled = _choose_rows(plan, len(table))
     codes = {name: values[chosen] for name, values in table.codes.items()}
     weights = None if table.weights is None else table.weights[chosen]
+    people = _people_of(frame, schema, table.kept)
+    people = None if people is None else people[chosen]
     groups = group_rows(schema, codes)
     target = _positive_rows(schema, codes)
     facts = Facts(
@@ -127,7 +129,7 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         groups=groups.labels,
         privileged=0 if groups.privileged is None and schema.crossing is None else groups.privileged,
         sizes=groups.sizes,
-        fingerprint=_fingerprint(schema, codes, weights),
+        fingerprint=_fingerprint(schema, codes, weights, people),
         versions=versions(plan.task.used_packages),
         notes=(
             *plan.notes,
@@ -138,8 +140,6 @@ def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False)
         ),
     )
     kept = {name: codes[name] for name in schema.names if keep_target or name != schema.target}
-    people = _people_of(frame, schema, table.kept)
-    people = None if people is None else people[chosen]
     parts = (facts, kept, target, groups.codes)
     return Prepared(*parts, survey_weights=weights, people=people, places=groups.places)
 
@@ -210,9 +210,12 @@ def label_of(plan: StudyPlan) -> str:
 
 
 def _fingerprint(
-    schema: Schema, codes: Mapping[str, Codes], weights: NDArray[np.float64] | None = None
+    schema: Schema,
+    codes: Mapping[str, Codes],
+    weights: NDArray[np.float64] | None = None,
+    people: NDArray[np.intp] | None = None,
 ) -> str:
-    """Return the SHA-256 of the schema, of every column's codes and of weights, low byte first."""
+    """Return the SHA-256 of the schema, all codes, weights and whose rows they are, low byte first."""
     digest = hashlib.sha256(schema.fingerprint.encode())
     for name in schema.names:
         array = np.ascontiguousarray(codes[name])
@@ -220,6 +223,8 @@ def _fingerprint(
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
     if weights is not None:
         digest.update(b"\nweights\n" + np.ascontiguousarray(weights, "<f8").tobytes())
+    if people is not None:
+        digest.update(b"\npeople\n" + np.ascontiguousarray(people, "<i8").tobytes())
     return digest.hexdigest()
 
 

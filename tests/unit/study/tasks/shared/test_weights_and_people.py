@@ -68,6 +68,18 @@ def test_the_rate_of_a_group_is_the_weighted_share_of_its_test_rows():
     assert outcome.groups["f"]["base_rate"] == pytest.approx(expected, rel=1e-12)
 
 
+def test_whose_rows_they_are_is_part_of_the_fingerprint():
+    """If this is false, a study goes on where the same rows belong to other people, and trains on both."""
+    schema = PLAIN.with_roles(person="id", rows_per_person=2)
+    plan = Plan(schema=schema, task=LearnTask(["dp"], [1]))
+    facts, again, other = (
+        prepare(plan, frame=FRAME.set_column(4, "id", pa.array(people))).facts
+        for people in (I // 2, I // 2, (I + 1) // 2)
+    )
+
+    assert facts.fingerprint == again.fingerprint != other.fingerprint
+
+
 def test_weights_stand_among_notes_the_fingerprint_and_the_plan():
     plan = Plan(schema=WEIGHTED, task=CollectTask(["grr"], [1]))
     facts = prepare(plan, frame=FRAME).facts
