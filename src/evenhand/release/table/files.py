@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from evenhand.privacy.bounded_rows import BoundedRows
 from evenhand.privacy.contributions import bound_rows
 from evenhand.release.table.counting import MOST_CELLS, Cells, cell_numbers, count_rows, sum_by_cell
 from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS, own_file_limits
-from evenhand.table.parts import find_parts
-from evenhand.table.read import ENDINGS, open_batches, read
+from evenhand.table.persons import read_keys
+from evenhand.table.read import open_batches
 from evenhand.table.workers import count_workers, map_in_order
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,32 +40,54 @@ def count_file(
 ) -> NDArray[np.int64] | Cells:
     """Return how many rows of files are in each cell, as :func:`count_rows` does of a table.
 
-    Files are read in batches, unless rows have weights or belong to persons: the rows of one person may be
-    anywhere, so then the columns that are needed are read whole.
+    Files are read in batches. The rows of one person may be anywhere, so which of them count is known at the
+    end; until then the cell of each row and its person wait, see :mod:`evenhand.privacy.bounded_rows`. Only
+    where rows have weights the columns that are needed are read whole: their sum depends on the order.
     """
-    if schema.person is not None or schema.weight is not None:
-        limits = own_file_limits()
-        files = find_parts(path, endings=ENDINGS).files
-        frames = [read(file, schema=schema, limits=limits, file_format=file_format) for file in files]
-        rows = bound_rows(pa.concat_tables(frames), schema, source=source, owner=_OWNER)
+    columns = [*schema.names, *schema.beside]
+    options: Any = {"schema": schema, "columns": columns, "owner": _OWNER, "file_format": file_format}
+    if schema.weight is not None:
+        with open_batches(path, limits=own_file_limits(), **options) as batches:
+            whole = pa.Table.from_batches(batches, batches.schema)
+        rows = bound_rows(whole, schema, source=source, owner=_OWNER)
         return count_rows(Table.encode(rows, schema), shape, size)
 
-    def number_rows(batch: pa.RecordBatch) -> Cells:
+    def number_rows(batch: pa.RecordBatch) -> tuple[Any, NDArray[np.int64]]:
         table = Table.encode(batch, schema)
         numbers = cell_numbers([table[name] for name in schema.names], shape)
+        if schema.person is None:
+            return None, numbers
+        every = np.full(batch.num_rows, -1)  # a row that a rule leaves out is one of its person's rows
+        every[slice(None) if table.kept is None else table.kept] = numbers
+        return read_keys(batch.column(schema.person), schema.person), every
+
+    with open_batches(path, limits=STREAM_LIMITS, **options) as batches:
+        numbered = map_in_order(number_rows, batches, count_workers(None, owner=_OWNER))
+        if schema.person is None:
+            return _add_up((numbers for _, numbers in numbered), shape, size)
+        with BoundedRows(schema.rows_per_person or 1) as bounded:
+            for keys, numbers in numbered:
+                bounded.add(keys, numbers, source=source)
+            return _add_up((numbers[numbers >= 0] for numbers in bounded.kept()), shape, size)
+
+
+def _add_up(
+    numbered: Iterable[NDArray[np.int64]], shape: Sequence[int], size: int
+) -> NDArray[np.int64] | Cells:
+    """Return how often each number of a cell occurs: in all cells up to `MOST_CELLS`, else the filled ones."""
+
+    def count_numbers(numbers: NDArray[np.int64]) -> Cells:
         if size <= len(numbers):
             return Cells(np.arange(size), np.bincount(numbers, minlength=size))
         cells, filled = np.unique(numbers, return_counts=True)
         return Cells(cells, filled.astype(np.int64))
 
-    options: Any = {"schema": schema, "columns": schema.names, "limits": STREAM_LIMITS, "owner": _OWNER}
-    with open_batches(path, file_format=file_format, **options) as batches:
-        counted = map_in_order(number_rows, batches, count_workers(None, owner=_OWNER))
-        if size > MOST_CELLS:
-            return _add_sparse(counted)
-        total = np.zeros(size, np.int64)
-        for part in counted:
-            total[part.cells] += part.filled
+    counted = map(count_numbers, numbered)
+    if size > MOST_CELLS:
+        return _add_sparse(counted)
+    total = np.zeros(size, np.int64)
+    for part in counted:
+        total[part.cells] += part.filled
     total.flags.writeable = False  # nobody else has it, so it need not be copied
     return total.reshape(tuple(shape))
 

@@ -11,7 +11,7 @@ import pyarrow.csv as arrow_csv
 
 from evenhand._validate import refuse as refuse_parameter
 from evenhand.schema import Domain
-from evenhand.table.csv.cells import TypeGuess, converter, take_as_missing
+from evenhand.table.csv.cells import TypeGuess, converter, point_decimals, take_as_missing
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.csv.text import in_force, open_text
 from evenhand.table.file_format import SEPARATORS, FileFormat, check_mark
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.schema import Column, Schema
+    from evenhand.schema import Schema
     from evenhand.table.source import ReadableBuffer
 
 _GROUP_BYTES = 2 << 20
@@ -125,20 +125,20 @@ def read_text(
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [
-                _converter_of(schema[name], decimal)
-                if name in schema
-                else _converter_beside(schema, name, decimal)
-                for name in wanted
-            ]
+            convert = [_converter_of(schema, name, decimal) for name in wanted]
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess(decimal) for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
         return _table(wanted, _convert(pieces, guesses, scanner))
 
 
-def _converter_of(column: Column, decimal: str) -> Callable[[Any], Any]:
+def _converter_of(schema: Schema | None, name: str, decimal: str) -> Callable[[Any], Any]:
     """Return what converts the cells of a column; one that was inferred has words for missing."""
+    if schema is None or name not in (*schema.names, *schema.beside):
+        return lambda text: text
+    if name not in schema:
+        return _converter_beside(schema, name, decimal)
+    column = schema[name]
     words = column.inferred and column.nulls != "error"
     return converter(column.domain, words=words, decimal=decimal)
 
@@ -168,10 +168,10 @@ def find_format(source: Source, limits: Limits, asked: FileFormat | None) -> Fil
 
 
 def _converter_beside(schema: Schema, name: str, decimal: str) -> Callable[[Any], Any]:
-    """Return what converts weights, which are numbers, and the person, who is a text as it stands."""
+    """Return what converts weights, which are numbers, and the person, who is a text with decimal points."""
     if name == schema.weight:
         return converter(_NUMBERS, decimal=decimal)
-    return lambda text: take_as_missing(text, ())
+    return lambda text: point_decimals(take_as_missing(text, ()), decimal)
 
 
 class _Group(NamedTuple):
@@ -315,12 +315,7 @@ class CsvBatches:
         wanted = batch_names(names, source.name, schema=schema, columns=columns, owner=owner)
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
-        self._convert: list[Callable[[Any], Any]] = [
-            _converter_of(schema[name], rows.decimal)
-            if schema is not None and name in schema
-            else lambda text: text
-            for name in wanted
-        ]
+        self._convert = [_converter_of(schema, name, rows.decimal) for name in wanted]
         nothing = pa.array([], pa.string())
         types = [convert(nothing).type for convert in self._convert]
         self.schema = pa.schema(zip(wanted, types, strict=True))

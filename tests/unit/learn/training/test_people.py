@@ -25,7 +25,10 @@ GROUP = DRAW.integers(0, 2, ROWS)
 Y = (X[:, 0] + GROUP + DRAW.normal(size=ROWS) > 0.5).astype(int)
 PERSON = np.repeat(np.arange(ROWS // 4), 4)  # four rows each
 TERMS = {"epsilon": 2, "delta": "1e-5", "epochs": 2, "classes": [0, 1], "rng": 3}
-STATED = "rows with the same 'person' are those of one person, of whom at most 2 rows drawn at random count"
+STATED = (
+    "rows with the same 'person' are those of one person, of whom at most 2 rows drawn at random count; "
+    "numbers are compared as numbers and blanks around them do not count"
+)
 
 
 def fit_logistic(**given):

@@ -23,6 +23,7 @@ from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.groups import group_rows
 from evenhand.table import Table
 from evenhand.table.frames import eager_frame
+from evenhand.table.persons import person_codes
 from evenhand.table.limits import STUDY_LIMITS
 from evenhand.table.sample import read_or_sample
 
@@ -191,7 +192,7 @@ def _people_of(frame: Any, schema: Schema, kept: NDArray[np.intp] | None) -> NDA
     if schema.person is None or (schema.rows_per_person or 1) == 1:
         return None
     column = eager_frame(frame, owner="prepare", parameter="frame").get_column(schema.person)
-    people = np.unique(column.to_numpy(), return_inverse=True)[1]
+    people = person_codes(column)
     return people if kept is None else people[kept]
 
 
