@@ -79,7 +79,7 @@ class BoundedRows:
             for bucket in range(BUCKETS):
                 with BoundedRows(self._most) as part:
                     for spill in range(self._spills):
-                        part._take(spilled.get_batch(spill * BUCKETS + bucket))  # noqa: SLF001 - our own
+                        part._take(spilled.get_batch(spill * BUCKETS + bucket))
                     yield from part.kept()
         except (OSError, pa.ArrowException):
             _refuse_file()
@@ -120,6 +120,7 @@ class BoundedRows:
         except OSError:
             _refuse_file()
         self._spills += 1
+        pa.default_memory_pool().release_unused()  # which else grows a little with each spill
 
     def _hash(self, keys: pa.Array) -> NDArray[np.uint8]:
         """Return a bucket for each key: the highest bits of its bytes times random numbers, added up."""

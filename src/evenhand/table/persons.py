@@ -60,24 +60,16 @@ def person_keys(ids: Any) -> pa.Array:
     except pa.ArrowException:
         raise TypeError from None  # Arrow's own message may hold an id
     text = pc.if_else(pc.is_in(text, pa.array(["", *MISSING_WORDS])), None, text)
-    if pc.all(pc.match_substring_regex(text, _PLAIN), min_count=0).as_py() and not _any_long(text):
-        return text
     text = pc.replace_substring_regex(text, _WHOLE, r"\1\2")
-    odd = pc.and_(pc.match_substring_regex(text, _NUMBER_PATTERN), pc.invert(_is_plain(text)))
-    odd = pc.or_(odd, pc.greater(pc.binary_length(text), _LONGEST_AS_WRITTEN)).fill_null(False)
-    if not pc.any(odd, min_count=0).as_py():
-        return text
+    is_plain = pc.match_substring_regex(text, _PLAIN)
+    odd = pc.and_not(pc.match_substring_regex(text, _NUMBER_PATTERN), is_plain)
+    odd = pc.or_(odd, pc.greater(pc.binary_length(text), _LONGEST_AS_WRITTEN))
+    odd = pc.if_else(text.is_valid(), odd, pa.scalar(value=False))
     places = np.flatnonzero(odd.to_numpy(zero_copy_only=False))
+    if not len(places):
+        return text
     read = [_key(text[int(place)].as_py()) for place in places]
     return pc.replace_with_mask(text, odd, pa.array(read, pa.string()))
-
-
-def _is_plain(text: Any) -> Any:
-    return pc.match_substring_regex(text, _PLAIN)
-
-
-def _any_long(text: Any) -> bool:
-    return (pc.max(pc.binary_length(text)).as_py() or 0) > _LONGEST_AS_WRITTEN
 
 
 def _key(text: str) -> str:

@@ -17,7 +17,22 @@ from hypothesis import strategies as st
 from evenhand.errors import OutsideDomainError
 from evenhand.table.persons import MOST_KEY_BYTES, person_codes, person_keys
 
-SPELLINGS = ["7", " 7", "7 ", "\t7", "\u00a07", "07", "007", "7.", "7.0", "7.000", "+7", "+07.0", "7e0", "70E-1"]
+SPELLINGS = [
+    "7",
+    " 7",
+    "7 ",
+    "\t7",
+    "\u00a07",
+    "07",
+    "007",
+    "7.",
+    "7.0",
+    "7.000",
+    "+7",
+    "+07.0",
+    "7e0",
+    "70E-1",
+]
 
 
 @pytest.mark.parametrize("spelled", SPELLINGS)
@@ -46,7 +61,9 @@ def test_every_type_of_column_gives_the_same_keys(ids):
     assert person_keys(ids).to_pylist() == ["7", "8"]
 
 
-@pytest.mark.parametrize("text", ["a7", "7a", "+-7", "--7", "0x7", "1_000", "7,0", ".", "e7", "1e", "inf", "٧", "Na"])
+@pytest.mark.parametrize(
+    "text", ["a7", "7a", "+-7", "--7", "0x7", "1_000", "7,0", ".", "e7", "1e", "inf", "٧", "Na"]
+)
 def test_what_is_no_number_is_taken_letter_by_letter(text):
     assert person_keys(pa.array([text])).to_pylist() == [text]
 
@@ -67,7 +84,9 @@ def test_whole_numbers_beyond_the_range_of_floats_stay_apart():
     )
 
 
-_NUMBERS = st.from_regex(r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?", fullmatch=True)
+_NUMBERS = st.from_regex(
+    r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?", fullmatch=True
+)
 
 
 @given(st.lists(_NUMBERS, min_size=2, max_size=6))
@@ -89,7 +108,9 @@ def test_any_text_has_a_short_key_and_one_text_has_one_key(texts):
 
 
 def test_long_ids_that_differ_at_their_end_stay_apart():
-    keys = person_keys(pa.array(["x" * 70_000, "x" * 69_999 + "y", "9" * 4_400, "0" + "9" * 4_400])).to_pylist()
+    keys = person_keys(
+        pa.array(["x" * 70_000, "x" * 69_999 + "y", "9" * 4_400, "0" + "9" * 4_400])
+    ).to_pylist()
 
     assert len(set(keys)) == 3
     assert keys[2] == keys[3]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from evenhand.privacy.bounded_rows import BoundedRows
 from evenhand.privacy.contributions import bound_rows
@@ -14,12 +13,14 @@ from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS, own_file_limits
 from evenhand.table.persons import read_keys
 from evenhand.table.read import open_batches
+from evenhand.table.sample import read_or_sample
 from evenhand.table.workers import count_workers, map_in_order
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from evenhand.privacy.randomness import Source
@@ -44,13 +45,12 @@ def count_file(
     end; until then the cell of each row and its person wait, see :mod:`evenhand.privacy.bounded_rows`. Only
     where rows have weights the columns that are needed are read whole: their sum depends on the order.
     """
-    columns = [*schema.names, *schema.beside]
-    options: Any = {"schema": schema, "columns": columns, "owner": _OWNER, "file_format": file_format}
+    options: Any = {"schema": schema, "file_format": file_format}
     if schema.weight is not None:
-        with open_batches(path, limits=own_file_limits(), **options) as batches:
-            whole = pa.Table.from_batches(batches, batches.schema)
-        rows = bound_rows(whole, schema, source=source, owner=_OWNER)
+        whole = read_or_sample(path, rows=None, source=None, limits=own_file_limits(), **options)
+        rows = bound_rows(whole.frame, schema, source=source, owner=_OWNER)
         return count_rows(Table.encode(rows, schema), shape, size)
+    options |= {"columns": [*schema.names, *schema.beside], "owner": _OWNER}
 
     def number_rows(batch: pa.RecordBatch) -> tuple[Any, NDArray[np.int64]]:
         table = Table.encode(batch, schema)
@@ -74,7 +74,7 @@ def count_file(
 def _add_up(
     numbered: Iterable[NDArray[np.int64]], shape: Sequence[int], size: int
 ) -> NDArray[np.int64] | Cells:
-    """Return how often each number of a cell occurs: in all cells up to `MOST_CELLS`, else the filled ones."""
+    """Return how often each cell is named: of all cells up to `MOST_CELLS`, else of the filled ones."""
 
     def count_numbers(numbers: NDArray[np.int64]) -> Cells:
         if size <= len(numbers):

@@ -23,8 +23,8 @@ from evenhand.study.tasks.base import Prepared, refuse_field
 from evenhand.study.tasks.groups import group_rows
 from evenhand.table import Table
 from evenhand.table.frames import eager_frame
-from evenhand.table.persons import person_codes
 from evenhand.table.limits import STUDY_LIMITS
+from evenhand.table.persons import person_codes
 from evenhand.table.sample import read_or_sample
 
 if TYPE_CHECKING:
