@@ -85,7 +85,7 @@ def detect_file_format(
 def _refuse_format(path: str | os.PathLike[str], file_format: FileFormat | None) -> None:
     if file_format is not None and file_format.parts:
         why = "it is a Parquet file, which says itself how it is written."
-        refuse_file(own_name(path), f"{why} Hint: leave delimiter, encoding, decimal and sheet out.")
+        refuse_file(own_name(path), f"{why} Hint: leave {', '.join(file_format.parts)} out.")
 
 
 BATCH_ROWS = 1 << 18

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 
+from evenhand._validate import refuse
 from evenhand.privacy.bounded_rows import BoundedRows
 from evenhand.privacy.contributions import bound_rows
 from evenhand.release.table.counting import MOST_CELLS, Cells, cell_numbers, count_rows, sum_by_cell
+from evenhand.table.csv.lines import BROKEN_CELL
 from evenhand.table.encode import Table
 from evenhand.table.limits import STREAM_LIMITS, own_file_limits
-from evenhand.table.persons import read_keys
+from evenhand.table.persons import person_keys, read_keys
 from evenhand.table.read import open_batches
 from evenhand.table.sample import read_or_sample
 from evenhand.table.workers import count_workers, map_in_order
@@ -44,7 +47,11 @@ def count_file(
     Files are read in batches. The rows of one person may be anywhere, so which of them count is known at the
     end; until then the cell of each row and its person wait, see :mod:`evenhand.privacy.bounded_rows`. Only
     where rows have weights the columns that are needed are read whole: their sum depends on the order.
+    Where broken rows are read, a row whose person cannot be read is left out: it might be anybody's.
     """
+    with_broken = file_format is not None and file_format.broken_rows is not None
+    if with_broken:
+        _refuse_errors(schema)
     options: Any = {"schema": schema, "file_format": file_format}
     if schema.weight is not None:
         whole = read_or_sample(path, rows=None, source=None, limits=own_file_limits(), **options)
@@ -59,7 +66,11 @@ def count_file(
             return None, numbers
         every = np.full(batch.num_rows, -1)  # a row that a rule leaves out is one of its person's rows
         every[slice(None) if table.kept is None else table.kept] = numbers
-        return read_keys(batch.column(schema.person), schema.person), every
+        if not with_broken:
+            return read_keys(batch.column(schema.person), schema.person), every
+        keys = person_keys(batch.column(schema.person))
+        is_person = pc.fill_null(pc.not_equal(keys, BROKEN_CELL), fill_value=False)
+        return keys.filter(is_person), every[is_person.to_numpy(zero_copy_only=False)]
 
     with open_batches(path, limits=STREAM_LIMITS, **options) as batches:
         numbered = map_in_order(number_rows, batches, count_workers(None, owner=_OWNER))
@@ -69,6 +80,17 @@ def count_file(
             for keys, numbers in numbered:
                 bounded.add(keys, numbers, source=source)
             return _add_up((numbers[numbers >= 0] for numbers in bounded.kept()), shape, size)
+
+
+def _refuse_errors(schema: Schema) -> None:
+    """Refuse columns whose rule is an error, where broken rows are to follow the rules."""
+    for column in schema:
+        if column.outside == "error":
+            must_be = (
+                f"one without broken_rows, since column '{column.name}' refuses values outside its domain"
+            )
+            hint = 'declare outside="other" or "drop" for every column that is counted.'
+            refuse("file_format", _OWNER, must_be, "broken_rows='other'", hint=hint)
 
 
 def _add_up(

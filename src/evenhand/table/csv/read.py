@@ -12,6 +12,7 @@ import pyarrow.csv as arrow_csv
 from evenhand._validate import refuse as refuse_parameter
 from evenhand.schema import Domain
 from evenhand.table.csv.cells import TypeGuess, converter, point_decimals, take_as_missing
+from evenhand.table.csv.lines import mend_lines
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.csv.text import in_force, open_text
 from evenhand.table.file_format import SEPARATORS, FileFormat, check_mark
@@ -122,6 +123,7 @@ def read_text(
         rows = _Rows(source, limits, file_format, quote=quote)
         scanner, groups, names, decimal = rows.scanner, rows.groups, rows.names, rows.decimal
         wanted = wanted_names(names, source.name, schema=schema, columns=columns, owner="read_csv")
+        rows.refuse_undeclared(wanted, schema, owner="read_csv")
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
@@ -153,8 +155,17 @@ class _Rows:
         text = in_force(self.file_format)
         self.decimal, delimiter = str(text.decimal), str(text.delimiter)
         self.scanner = Scanner(source.name, limits, delimiter, quote, _ragged_hint(delimiter))
+        if self.file_format.broken_rows is not None:
+            stream, self.scanner.has_stand_ins = mend_lines(stream, self.scanner), True
         self.groups = _groups(stream, self.scanner)
         self.names = _header_names(next(self.groups).data, self.scanner)
+
+    def refuse_undeclared(self, names: Sequence[str], schema: Schema | None, *, owner: str) -> None:
+        """Refuse to read broken rows into columns whose rules for values outside are not known."""
+        declared = () if schema is None else (*schema.names, *schema.beside)
+        if self.file_format.broken_rows is not None and not set(names) <= set(declared):
+            must_be = "one without broken_rows where a column is read that no schema declares"
+            refuse_parameter("file_format", owner, must_be, "broken_rows='other'")
 
 
 def _ragged_hint(delimiter: str) -> str:
@@ -313,6 +324,7 @@ class CsvBatches:
         rows = _Rows(source, limits, file_format)
         self._scanner, self._blocks, names = rows.scanner, rows.groups, rows.names
         wanted = batch_names(names, source.name, schema=schema, columns=columns, owner=owner)
+        rows.refuse_undeclared(wanted, schema, owner=owner)
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
         self._convert = [_converter_of(schema, name, rows.decimal) for name in wanted]
