@@ -110,7 +110,7 @@ class _Mender:
         text = np.frombuffer(lines, np.uint8)
         ends = np.flatnonzero(text == self.mark[0])
         starts = np.append(0, ends[:-1] + 1)
-        broken = ends - starts > self.scanner.limits.row_bytes
+        broken: NDArray[np.bool_] = ends - starts > self.scanner.limits.row_bytes
 
         def break_at(places: NDArray[np.intp]) -> None:
             broken[np.searchsorted(ends, places)] = True
@@ -128,7 +128,7 @@ class _Mender:
         fields = np.bincount(np.searchsorted(ends, marks), minlength=len(ends)) + 1
         blank = (ends == starts) | ((ends == starts + 1) & (text[starts] == ord("\r")))
         broken |= (fields != self.width) & ~blank
-        field_ends = np.sort(np.append(marks, ends))
+        field_ends = np.sort(np.append(marks, ends), kind="stable")
         break_at(field_ends[np.diff(field_ends, prepend=-1) - 1 > self.scanner.limits.field_bytes])
         return broken
 
@@ -145,4 +145,5 @@ def _stray_quotes(
     beside = np.where(is_opening, before, after)
     stray = ~np.isin(beside, [delimiter, ord("\n"), ord("\r"), text[quotes[0]]])
     is_last = np.append(line[1:] != line[:-1], True)
-    return quotes[stray | (is_last & is_opening)]
+    found: NDArray[np.intp] = quotes[stray | (is_last & is_opening)]
+    return found
