@@ -198,3 +198,12 @@ def test_a_row_without_a_person_is_refused_without_a_value():
 
     assert "'person'" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_person_is_one_however_the_id_is_spelled():
+    """If this is false one person has several rows in each step, and the noise covers one."""
+    people = read_people(["7", " 7", "07", "7.0", "8"], 5, most=1, owner="example")
+
+    assert people.rows_left == 2
+    with pytest.raises(InvalidParameterError, match="without missing values"):
+        read_people(["7", "NA"], 2, most=1, owner="example")
