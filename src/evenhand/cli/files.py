@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def typed_format(typed: Mapping[str, Any]) -> FileFormat | None:
     """Return what was typed about how the file is written; None if nothing was."""
-    parts = {name: typed[name] for name in FORMAT_OPTIONS if typed.get(name) is not None}
+    names = (*FORMAT_OPTIONS, "broken_rows")
+    parts = {name: typed[name] for name in names if typed.get(name) is not None}
     return FileFormat(**parts) if parts else None
 
 

@@ -198,7 +198,9 @@ Labels = Annotated[
 ]
 GuessRoles = Annotated[bool, role_option("", "Guess the roles that are missing, with reasons.", "--guess")]
 Weight = Annotated[str | None, role_option("COLUMN", "Survey weights, which measures are weighted by.")]
-Person = Annotated[str | None, role_option("COLUMN", "Whose row it is, where a person has several.")]
+Person = Annotated[
+    str | None, role_option("COLUMN", "Whose row it is, where a person has several: 7, 07 and 7.0 are one.")
+]
 RowsPerPerson = Annotated[
     int | None, role_option("N", "Rows of one --person that count, drawn at random. [1]", "--rows-per-person")
 ]

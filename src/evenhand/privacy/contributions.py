@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import ColumnNotFoundError, OutsideDomainError
+from evenhand.errors import ColumnNotFoundError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import ONE_ROW, Unit
-from evenhand.schema.infer import has_missing
 from evenhand.table.frames import eager_frame
+from evenhand.table.persons import RULE, person_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,38 +45,36 @@ def rows_to_keep(people: NDArray[Any], most: int, *, source: Source) -> NDArray[
     3
     """
     _, person = np.unique(people, return_inverse=True)
-    order = np.lexsort((source.words(len(person)), person))
-    owner = person[order]
+    return np.sort(lowest_rows(person, source.words(len(person)), most))
+
+
+def lowest_rows(people: NDArray[Any], words: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
+    """Return the places of at most `most` rows of each person: those with the lowest words."""
+    order = np.lexsort((words, people))
+    owner = people[order]
     first = np.searchsorted(owner, owner)  # where the rows of the same person begin
-    return np.sort(order[np.arange(len(order)) - first < most])
+    return order[np.arange(len(order)) - first < most]
 
 
 def bound_rows(frame: Any, schema: Schema, *, source: Source, owner: str) -> Any:
     """Return the frame with at most as many rows of each person as the schema says; all if it names none.
+
+    Whose row it is follows the rule of :mod:`evenhand.table.persons`.
 
     Raises
     ------
     ColumnNotFoundError
         If the frame lacks the column of the person.
     OutsideDomainError
-        If a row has no person.
+        If a row has no person, or ids are of several types.
     """
     if schema.person is None or schema.rows_per_person is None:
         return frame
     eager = eager_frame(frame, owner=owner, parameter="frame")
     if schema.person not in eager.columns:
         raise ColumnNotFoundError(schema.person, [str(name) for name in eager.columns], place="in the frame")
-    series = eager.get_column(schema.person)
-    if has_missing(series):
-        hint = "write whose row it is into each of them, or leave such rows out."
-        raise OutsideDomainError(schema.person, what="no person in some rows", hint=hint)
-    try:
-        kept = rows_to_keep(series.to_numpy(), schema.rows_per_person, source=source)
-    except TypeError:  # values that cannot be put in an order
-        kept = None
-    if kept is None:
-        hint = "write all of them as numbers, or all as text."
-        raise OutsideDomainError(schema.person, what="persons of several types", hint=hint)
+    people = person_codes(eager.get_column(schema.person))
+    kept = rows_to_keep(people, schema.rows_per_person, source=source)
     return eager[kept.tolist(), :].to_native()
 
 
@@ -93,7 +91,9 @@ def assumed_rows(person: str | None, most: int | None) -> str:
     if person is None:
         return ONE_ROW
     rows = "one row" if (most or 1) == 1 else f"at most {most:,} rows"
-    return f"rows with the same '{person}' are those of one person, of whom {rows} drawn at random count"
+    return (
+        f"rows with the same '{person}' are those of one person, of whom {rows} drawn at random count; {RULE}"
+    )
 
 
 def promise_to_people(

@@ -67,8 +67,8 @@ class Schema(ProtectedGroups):
         The column of survey weights, numbers of at least 0. It is no column of the schema: it has no domain
         and is no feature. It is in the clear.
     person : str, optional
-        The column that says which rows are of one person. It is no column of the schema, and is never
-        written or shown.
+        The column that says which rows are of one person: numbers are compared as numbers, and blanks around
+        them do not count. It is no column of the schema, and is never written or shown.
     rows_per_person : int, optional
         How many rows of one person count at most, by default 1; which of more do is drawn at random.
     pool_below : int, optional

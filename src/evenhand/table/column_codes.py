@@ -36,7 +36,7 @@ pd = lazy("pandas")
 _BLOCK_ROWS = 1 << 14  # temporary arrays this small stay in the cache and in the allocator
 _NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 _PARTS_OF_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 class Misfits(NamedTuple):
@@ -78,12 +78,12 @@ class ColumnCodes:
         missing = _missing(piece)
         if self.domain.value_type is date and (dates := _as_dates(piece)) is not None:
             return self._numbers(dates, missing, out)
-        if self.domain.value_type is date and any(is_one(piece.type) for is_one in _TEXT_TYPES):
+        if self.domain.value_type is date and any(is_one(piece.type) for is_one in TEXT_TYPES):
             encoded = piece.dictionary_encode()
             return self._encode_labelled(
                 encoded.indices, np.array(encoded.dictionary.to_pylist(), object), out
             )
-        if any(is_one(piece.type) for is_one in _TEXT_TYPES) and len(self._words):
+        if any(is_one(piece.type) for is_one in TEXT_TYPES) and len(self._words):
             return self._text(piece, missing, out)
         if pa.types.is_boolean(piece.type) and self.domain.value_type is bool:
             return self._encode_labelled(
@@ -313,6 +313,17 @@ def _bins(values: NDArray[Any], inner: NDArray[Any]) -> NDArray[Any]:
     for edge in inner:
         codes += values >= edge
     return codes
+
+
+def write_out(array: Any) -> Any:
+    """Return an Arrow array without a list of values and without views of text, which Arrow cannot take from.
+
+    >>> write_out(pa.array(["a", "b", "a"]).dictionary_encode()).to_pylist()
+    ['a', 'b', 'a']
+    """
+    if pa.types.is_dictionary(array.type):
+        return write_out(array.dictionary).take(array.indices)
+    return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
 
 
 class Labelled(NamedTuple):

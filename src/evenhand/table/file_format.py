@@ -40,6 +40,11 @@ class FileFormat:
         The mark before the decimals of a number, ``"."`` or ``","``.
     sheet : str, optional
         Of an Excel workbook: the name of a sheet, or its place, counted from 1.
+    broken_rows : {"refuse", "other"}, optional
+        What becomes of a row of a text file that cannot be read. By default the file is refused. With
+        ``"other"`` each line is one row, and one that cannot be read is a row of which every cell is outside
+        its domain, so that the rules of the columns decide about it; a schema must declare all columns that
+        are read. What is left open is found out from the line of column names alone.
 
     Examples
     --------
@@ -53,12 +58,13 @@ class FileFormat:
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
+    broken_rows: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("delimiter", "encoding", "decimal", "sheet"):
+        for name, check in _CHECKS.items():
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _CHECKS[name](value))
+                object.__setattr__(self, name, check(value))
 
     @property
     def is_plain(self) -> bool:
@@ -83,11 +89,11 @@ class FileFormat:
         """
         words = {**SEPARATORS, **{mark: name for name, mark in _DECIMALS.items()}}
         typed = {name: words.get(value, value) for name, value in self.parts.items()}
-        return [word for name, value in typed.items() for word in (f"--{name}", value)]
+        return [word for name, value in typed.items() for word in (f"--{name.replace('_', '-')}", value)]
 
     def assumed_beside(self, asked: FileFormat | None) -> FileFormat | None:
         """Return this format if it holds something that was not asked for and is not plain, else None."""
-        open_parts = self.delimiter is None or self in (PLAIN, asked)
+        open_parts = self.delimiter is None or self == asked or replace(self, broken_rows=None) == PLAIN
         return None if open_parts else self
 
     @property
@@ -137,11 +143,17 @@ def _check_sheet(given: object) -> str:
     return given
 
 
+def _check_broken_rows(given: object) -> str | None:
+    rule = one_of("broken_rows", given, ("refuse", "other"), owner="FileFormat")
+    return None if rule == "refuse" else rule
+
+
 _CHECKS = {
     "delimiter": _check_delimiter,
     "encoding": _check_encoding,
     "decimal": _check_decimal,
     "sheet": _check_sheet,
+    "broken_rows": _check_broken_rows,
 }
 
 PLAIN = FileFormat(delimiter=",", encoding="utf-8", decimal=".")

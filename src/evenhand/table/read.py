@@ -6,7 +6,10 @@ import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
+import pyarrow as pa
+
 from evenhand._validate import integer, kind_of, refuse
+from evenhand.table.column_codes import TEXT_TYPES, write_out
 from evenhand.table.csv.read import CsvBatches, find_format, read_text
 from evenhand.table.file_format import FileFormat
 from evenhand.table.limits import DEFAULT_LIMITS, Limits
@@ -19,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
-
-    import pyarrow as pa
 
     from evenhand.schema import Schema
 
@@ -84,7 +85,7 @@ def detect_file_format(
 def _refuse_format(path: str | os.PathLike[str], file_format: FileFormat | None) -> None:
     if file_format is not None and file_format.parts:
         why = "it is a Parquet file, which says itself how it is written."
-        refuse_file(own_name(path), f"{why} Hint: leave delimiter, encoding, decimal and sheet out.")
+        refuse_file(own_name(path), f"{why} Hint: leave {', '.join(file_format.parts)} out.")
 
 
 BATCH_ROWS = 1 << 18
@@ -228,7 +229,8 @@ def _open_file(
 class PartBatches:
     """The rows of several files, one file after the other, to be gone through once.
 
-    Every file must have the columns of the first, in the same order and of the same types.
+    Every file must have the columns of the first, in the same order and of the same types; text is one type,
+    however Parquet stores it.
     """
 
     def __init__(self, parts: Parts, opener: Callable[[Path], AbstractContextManager[Any]]) -> None:
@@ -264,7 +266,7 @@ class PartBatches:
                 _refuse_other_columns(file, self._parts)
             for batch in self._now:
                 rows += batch.num_rows
-                yield batch
+                yield _with_text_of(self.schema, batch)
             self._done = place + 1
         if not rows:
             refuse_file(self._parts.name, "its files have columns and no rows.")
@@ -272,13 +274,32 @@ class PartBatches:
 
 def _has_same_columns(schema: pa.Schema, first: pa.Schema) -> bool:
     return schema.names == first.names and all(
-        _value_type(field.type) == _value_type(other.type) for field, other in zip(schema, first, strict=True)
+        _kind_of_values(field.type) == _kind_of_values(other.type)
+        for field, other in zip(schema, first, strict=True)
     )
 
 
+def _kind_of_values(kind: Any) -> Any:
+    """Return the type of a column's values; whether a file lists them, or stores long text, does not matter.
+
+    >>> _kind_of_values(pa.dictionary(pa.int8(), pa.large_string())) == _kind_of_values(pa.string())
+    True
+    """
+    kind = _value_type(kind)
+    return pa.string() if any(is_one(kind) for is_one in TEXT_TYPES) else kind
+
+
 def _value_type(kind: Any) -> Any:
-    """Return the type of a column's values; whether a file lists them does not matter."""
     return getattr(kind, "value_type", kind)
+
+
+def _with_text_of(first: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch whose text has the type that it has in the first file."""
+    for place, wanted in enumerate(_value_type(field.type) for field in first):
+        column = batch.column(place)
+        if _value_type(column.type) != wanted:
+            batch = batch.set_column(place, first.names[place], write_out(column).cast(wanted))
+    return batch
 
 
 def _refuse_other_columns(file: Path, parts: Parts) -> NoReturn:
@@ -323,7 +344,7 @@ def _fields_of(
     with open_source(path, limits=limits, owner=owner) as source:
         if form == "csv":
             return dict.fromkeys(CsvBatches.names_in(source, limits, file_format))
-        return {field.name: _value_type(field.type) for field in ParquetBatches.fields_in(source, limits)}
+        return {field.name: _kind_of_values(field.type) for field in ParquetBatches.fields_in(source, limits)}
 
 
 def file_form(path: str | os.PathLike[str], *, owner: str, parameter: str = "path", hint: str = "") -> Form:

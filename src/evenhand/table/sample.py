@@ -11,6 +11,7 @@ import pyarrow.csv as arrow_csv
 
 from evenhand._validate import integer
 from evenhand.errors import LimitExceededError
+from evenhand.table.column_codes import write_out
 from evenhand.table.csv.read import read_text
 from evenhand.table.file_format import FileFormat
 from evenhand.table.limits import STREAM_LIMITS, Limits
@@ -142,10 +143,9 @@ def sample_rows(
 
 def _plain(table: pa.Table) -> pa.Table:
     """Return columns as their values, so that rows of other batches can be put beside them."""
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
+    arrays = [[write_out(chunk) for chunk in column.chunks] for column in table.columns]
+    types = [write_out(pa.nulls(0, column.type)).type for column in table.columns]
+    columns = [pa.chunked_array(chunks, kind) for chunks, kind in zip(arrays, types, strict=True)]
     return pa.table(columns, names=table.column_names)
 
 

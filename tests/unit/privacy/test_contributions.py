@@ -84,7 +84,10 @@ def test_a_promise_about_rows_becomes_one_about_people():
 
     assert (people.epsilon, str(people.unit)) == (1, "one person")
     assert people.assumptions == (
-        "rows with the same 'id' are those of one person, of whom at most 2 rows drawn at random count",
+        (
+            "rows with the same 'id' are those of one person, of whom at most 2 rows drawn at random count; "
+            "numbers are compared as numbers and blanks around them do not count"
+        ),
         "x",
     )
     assert str(

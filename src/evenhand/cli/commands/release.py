@@ -78,6 +78,11 @@ _WEIGHT = (
     "--weight does not go with release, which counts people: with a weight one person could move a count by "
     "more than the promise covers. Hint: leave it out; audit and measure take weights."
 )
+_LINES = (
+    "Each line of the file was taken for one row, and one that could not be read for a row of values outside "
+    "their domains; with persons it was left out. A cell that holds a line end is several rows, which the "
+    "guarantee takes for those of several people."
+)
 _ENDINGS = (".csv", ".parquet")
 _USUAL_EPSILON = "1"
 _INSTEAD = {
@@ -111,6 +116,10 @@ def release(  # noqa: PLR0913 - one option each
     encoding: shared.Encoding = None,
     decimal: shared.Decimal = None,
     sheet: shared.Sheet = None,
+    broken_rows: Annotated[
+        str | None,
+        data_option("RULE", "Rows that cannot be read: refuse, or count as other. [refuse]", "--broken-rows"),
+    ] = None,
     unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
     threshold: shared.Threshold = None,
     fill: shared.Fill = None,
@@ -162,7 +171,8 @@ def release(  # noqa: PLR0913 - one option each
     charged = _find_ledger(ledger, source)
     published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
     warn_of_other_packages(terminal, MECHANISMS, [chosen.name])
-    published.write(out, warnings=[_INFERRED] if declared.inferred else [], sign=key)
+    warnings = {_INFERRED: declared.inferred, _LINES: broken_rows == "other"}
+    published.write(out, warnings=[text for text, holds in warnings.items() if holds], sign=key)
     _report(terminal, published, typed)
 
 
@@ -213,6 +223,8 @@ def _count_people(terminal: Terminal, typed: dict[str, Any]) -> tuple[Histogram,
     if names_several(source) and typed["infer_schema"]:
         wrong_use("--infer-schema reads one file. Hint: declare the values with --schema.")
     is_declared = typed["schema"] is not None and not typed["infer_schema"]
+    if typed["broken_rows"] == "other" and not is_declared:
+        wrong_use("--broken-rows other needs the columns with their rules. Hint: declare them with --schema.")
     if not is_declared or not (Path(source).is_file() or names_several(source)):
         opened, schema = _open_table(terminal, typed)
         return Histogram.count(opened.frame, _with_quasi(schema, typed), bound=typed["bound"]), schema

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from evenhand._validate import refuse
 from evenhand.learn.columns import require_length
@@ -13,6 +14,7 @@ from evenhand.learn.training.private_rows import ROWS_PUBLIC
 from evenhand.measure.columns import encode_labels, read_column
 from evenhand.privacy.accounting import check_rows_per_person
 from evenhand.privacy.contributions import assume_first, promise_to_people, rows_to_keep
+from evenhand.table.persons import person_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +82,7 @@ def read_people(person: Any, rows: int, *, most: Any, owner: str) -> People:
     Parameters
     ----------
     person : array or None
-        One value for each row, the same for rows of one person.
+        One id for each row; which of them are one person's says :mod:`evenhand.table.persons`.
     rows : int
         How many rows there are.
     most : int
@@ -99,6 +101,9 @@ def read_people(person: Any, rows: int, *, most: Any, owner: str) -> People:
             hint = "without it each row is taken for another person, and one row is all that may count."
             refuse("person", owner, "given where 'rows_per_person' is above 1", None, hint=hint)
         return People(rows, 1, None)
-    codes, _ = encode_labels(read_column(person, name="person", owner=owner), name="person", owner=owner)
+    codes, labels = encode_labels(read_column(person, name="person", owner=owner), name="person", owner=owner)
     require_length("person", len(codes), rows, owner=owner)
-    return People(rows, most, codes)
+    keys = person_keys(pa.array(labels))
+    if keys.null_count:
+        refuse("person", owner, "a column without missing values", "missing values")
+    return People(rows, most, keys.dictionary_encode().indices.to_numpy().astype(np.intp)[codes])

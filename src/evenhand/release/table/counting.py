@@ -49,6 +49,14 @@ def cell_numbers(codes: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray
     return numbers
 
 
+def check_codes(coded: Schema, wanted: Schema) -> None:
+    """Refuse codes that stand for other values than the schema says."""
+    for column in wanted:
+        if coded[column.name].domain != column.domain or coded[column.name].size != column.size:
+            must_be = f"a Table whose column '{column.name}' was encoded with the domain of the schema"
+            raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="another domain")
+
+
 def count_rows(table: Table, shape: Sequence[int], size: int) -> NDArray[np.int64] | Cells:
     """Return how many rows are in each cell: all cells up to `MOST_CELLS`, else the filled ones.
 

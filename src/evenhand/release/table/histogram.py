@@ -20,6 +20,7 @@ from evenhand.release.table.counting import (
     MOST_COUNT,
     Cells,
     cell_numbers,
+    check_codes,
     checked_cells,
     checked_size,
     count_lazy_rows,
@@ -163,21 +164,24 @@ class Histogram:
             Where the schema has the role `person`, what says which rows of a person count: None for the
             operating system's secure source, anything else for a simulation.
         file_format : FileFormat, optional
-            What is known of how a file is written.
+            What is known of how a file is written, and what becomes of rows that cannot be read.
 
         Notes
         -----
         With the role `weight` a count is the sum of weights, which no mechanism publishes. With the role
-        `person` at most `rows_per_person` rows of each person are counted, drawn at random before anything
-        else is looked at.
+        `person` at most `rows_per_person` rows of each person are counted, drawn at random. Whose row it is
+        says the rule of :mod:`evenhand.table.persons`. Rows of a file that do not fit into memory wait in a
+        temporary file until it has been read.
 
         Raises
         ------
         ColumnNotFoundError
             If a column is not in the schema or not in the frame.
         OutsideDomainError
-            If a value does not fit and its column's rule is ``"error"``. No other content of the
-            rows makes this fail.
+            If a value does not fit and its column's rule is ``"error"``, or a row has no person. No other
+            content of a frame makes this fail.
+        UnreadableFileError, LimitExceededError
+            If a file cannot be read. Of a text file no row makes this fail with ``broken_rows="other"``.
         LimitExceededError
             If there would be more cells than can be numbered, or a lazy frame has more combinations of values
             than can be fetched.
@@ -191,7 +195,7 @@ class Histogram:
             if chosen.person is not None:
                 must_be = "a frame, whose rows of one person can be told apart"
                 raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="a Table")
-            _check_codes(df.schema, chosen)
+            check_codes(df.schema, chosen)
             table = Table(chosen, {name: df[name] for name in chosen.names}, weights=df.weights)
             stored = count_rows(table, shape, size)
             return cls.of_stored(stored, chosen, bound=bound, may_drop=df.schema.may_drop)
@@ -204,8 +208,10 @@ class Histogram:
         else:
             rows = bound_rows(df, chosen, source=source, owner="Histogram.count")
             counted = count_rows(Table.encode(rows, chosen), shape, size)
-        simulated = chosen.person is not None and source.simulated
-        return cls.of_stored(counted, chosen, bound=bound, simulated=simulated)
+        person = () if chosen.person is None else (chosen.person,)
+        left_out = person if is_path and file_format is not None and file_format.broken_rows else ()
+        simulated = bool(person) and source.simulated
+        return cls.of_stored(counted, chosen, bound=bound, may_drop=left_out, simulated=simulated)
 
     @classmethod
     def of(
@@ -485,14 +491,6 @@ def _choose_columns(schema: Schema, columns: Iterable[str] | None, *, owner: str
         must_be, got = "a list of at least one column, each once", "something else"
         raise InvalidParameterError("columns", owner=owner, must_be=must_be, got=got)
     return given.select(names)
-
-
-def _check_codes(coded: Schema, wanted: Schema) -> None:
-    """Refuse codes that stand for other values than the schema says."""
-    for column in wanted:
-        if coded[column.name].domain != column.domain or coded[column.name].size != column.size:
-            must_be = f"a Table whose column '{column.name}' was encoded with the domain of the schema"
-            raise InvalidParameterError("df", owner="Histogram.count", must_be=must_be, got="another domain")
 
 
 def _shape(schema: Schema) -> tuple[int, ...]:

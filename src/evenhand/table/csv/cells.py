@@ -91,6 +91,14 @@ def take_as_missing(text: Any, words: Sequence[str], *, empty: bool = True) -> A
     return pc.if_else(pc.is_in(text, pa.array(known, pa.string())), None, text) if known else text
 
 
+def point_decimals(text: Any, decimal: str) -> Any:
+    """Return text in which numbers have decimal points, whatever the decimal mark of the file."""
+    if decimal == ".":
+        return text
+    is_number = pc.match_substring_regex(pc.ascii_trim(text, " \t"), _with_mark(_NUMBER, decimal))
+    return pc.if_else(is_number, pc.replace_substring(text, decimal, "."), text)
+
+
 @dataclass
 class TypeGuess:
     """The narrowest type that every cell seen so far agrees with.

@@ -16,6 +16,7 @@ import codecs
 import csv
 import io
 import re
+from dataclasses import replace
 
 from evenhand.table.csv.cells import MISSING_WORDS, number_pattern
 from evenhand.table.file_format import SEPARATORS, FileFormat
@@ -62,7 +63,7 @@ def detect_format(
     decimal = asked.decimal or "."
     if asked.decimal is None and delimiter != "," and _DECIMAL_COMMA.search(text):
         decimal = _detect_decimal(_rows(text, delimiter, quote, is_whole=is_whole), name)
-    return FileFormat(delimiter=delimiter, encoding=encoding, decimal=decimal)
+    return replace(asked, delimiter=delimiter, encoding=encoding, decimal=decimal)
 
 
 def _detect_encoding(start: bytes, name: str, *, is_whole: bool) -> str:

@@ -11,7 +11,8 @@ import pyarrow.csv as arrow_csv
 
 from evenhand._validate import refuse as refuse_parameter
 from evenhand.schema import Domain
-from evenhand.table.csv.cells import TypeGuess, converter, take_as_missing
+from evenhand.table.csv.cells import TypeGuess, converter, point_decimals, take_as_missing
+from evenhand.table.csv.lines import mend_lines
 from evenhand.table.csv.scan import Scanner
 from evenhand.table.csv.text import in_force, open_text
 from evenhand.table.file_format import SEPARATORS, FileFormat, check_mark
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.schema import Column, Schema
+    from evenhand.schema import Schema
     from evenhand.table.source import ReadableBuffer
 
 _GROUP_BYTES = 2 << 20
@@ -122,23 +123,24 @@ def read_text(
         rows = _Rows(source, limits, file_format, quote=quote)
         scanner, groups, names, decimal = rows.scanner, rows.groups, rows.names, rows.decimal
         wanted = wanted_names(names, source.name, schema=schema, columns=columns, owner="read_csv")
+        rows.refuse_undeclared(wanted, schema, owner="read_csv")
         place_of = {name: str(place) for place, name in enumerate(names)}
         places = [place_of[name] for name in wanted]
         if schema is not None:
-            convert = [
-                _converter_of(schema[name], decimal)
-                if name in schema
-                else _converter_beside(schema, name, decimal)
-                for name in wanted
-            ]
+            convert = [_converter_of(schema, name, decimal) for name in wanted]
             return _table(wanted, _pieces(groups, scanner, places, convert))
         guesses = [TypeGuess(decimal) for _ in wanted]
         pieces = _pieces(groups, scanner, places, [guess.look for guess in guesses])
         return _table(wanted, _convert(pieces, guesses, scanner))
 
 
-def _converter_of(column: Column, decimal: str) -> Callable[[Any], Any]:
+def _converter_of(schema: Schema | None, name: str, decimal: str) -> Callable[[Any], Any]:
     """Return what converts the cells of a column; one that was inferred has words for missing."""
+    if schema is None or name not in (*schema.names, *schema.beside):
+        return lambda text: text
+    if name not in schema:
+        return _converter_beside(schema, name, decimal)
+    column = schema[name]
     words = column.inferred and column.nulls != "error"
     return converter(column.domain, words=words, decimal=decimal)
 
@@ -153,8 +155,17 @@ class _Rows:
         text = in_force(self.file_format)
         self.decimal, delimiter = str(text.decimal), str(text.delimiter)
         self.scanner = Scanner(source.name, limits, delimiter, quote, _ragged_hint(delimiter))
+        if self.file_format.broken_rows is not None:
+            stream, self.scanner.has_stand_ins = mend_lines(stream, self.scanner), True
         self.groups = _groups(stream, self.scanner)
         self.names = _header_names(next(self.groups).data, self.scanner)
+
+    def refuse_undeclared(self, names: Sequence[str], schema: Schema | None, *, owner: str) -> None:
+        """Refuse to read broken rows into columns whose rules for values outside are not known."""
+        declared = () if schema is None else (*schema.names, *schema.beside)
+        if self.file_format.broken_rows is not None and not set(names) <= set(declared):
+            must_be = "one without broken_rows where a column is read that no schema declares"
+            refuse_parameter("file_format", owner, must_be, "broken_rows='other'")
 
 
 def _ragged_hint(delimiter: str) -> str:
@@ -168,10 +179,10 @@ def find_format(source: Source, limits: Limits, asked: FileFormat | None) -> Fil
 
 
 def _converter_beside(schema: Schema, name: str, decimal: str) -> Callable[[Any], Any]:
-    """Return what converts weights, which are numbers, and the person, who is a text as it stands."""
+    """Return what converts weights, which are numbers, and the person, who is a text with decimal points."""
     if name == schema.weight:
         return converter(_NUMBERS, decimal=decimal)
-    return lambda text: take_as_missing(text, ())
+    return lambda text: point_decimals(take_as_missing(text, ()), decimal)
 
 
 class _Group(NamedTuple):
@@ -313,14 +324,10 @@ class CsvBatches:
         rows = _Rows(source, limits, file_format)
         self._scanner, self._blocks, names = rows.scanner, rows.groups, rows.names
         wanted = batch_names(names, source.name, schema=schema, columns=columns, owner=owner)
+        rows.refuse_undeclared(wanted, schema, owner=owner)
         places = {name: str(place) for place, name in enumerate(names)}
         self._places = [places[name] for name in wanted]
-        self._convert: list[Callable[[Any], Any]] = [
-            _converter_of(schema[name], rows.decimal)
-            if schema is not None and name in schema
-            else lambda text: text
-            for name in wanted
-        ]
+        self._convert = [_converter_of(schema, name, rows.decimal) for name in wanted]
         nothing = pa.array([], pa.string())
         types = [convert(nothing).type for convert in self._convert]
         self.schema = pa.schema(zip(wanted, types, strict=True))

@@ -58,6 +58,8 @@ class Scanner:
         The character around quoted fields; None if the file has none.
     hint : str
         What to do about a row of another length than the header.
+    has_stand_ins : bool
+        Whether broken rows were replaced, by cells that are a NUL character.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Scanner:
     delimiter: str
     quote: str | None
     hint: str = ""
+    has_stand_ins: bool = False
     line: int = 1
     width: int = 0
     _kinds: NDArray[np.uint8] = field(init=False, repr=False)
@@ -121,7 +124,7 @@ class Scanner:
         return ScannedRows(count, end)
 
     def _fields(self, block: bytes, *, last: bool) -> _Fields:
-        nul = block.find(b"\0")
+        nul = -1 if self.has_stand_ins else block.find(b"\0")
         if nul >= 0:
             refuse(self.name, f"line {self._line_at(block, nul):,} holds a NUL byte, so it is not text.")
         kinds = self._kinds[np.frombuffer(block, np.uint8)]

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evenhand.table.csv.detect import PREFIX_BYTES, detect_format
+from evenhand.table.csv.lines import KEEP_LINES, header_line
 from evenhand.table.csv.scan import count_lines
 from evenhand.table.excel.read import sheet_blocks
 from evenhand.table.file_format import PLAIN, FileFormat
@@ -44,7 +45,7 @@ def open_text(
             refuse(source.name, what)
     if start.startswith(_WORKBOOK):
         if asked.parts.keys() - {"sheet"}:
-            why = "it is an Excel file, which has no delimiter, encoding or decimal mark."
+            why = "it is an Excel file, which has no delimiter, encoding, decimal mark or broken rows."
             refuse(source.name, f"{why} Hint: leave them out.")
         file = io.BytesIO(b"".join([start, *stream]))
         return FileFormat(sheet=asked.sheet), sheet_blocks(file, source.name, limits, asked.sheet)
@@ -55,6 +56,8 @@ def open_text(
         block = next(stream, None)
         pieces, is_whole = [*pieces, block or b""], block is None
     prefix = b"".join(pieces)
+    if asked.broken_rows is not None:  # what people wrote must not say how others are read
+        prefix, is_whole = header_line(prefix), True
     file_format = detect_format(prefix, asked, name=source.name, quote=quote, is_whole=is_whole)
     return file_format, _as_utf8(chain(pieces, stream), file_format, source.name)
 
@@ -71,11 +74,13 @@ def in_force(file_format: FileFormat) -> FileFormat:
 
 def _as_utf8(stream: Iterator[bytes], file_format: FileFormat, name: str) -> Iterator[bytes]:
     """Yield the blocks of a file in UTF-8; text that is UTF-8 is checked later, as it is scanned."""
-    if file_format.encoding == "utf-8":
+    keep_lines = file_format.broken_rows is not None
+    if file_format.encoding == "utf-8" and not keep_lines:
         yield next(stream).removeprefix(_BOM)
         yield from stream
         return
-    decoder = codecs.getincrementaldecoder(str(file_format.encoding))("strict")
+    errors = KEEP_LINES if keep_lines else "strict"
+    decoder = codecs.getincrementaldecoder(str(file_format.encoding))(errors)
     line, block, is_first, is_last = 1, next(stream), True, False
     while True:
         try:

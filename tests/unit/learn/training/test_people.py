@@ -25,7 +25,10 @@ GROUP = DRAW.integers(0, 2, ROWS)
 Y = (X[:, 0] + GROUP + DRAW.normal(size=ROWS) > 0.5).astype(int)
 PERSON = np.repeat(np.arange(ROWS // 4), 4)  # four rows each
 TERMS = {"epsilon": 2, "delta": "1e-5", "epochs": 2, "classes": [0, 1], "rng": 3}
-STATED = "rows with the same 'person' are those of one person, of whom at most 2 rows drawn at random count"
+STATED = (
+    "rows with the same 'person' are those of one person, of whom at most 2 rows drawn at random count; "
+    "numbers are compared as numbers and blanks around them do not count"
+)
 
 
 def fit_logistic(**given):
@@ -233,3 +236,12 @@ def test_a_row_without_a_person_is_refused_without_a_value():
 
     assert "'person'" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_person_is_one_however_the_id_is_spelled():
+    """If this is false one person has several rows in each step, and the noise covers one."""
+    people = read_people(["7", " 7", "07", "7.0", "8"], 5, most=1, owner="example")
+
+    assert people.rows_left == 2
+    with pytest.raises(InvalidParameterError, match="without missing values"):
+        read_people(["7", "NA"], 2, most=1, owner="example")

@@ -24,6 +24,7 @@ from evenhand.study.tasks.groups import group_rows
 from evenhand.table import Table
 from evenhand.table.frames import eager_frame
 from evenhand.table.limits import STUDY_LIMITS
+from evenhand.table.persons import person_codes
 from evenhand.table.sample import read_or_sample
 
 if TYPE_CHECKING:
@@ -191,7 +192,10 @@ def _people_of(frame: Any, schema: Schema, kept: NDArray[np.intp] | None) -> NDA
     if schema.person is None or (schema.rows_per_person or 1) == 1:
         return None
     column = eager_frame(frame, owner="prepare", parameter="frame").get_column(schema.person)
-    people = np.unique(column.to_numpy(), return_inverse=True)[1]
+    people, written = person_codes(column), np.unique(column.to_numpy(), return_inverse=True)[1]
+    first = np.full(len(people), len(people))
+    np.minimum.at(first, people, written)
+    people = first[people]  # in the order of what is written, by which seeds split people
     return people if kept is None else people[kept]
 
 

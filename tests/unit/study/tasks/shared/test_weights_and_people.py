@@ -14,6 +14,7 @@ from evenhand.study.intake.setup import RoleOptions, set_up
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.rows import _people_of
 
 N = 400
 I = np.arange(N)  # noqa: E741 - the number of each row
@@ -246,3 +247,17 @@ def test_a_study_of_training_promises_to_people_with_noise_for_their_rows(method
     assert sum("at most 2 rows drawn at random count" in text for text in assumed) == 1
     assert any("rows with the same 'id'" in text for text in assumed)
     assert not any("each person is one row" in text for text in assumed)
+
+
+def test_people_are_numbered_in_the_order_of_their_ids_and_spelled_in_any_way():
+    """If this is false a seed splits people otherwise than before, or one person trains and is tested."""
+    schema = PLAIN.with_roles(person="id", rows_per_person=3)
+    numbers = (I * 37) % 100
+    ids = np.array([f"p{number}" for number in numbers])
+    plain = _people_of(FRAME.set_column(4, "id", pa.array(ids)), schema, None)
+    spelled = np.where(I % 200 < 100, numbers.astype(str), [f" 0{number}.0" for number in numbers])
+    found = _people_of(FRAME.set_column(4, "id", pa.array(spelled)), schema, None)
+
+    assert plain.tolist() == np.unique(ids, return_inverse=True)[1].tolist()
+    assert len(np.unique(spelled)) == 200
+    assert len(np.unique(found)) == len({*zip(found.tolist(), numbers.tolist(), strict=True)}) == 100
