@@ -9,7 +9,9 @@ list, and whatever evenhand has of its own goes on working.
 from __future__ import annotations
 
 import re
+import sys
 from collections import UserDict
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from inspect import isabstract
@@ -225,9 +227,13 @@ def installed_plugins() -> dict[str, tuple[Plugin, ...]]:
 
 @cache
 def _loaded(plugin: Plugin, rules: PluginRules) -> tuple[Any, str]:
-    """Return the thing of a plugin, and what is wrong with it; it is tried once in a process."""
+    """Return the thing of a plugin, and what is wrong with it; it is tried once in a process.
+
+    What a package prints while it is loaded goes to standard error: standard output is for results.
+    """
     try:
-        thing = plugin.entry.load()
+        with redirect_stdout(sys.stderr):
+            thing = plugin.entry.load()
         fault = rules.fault_of(plugin.name, thing)
     except ModuleNotFoundError as error:
         return None, f"cannot be loaded: there is no module '{error.name}'."

@@ -8,7 +8,7 @@ from evenhand.cli import options as shared
 from evenhand.cli.options import protection_option
 from evenhand.cli.terminal.console import wrong_use
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
-from evenhand.study.tasks.release.command import mechanisms_with
+from evenhand.study.tasks.release.command import mechanisms_with, takes_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def _typed_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     return {
         parameter: typed[parameter]
         for parameter in PARAMETER_OPTIONS
-        if typed[parameter] is not None and name in mechanisms_with(parameter)
+        if typed[parameter] is not None and takes_parameter(name, parameter)
     }
 
 
@@ -51,12 +51,11 @@ def typed_mechanisms(names: Sequence[str], typed: Mapping[str, Any]) -> list[Tab
     To pass it over would run something else than meant.
     """
     for parameter in PARAMETER_OPTIONS:
-        takers = mechanisms_with(parameter)
-        if typed[parameter] is not None and set(names).isdisjoint(takers):
+        if typed[parameter] is not None and not any(takes_parameter(name, parameter) for name in names):
             message = f"None of the chosen mechanisms takes --{parameter}."
             if not names:  # those of a plan, which keep their own
                 message = f"--{parameter} changes no mechanism of a plan unless --mechanism names one."
-            wrong_use(f"{message} Hint: it belongs to {', '.join(takers)}.")
+            wrong_use(f"{message} Hint: it belongs to {', '.join(mechanisms_with(parameter))}.")
     return [TableMechanism(name, _typed_parameters(name, typed)) for name in names]
 
 
@@ -64,9 +63,9 @@ def require_parameters(name: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the one mechanism of a release; none is invented or passed over."""
     if name in MECHANISMS:
         for parameter in PARAMETER_OPTIONS:
-            takers = mechanisms_with(parameter)
-            if typed[parameter] is not None and name not in takers:
-                wrong_use(f"--{parameter} does not go with {name}. Hint: it belongs to {', '.join(takers)}.")
+            if typed[parameter] is not None and not takes_parameter(name, parameter):
+                takers = ", ".join(mechanisms_with(parameter))
+                wrong_use(f"--{parameter} does not go with {name}. Hint: it belongs to {takers}.")
     parameters = _typed_parameters(name, typed)
     if "rho" in parameters and "delta" in parameters:
         wrong_use("--rho and --delta contradict each other: rho says everything. Hint: leave --delta out.")

@@ -63,10 +63,17 @@ def join_names(registry: str) -> str:
     return ", ".join(f"'{name}'" if " " in name else name for name in names_in(registry))
 
 
-def warn_of_other_packages(terminal: Terminal, registry: Registry[Any], names: Iterable[object]) -> None:
-    """Say whose word a promise is, where a protocol or mechanism comes from another package."""
-    for package in registry.packages(names):
-        terminal.warn(f"What is promised is the word of the package '{package}'; evenhand has not tested it.")
+def warn_of_other_packages(
+    terminal: Terminal, registry: Registry[Any], names: Iterable[object]
+) -> tuple[str, ...]:
+    """Say whose word a promise is, where a protocol or mechanism comes from another package; return that."""
+    said = tuple(
+        f"What is promised is the word of the package '{package}'; evenhand has not tested it."
+        for package in registry.packages(names)
+    )
+    for sentence in said:
+        terminal.warn(sentence)
+    return said
 
 
 def complete_name(registry: str) -> Callable[[str], list[str]]:

@@ -397,6 +397,39 @@ def test_commands_tell_which_package_is_broken(broken, call, file, schema):
         assert "Traceback" not in done.output
 
 
+def test_what_a_package_prints_while_it_loads_is_no_result(broken, call, file, schema, tmp_path):
+    """If this is false `--json` is no JSON, and a note does not tell whose word its promise is."""
+    text = "print('loud'); from evenhand.release import Laplace\nclass Loud(Laplace): name = 'loud'"
+    broken({"evenhand.mechanisms": {"loud": "evenhand_loud:Loud"}}, modules={"evenhand_loud": text})
+    typed = [
+        "--columns",
+        "sex",
+        "--schema",
+        schema,
+        "--epsilon",
+        1,
+        "--out",
+        tmp_path / "table.csv",
+        "--json",
+    ]
+    done = call("release", file, *typed, "--mechanism", "loud")
+
+    assert json.loads(done.stdout)["exit"] == 0
+    [warning] = json.loads((tmp_path / "table.csv.json").read_text("utf-8"))["warnings"]
+    assert "the word of the package 'evenhand-broken'" in warning
+
+
+def test_what_evenhand_has_is_released_without_loading_another_package(broken, call, file, schema, tmp_path):
+    """If this is false a package that hangs, or reads along, is in every release that does not name it."""
+    text = f"open({str(tmp_path / 'loaded')!r}, 'w').close()"
+    broken({"evenhand.mechanisms": {"spy": "evenhand_spy:Spy"}}, modules={"evenhand_spy": text})
+    typed = ["--columns", "sex", "--schema", schema, "--epsilon", 1, "--out", tmp_path / "table.csv"]
+
+    done = call("release", file, *typed, "--mechanism", "thresholded-laplace", "--threshold", 3)
+    assert done.exit_code == 0, done.output
+    assert not (tmp_path / "loaded").exists()
+
+
 def test_a_name_that_no_package_has_is_unknown_as_before():
     with pytest.raises(UnknownNameError, match="nonsense"):
         protocol_named("nonsense")

@@ -170,9 +170,10 @@ def release(  # noqa: PLR0913 - one option each
     histogram, declared = _count_people(terminal, typed)
     charged = _find_ledger(ledger, source)
     published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
-    warn_of_other_packages(terminal, MECHANISMS, [chosen.name])
-    warnings = {_INFERRED: declared.inferred, _LINES: broken_rows == "other"}
-    published.write(out, warnings=[text for text, holds in warnings.items() if holds], sign=key)
+    warnings = [*warn_of_other_packages(terminal, MECHANISMS, [chosen.name])]
+    warnings += [_INFERRED] if declared.inferred else []
+    warnings += [_LINES] if broken_rows == "other" else []
+    published.write(out, warnings=warnings, sign=key)
     _report(terminal, published, typed)
 
 

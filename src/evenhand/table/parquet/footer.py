@@ -86,6 +86,8 @@ def write_without_categories(source: Source, size: int, stored: bytes, names: Se
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored)))
     for name in names:
         place = schema.get_field_index(name)
+        if place < 0 or not pa.types.is_dictionary(schema.field(place).type):
+            _contradiction(source)
         field = schema.field(place)
         schema = schema.set(place, field.with_type(field.type.value_type))
     changed = base64.b64encode(schema.serialize())

@@ -1,5 +1,6 @@
 """Parquet files become Arrow tables with the types they declare."""
 
+import base64
 import datetime as dt
 import io
 from decimal import Decimal
@@ -13,8 +14,9 @@ from attacks import _parquet_forge as forge
 from evenhand.errors import ColumnNotFoundError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Limits, Table, read_parquet
-from evenhand.table.parquet.footer import ColumnPlan
+from evenhand.table.parquet.footer import ColumnPlan, write_without_categories
 from evenhand.table.parquet.read import _groups
+from evenhand.table.source import Source
 
 TABLE = pa.table(
     {
@@ -252,3 +254,12 @@ def test_headers_of_pages_may_be_long():
         written(table, use_dictionary=False, write_statistics=True, data_page_version="2.0")
     ).equals(table)
     assert read_parquet(written(table), limits=Limits(field_bytes=20_000)).equals(table)
+
+
+def test_a_stored_schema_that_contradicts_the_columns_is_refused_in_our_words():
+    """If this is false a damaged file ends with an error of Python in whatever called the reader."""
+    stored = base64.b64encode(pa.schema([("a", pa.decimal128(5, 2))]).serialize())
+    source = Source("a.parquet", io.BytesIO(b""), 0)
+    for name in ("a", "b"):
+        with pytest.raises(UnreadableFileError, match="contradicts itself"):
+            write_without_categories(source, 0, stored, [name])

@@ -9,8 +9,6 @@ from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.tasks.release.task import ReleaseTask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evenhand.schema import Schema
 
 PARAMETERS = ("threshold", "fill", "k", "fraction", "delta", "rho")
@@ -36,10 +34,13 @@ def mechanisms_with(parameter: str) -> tuple[str, ...]:
     >>> mechanisms_with("threshold")
     ('suppression', 'noisy-suppression', 'thresholded-laplace')
     """
-    mechanisms: Mapping[str, Any] = MECHANISMS
-    return tuple(
-        name for name, kind in mechanisms.items() if any(field.name == parameter for field in fields(kind))
-    )
+    return tuple(name for name in MECHANISMS if takes_parameter(name, parameter))
+
+
+def takes_parameter(name: str, parameter: str) -> bool:
+    """Tell whether the mechanism of a name takes a parameter; no other mechanism is loaded for that."""
+    kind: Any = MECHANISMS.get(name)
+    return kind is not None and any(field.name == parameter for field in fields(kind))
 
 
 def roles_to_train(schema: Schema) -> tuple[str, ...]:
