@@ -73,10 +73,10 @@ def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "unknown", slots
     if not reading.is_useful():
         return _useless(reading, slots)
-    if not moved.has_interval:
+    if moved.runs == 1:
         return "one_repeat", slots
-    if is_exactly_zero(moved) and not (reading.losing() or reading.gaining()):
-        return "none", slots
+    if not moved.has_interval and not (reading.losing() or reading.gaining()):
+        return ("none" if is_exactly_zero(moved) else "equal"), slots
     return _payers(reading, moved, slots)
 
 
@@ -241,8 +241,10 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "unknown", slots
     if not reading.is_useful():
         return _useless_gap(reading, slots)
-    if not moved.has_interval:
+    if moved.runs == 1:
         return "one_repeat", slots
+    if not moved.has_interval and not is_exactly_zero(moved):
+        return "equal", slots
     apart, apart_after = reading.apart(BASELINE), reading.apart(reading.chosen)
     slots |= {"apart": apart, "apart_after": apart_after}
     if len(reading.judged) > 2:
