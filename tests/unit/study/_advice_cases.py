@@ -116,7 +116,8 @@ def results(values, *, collect=None, repeats=10, columns=2, spread=SPREAD, leave
 def _outcome(cell, figures, noise):
     measures = {name: figures.get(name, np.nan) + noise for name in MEASURES}
     rates = {
-        group: {rate: figures.get(f"{group} {rate}", 0.5) + share * noise for rate in RATES} | {"people": 100.0}
+        group: {rate: figures.get(f"{group} {rate}", 0.5) + share * noise for rate in RATES}
+        | {"people": 100.0}
         for group, share in zip(GROUPS, (1, 0.9), strict=True)  # a difference that is equal has no interval
     }
     reported = figures.get("reported", 0.1) + noise if cell.setting.is_protected else np.nan

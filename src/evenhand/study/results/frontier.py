@@ -15,8 +15,8 @@ does not hang on a difference that its paired interval does not tell from none:
 - An undominated setting is clearly so if it is better than each setting whose epsilon is no larger, in one
   measure at least, by a paired difference whose interval excludes zero.
 
-Without intervals, as after a single repeat, for the ratio of selection rates and where most repeats differ by
-the same, nothing is clear.
+Without intervals nothing is clear, as after a single repeat, for the ratio of selection rates, and where most
+repeats are equal.
 Each interval has its own level; they are not corrected for how many pairs there are.
 """
 
@@ -181,7 +181,7 @@ def _rank(
             paired = mean_of(of_measure - own)
             clear_wins[place] |= paired.low > 0
             clear_losses[place] |= paired.high < 0
-            has_interval[place] &= np.isfinite(paired.low)
+            has_interval[place] &= paired.runs > 1
     dominates_clearly = dominates & has_interval & (smaller | clear_wins)
     usable = np.asarray(np.isfinite(scores).all(axis=0))
     undominated = usable & ~dominates.any(axis=1)

@@ -136,9 +136,9 @@ def means_of(
 
 
 class Compared(NamedTuple):
-    """A mean over repeats, most often of the differences of two settings, with its interval or why it has none.
+    """A mean over repeats, most often of differences of two settings, with its interval or why it has none.
 
-    Without an interval `low` and `high` are None, and `why` says why in words unless there are too few repeats.
+    Without an interval `low` and `high` are None, and `why` says why unless there are fewer than two repeats.
     """
 
     value: float
@@ -183,8 +183,8 @@ def compare_repeats(
     --------
     >>> compare_repeats(np.array([0.25] * 8), level=0.95, within=(-1, 1))[2:]
     (None, None, 8, 'No interval: repeats that all gave the same value do not tell how often others differ.')
-    >>> compare_repeats(np.zeros(8), level=0.95, within=(-1, 1), people=300)[2:4]
-    (-0.01, 0.01)
+    >>> round(compare_repeats(np.zeros(8), level=0.95, within=(-1, 1), people=300).high, 12)
+    0.01
     """
     asked = {"overlap": overlap, "kind": kind, "level": level, "spread": spread, "is_exact": is_exact}
     found = means_of(values, **asked).within(*within)  # type: ignore[arg-type]
@@ -193,7 +193,7 @@ def compare_repeats(
     if runs > 1 and not math.isnan(low):
         return Compared(value, error, low, high, runs, "")
     if runs > 1 and tied == runs and value == 0 and people:
-        reach = _RULE_OF_THREE * math.log(1 / (1 - level)) / people
+        reach = 3 / people * math.log(1 - level) / math.log(0.05)  # rule of three
         return Compared(value, error, max(-reach, within[0]), min(reach, within[1]), runs, "")
     return Compared(value, error, None, None, runs, why_no_interval(spread, runs, tied=tied))
 
@@ -252,9 +252,7 @@ def means(
 # --- repeats that are mostly equal --------------------------------------------------------------------
 
 _ROUNDING = (1e-9, 1e-12)
-"""Values that differ by less than this share of their size, or by less than the second number, are the same."""
-
-_RULE_OF_THREE = 3 / math.log(1 / 0.05)
+"""Values are equal that differ by less than this share of their size, or by less than the second number."""
 
 
 def _count_tied(values: Numbers, runs: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -300,7 +298,7 @@ FEWEST_REPEATS: dict[str, int] = {"accuracy, change": 7, "selection, change": 7,
 _SAME_IN_ALL = "No interval: repeats that all gave the same value do not tell how often others differ."
 
 _SAME_IN_MOST = (
-    "No interval: {tied} of {runs} repeats gave the same value, so that rare ones far from it may not have been "
+    "No interval: {tied} of {runs} repeats gave the same value, so that rare ones far off may not have been "
     "seen yet."
 )
 

@@ -241,10 +241,8 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "unknown", slots
     if not reading.is_useful():
         return _useless_gap(reading, slots)
-    if moved.runs == 1:
-        return "one_repeat", slots
     if not moved.has_interval and not is_exactly_zero(moved):
-        return "equal", slots
+        return ("one_repeat" if moved.runs == 1 else "equal"), slots
     apart, apart_after = reading.apart(BASELINE), reading.apart(reading.chosen)
     slots |= {"apart": apart, "apart_after": apart_after}
     if len(reading.judged) > 2:
