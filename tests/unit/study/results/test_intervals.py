@@ -214,7 +214,7 @@ def test_equal_repeats_are_counted_as_one_would_by_hand():
         defined = values[np.isfinite(values)]
         by_hand = slow_count_of_equals(defined)
         found = means(values, level=0.95, spread="even")
-        most = len(defined) > 1 and 2 * by_hand > len(defined)
+        most = len(defined) > 1 and bool(2 * by_hand > len(defined))
 
         assert bool(np.isnan(found.low)) is (most or len(defined) < 2)
         assert not most or int(found.tied) == by_hand
@@ -286,9 +286,7 @@ def test_a_comparison_without_an_interval_says_why():
     for found in (equal, mostly, ratio, single, none):
         assert (found.low, found.high) == (None, None)
     assert "all gave the same value" in equal.why
-    assert mostly.why == (
-        "No interval: 7 of 8 repeats gave the same value, so that rare ones far off may not have been seen yet."
-    )
+    assert mostly.why.startswith("No interval: 7 of 8 repeats gave the same value, so that rare ones far off")
     assert "hangs on rare repeats" in ratio.why
     assert (single.why, none.why) == ("", "")
 

@@ -207,7 +207,8 @@ def group_losses(reading: ClassifierReading, groups: Sequence[str] | None = None
         )
         for group in order
     ]
-    key = "groups_bare" if bare else "groups" if groups is None else "others"
+    why = "equal" if reading.has_enough_repeats() else "bare"
+    key = f"groups_{why}" if bare else "groups" if groups is None else "others"
     return sentences.say(f"cost.parts.{key}", groups=parts, repeats=ENOUGH_REPEATS)
 
 
