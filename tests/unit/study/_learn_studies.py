@@ -143,7 +143,7 @@ def approvals(parity, approved, *, dp=(0.793, 0.935), methods=("dp", "dp+parity"
     people = {"black": 83.0, "white": 417.0}
 
     def loans(setting, repeat):
-        wiggle = JITTER[repeat % 3] / 4 * (1 + len(setting.mechanism) / 100)
+        wiggle = JITTER[repeat % 3] / 4 * (len(setting.mechanism) / 9 if setting.is_protected else -1)
         correct, selected = {
             "none": ((0.833, 0.943), (0.778, 0.932)),
             "dp": (dp, (0.83, 0.95)),

@@ -207,7 +207,7 @@ def group_losses(reading: ClassifierReading, groups: Sequence[str] | None = None
         )
         for group in order
     ]
-    why = "equal" if reading.has_enough_repeats() else "bare"
+    why = "equal" if all(change.runs >= ENOUGH_REPEATS for change in known.values()) else "bare"
     key = f"groups_{why}" if bare else "groups" if groups is None else "others"
     return sentences.say(f"cost.parts.{key}", groups=parts, repeats=ENOUGH_REPEATS)
 
@@ -284,7 +284,8 @@ def _two_groups(
     if moved.value > 0:
         return "grows", slots | {"why": _why(reading)}
     alike = _almost_alike(reading)
-    left = "" if apart_after.is_clear or alike else reading.sentences.say("gap.parts.left")
+    sure = apart_after.is_clear or not apart_after.has_interval
+    left = "" if sure or alike else reading.sentences.say("gap.parts.left")
     return "narrows", slots | {"why": alike or _why(reading), "left": left}
 
 
