@@ -151,7 +151,9 @@ def approvals(parity, approved, *, dp=(0.793, 0.935), methods=("dp", "dp+parity"
             "dp+projection": (parity, approved),
         }[setting.mechanism if setting.is_protected else "none"]
         groups = {
-            group: of_group(share + wiggle, people[group], accuracy=right + wiggle, base_rate=base)
+            group: of_group(
+                share + wiggle, people[group], accuracy=right + wiggle * (1 + base), base_rate=base
+            )
             for group, share, right, base in zip(people, selected, correct, (0.705, 0.9112), strict=True)
         }
         overall = sum(size * groups[group]["accuracy"] for group, size in people.items()) / 500
