@@ -1,4 +1,4 @@
-"""Laws of what differs between two settings in one repeat, with their means: ordinary ones, and mostly equal."""
+"""Laws of what differs between two settings in a repeat, with their means: ordinary, and mostly equal."""
 
 import numpy as np
 

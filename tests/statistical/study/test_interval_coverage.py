@@ -5,8 +5,8 @@ import pytest
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.study.results import intervals
+from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.study.results.intervals import means
 from evenhand.study.tasks.collect.task import CollectTask
 from statistical._exact import ALPHA, Event, exact_events_pvalue
