@@ -331,7 +331,7 @@ def why_no_interval(spread: Spread, runs: int, *, tied: int) -> str:
         return ""
     if spread == "none":
         return NO_INTERVAL
-    if _are_mostly_equal(np.intp(tied), np.intp(runs)):
+    if _are_mostly_equal(np.array(tied), np.array(runs)):
         return (_SAME_IN_ALL if tied == runs else _SAME_IN_MOST).format(tied=tied, runs=runs)
     least = FEWEST_REPEATS.get(spread, 0)
     return _TOO_FEW.format(least=least) if runs < least else ""
