@@ -8,8 +8,10 @@ from scipy.stats import binom
 
 from evenhand.study.advise import recommend
 from evenhand.study.advise.recommend import Limits, choose
+from evenhand.study.results import intervals
 from evenhand.study.results.estimates import estimate, paired_change
 from statistical._exact import ALPHA
+from statistical._repeat_laws import LAWS, draw_unseen
 from unit.study._advice_cases import grid, results, setting, with_runs
 
 pytestmark = pytest.mark.figures
@@ -160,3 +162,60 @@ def test_a_rule_that_goes_by_the_mean_alone_is_seen(studies, monkeypatch):
 def test_an_epsilon_that_costs_no_more_is_mostly_called_so(studies):
     """Advice that never recommends a small epsilon would pass the test above."""
     assert called_cheap(studies["six"], studies=200) >= 100
+
+
+# --- equal settings whose repeats are mostly alike ------------------------------------------------
+
+EQUAL_ON_AVERAGE = [name for name, (_, mean) in LAWS.items() if mean == 0]
+MOSTLY_ALIKE = [name for name in EQUAL_ON_AVERAGE if name.startswith("+0.01")]
+
+
+def called_better_by_law(draw, *, repeats, protocols=("grr", "oue"), studies=200, seed=5):
+    """Return in how many studies a setting is called better, of settings whose means are equal.
+
+    One of them has the same gap in every repeat and the others differ from it by the law; accuracy follows
+    the law everywhere.
+    """
+    made = results({}, collect=grid(list(protocols), [1]), repeats=repeats)
+    rng = np.random.default_rng(seed)
+    shape = (studies, len(made.settings), repeats)
+    gaps, accuracies = GAP - draw(rng, shape), ACCURACY + draw(rng, shape)
+    gaps[:, 1] = GAP
+    chosen = (choose(with_runs(made, *runs), ALL_KEEP_IT) for runs in zip(gaps, accuracies, strict=True))
+    return sum(each.outcome == "chosen" for each in chosen)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("law", MOSTLY_ALIKE)
+def test_of_equal_settings_whose_repeats_are_mostly_alike_none_is_called_better(law):
+    """A rare repeat far from the others may not have been seen yet: that the rest agree proves nothing."""
+    assert at_most_one_in_twenty(called_better_by_law(LAWS[law][0], repeats=7), studies=200) > ALPHA
+
+
+@pytest.mark.statistical
+def test_intervals_of_repeats_that_are_mostly_alike_are_seen(monkeypatch):
+    """The twin: with intervals for equal repeats advice finds a best setting among equals far too often."""
+    monkeypatch.setattr(intervals, "_are_mostly_equal", lambda tied, _: np.zeros_like(tied, dtype=bool))
+    count = called_better_by_law(LAWS["+0.01 in nine of ten, else -0.09"][0], repeats=7)
+
+    assert at_most_one_in_twenty(count, studies=200) < ALPHA
+
+
+@pytest.mark.statistical
+def test_a_rare_loss_among_gains_that_differ_a_little_is_not_foreseen():
+    """What the documentation says of the rule: it finds repeats that are equal, not all that are rare."""
+    assert at_most_one_in_twenty(called_better_by_law(draw_unseen, repeats=7), studies=200) < ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.nightly
+@pytest.mark.parametrize("law", EQUAL_ON_AVERAGE)
+@pytest.mark.parametrize("repeats", [7, 10, 20, 30])
+@pytest.mark.parametrize("protocols", [("grr", "oue"), ("grr", "oue", "ss")], ids=["two", "three"])
+def test_of_equal_settings_of_any_law_one_is_called_better_in_at_most_one_study_in_twenty(
+    law, repeats, protocols
+):
+    """The grid behind the table of the documentation."""
+    asked = {"repeats": repeats, "protocols": protocols, "studies": STUDIES}
+
+    assert at_most_one_in_twenty(called_better_by_law(LAWS[law][0], **asked)) > ALPHA

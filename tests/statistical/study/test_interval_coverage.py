@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from scipy.special import stdtrit
+from scipy.stats import binom
 
+from evenhand.study.results import intervals
 from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.study.results.intervals import means
 from evenhand.study.tasks.collect.task import CollectTask
 from statistical._exact import ALPHA, Event, exact_events_pvalue
+from statistical._repeat_laws import LAWS as REPEAT_LAWS
 from unit._study_results import NOTHING, grr, study
 
 STUDIES = 40_000
@@ -160,3 +163,30 @@ def test_students_interval_of_values_with_a_tail_is_seen_to_hold_less(repeats):
     """The twin: the rule that this one replaced fails the bound."""
     assert share_held("exponential", repeats, None) < 0.93
     assert share_held("gamma of shape 2", repeats, None) < 0.94
+
+
+# --- repeats that are mostly equal ----------------------------------------------------------------
+
+
+def count_misses(law, repeats, studies=20_000):
+    """Return how many intervals that are shown miss the mean of a law."""
+    draw, truth = REPEAT_LAWS[law]
+    found = means(draw(np.random.default_rng(15), (studies, repeats)), level=0.95, spread="tailed")
+    return int(((found.low > truth) | (found.high < truth)).sum())
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("repeats", [5, 7, 10, 20, 30])
+@pytest.mark.parametrize("law", REPEAT_LAWS)
+def test_intervals_that_are_shown_miss_the_mean_in_at_most_six_of_a_hundred_studies(law, repeats):
+    """Equal repeats have no interval, and where there is one it holds."""
+    assert binom.sf(count_misses(law, repeats) - 1, 20_000, 0.06) > ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("repeats", [5, 7, 10])
+def test_intervals_of_equal_repeats_are_seen_to_miss_the_mean(repeats, monkeypatch):
+    """The twin: a change that is 0 in nine of ten repeats had intervals of width 0."""
+    monkeypatch.setattr(intervals, "_are_mostly_equal", lambda tied, _: np.zeros_like(tied, dtype=bool))
+
+    assert binom.sf(count_misses("0 in nine of ten, else 0.1", repeats) - 1, 20_000, 0.06) < ALPHA

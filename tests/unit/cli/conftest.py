@@ -59,7 +59,7 @@ def finished(plan=None, failures=(), groups=("women", "men"), *, undefined=False
     plan = plan or Plan(task=CollectTask(["grr", "oue"], ["1/2", 1]), repeats=3)
     made = []
     for at, cell in enumerate(plan.cells()):
-        loss = 0.01 * cell.setting.is_protected + 0.001 * (at % 2)
+        loss = 0.01 * cell.setting.is_protected + 0.001 * (at % 2) + 0.0001 * (at * at % 7)
         made.append(
             outcome(cell, groups=groups, acc=0.8 - loss, sp_gap=math.nan if undefined else 0.3 + loss)
         )

@@ -20,7 +20,7 @@ from evenhand.study.tasks.shared.report_settings import report_setting
 
 NOTHING = Setting()
 GROUPS = ("women", "men")
-SPREAD = np.array([-0.002, 0.001, 0.0, 0.002, -0.001])
+SPREAD = np.array([-0.0021, 0.0012, 0.0001, 0.0018, -0.0010])
 
 
 def setting(protocol, epsilon, *, split="uniform", strategy="independent"):
@@ -108,7 +108,7 @@ def results(values, *, collect=None, repeats=10, columns=2, spread=SPREAD, leave
         if each in leave_out:
             continue
         figures = {**values.get("all", {}), **values.get(each, {})}
-        runs = np.resize(np.roll(spread, place), repeats)
+        runs = (1 + 0.1 * (place // len(spread))) * np.resize(np.roll(spread, place), repeats)
         outcomes += [_outcome(Cell(each, repeat), figures, runs[repeat]) for repeat in range(repeats)]
     return Results(plan, facts(columns), outcomes)
 
@@ -116,8 +116,9 @@ def results(values, *, collect=None, repeats=10, columns=2, spread=SPREAD, leave
 def _outcome(cell, figures, noise):
     measures = {name: figures.get(name, np.nan) + noise for name in MEASURES}
     rates = {
-        group: {rate: figures.get(f"{group} {rate}", 0.5) + noise for rate in RATES} | {"people": 100.0}
-        for group in GROUPS
+        group: {rate: figures.get(f"{group} {rate}", 0.5) + share * noise for rate in RATES}
+        | {"people": 100.0}
+        for group, share in zip(GROUPS, (1, 0.9), strict=True)  # a difference that is equal has no interval
     }
     reported = figures.get("reported", 0.1) + noise if cell.setting.is_protected else np.nan
     data = {"true": figures.get("true", 0.2), "reported": reported}

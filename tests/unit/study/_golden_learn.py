@@ -31,7 +31,7 @@ def study(table, *, before=BEFORE, noise=0.001, base=0.5, people=400.0, bounds=B
                 min(max(share + draw, 0.0), 1.0) if 0 < share < 1 else share,
                 people if isinstance(people, float) else people[group],
                 accuracy=accuracy + draw,
-                base_rate=base,
+                base_rate=base + 1e-5 * repeat,  # equal repeats have no interval
             )
         sizes = {group: row["people"] for group, row in numbers.items()}
         overall = sum(sizes[group] * row["accuracy"] for group, row in numbers.items()) / sum(sizes.values())
@@ -109,6 +109,7 @@ def cases():
         "Accuracy rises": (only(0.82, 0.84), None),
         "Nobody clearly loses": (only(0.80, 0.82, noise=0.002), None),
         "Nobody loses at all": (only(0.80, 0.82, noise=0), None),
+        "All lose the same in every repeat": (only(0.79, 0.81, (0.31, 0.50), noise=0), None),
         "A loss cannot be ruled out": (only(0.798, 0.818, noise=0.03), None),
         "Five repeats": (only(0.74, 0.77, repeats=5), None),
         "One repeat": (only(0.74, 0.77, repeats=1), None),

@@ -78,6 +78,7 @@ def situations():
         "One repeat": drawn((-0.1, 0.0), repeats=1),
         "One repeat, two mechanisms": drawn(repeats=1, grid=NOISE),
         "Nobody is lost in any repeat": drawn(noise=0.0),
+        "One group loses the same in every repeat": drawn((-0.041, 0.0), noise=0.0, exact=False),
         "No loss is clear": drawn(noise=1.0),
         "One group is undercounted": drawn((-0.041, 0.0)),
         "One group is undercounted, exact": formula((-0.041, 0.0)),

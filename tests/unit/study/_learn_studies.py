@@ -109,11 +109,15 @@ JITTER = (-0.001, 0.0, 0.001)
 
 
 def usual(setting, repeat, **changes):
-    """Return DP that costs a point, and parity that costs five and leaves a gap of one; Fermi costs two."""
-    wiggle = JITTER[repeat % 3]
+    """Return DP that costs a point, and parity that costs five and leaves a gap of one; Fermi costs two.
+
+    No two settings differ by the same in most repeats, for what does has no interval.
+    """
     if not setting.is_protected:
-        return measures(0.85, 0.2), {"f": of_group(0.2), "m": of_group(0.4)}
+        own = 1e-5 * repeat
+        return measures(0.85 + own, 0.2 - own), {"f": of_group(0.2 + own), "m": of_group(0.4 + 2 * own)}
     epsilon = None if setting.epsilon is None else float(setting.epsilon)
+    wiggle = JITTER[repeat % 3] * (1 + len(setting.mechanism) / 100 + (epsilon or 0) / 1000)
     found = {
         "dp": measures(0.84 + wiggle, 0.21 + wiggle, epsilon=epsilon),
         "dp+parity": measures(0.80 + wiggle, 0.012 + wiggle, epsilon=epsilon, bound=0.02),
@@ -139,7 +143,7 @@ def approvals(parity, approved, *, dp=(0.793, 0.935), methods=("dp", "dp+parity"
     people = {"black": 83.0, "white": 417.0}
 
     def loans(setting, repeat):
-        wiggle = JITTER[repeat % 3] / 4
+        wiggle = JITTER[repeat % 3] / 4 * (len(setting.mechanism) / 9 if setting.is_protected else -1)
         correct, selected = {
             "none": ((0.833, 0.943), (0.778, 0.932)),
             "dp": (dp, (0.83, 0.95)),
@@ -147,7 +151,9 @@ def approvals(parity, approved, *, dp=(0.793, 0.935), methods=("dp", "dp+parity"
             "dp+projection": (parity, approved),
         }[setting.mechanism if setting.is_protected else "none"]
         groups = {
-            group: of_group(share + wiggle, people[group], accuracy=right + wiggle, base_rate=base)
+            group: of_group(
+                share + wiggle, people[group], accuracy=right + wiggle * (1 + base), base_rate=base
+            )
             for group, share, right, base in zip(people, selected, correct, (0.705, 0.9112), strict=True)
         }
         overall = sum(size * groups[group]["accuracy"] for group, size in people.items()) / 500

@@ -158,12 +158,7 @@ def _cheap(
     useful = max(each.setting.epsilon or 0 for each in choice.candidates if each.is_useful)
     epsilon = picked.setting.epsilon or 0
     if epsilon < useful:
-        change = picked.against_largest
-        same = change is not None and is_exactly_zero(change)
-        return ("cheap_same" if same else "cheap"), slots | {
-            "largest": epsilon_words(useful),
-            "change": change,
-        }
+        return "cheap", slots | {"largest": epsilon_words(useful), "change": picked.against_largest}
     smaller = [each for each in choice.candidates if (each.setting.epsilon or 0) < epsilon]
     if not smaller:
         return "one_epsilon", slots
@@ -186,6 +181,8 @@ def _cheap(
     )
     if other is None or other.against_largest is None:
         return "largest_other", slots
+    if is_exactly_zero(other.against_largest):
+        return "largest_same", slots
     room = LITTLE + other.against_largest.value
     repeats = repeats_for([(TIGHTER * room, other.against_largest)]) if room > 0 else None
     takes = f" {say('takes.repeats', repeats=repeats)}" if repeats else ""
@@ -255,6 +252,8 @@ def _no_candidates(reading: CollectReading, limits: Limits, choice: Choice) -> S
 
 
 def _no_intervals(reading: CollectReading, limits: Limits, choice: Choice) -> Said:  # noqa: ARG001 - one form
+    if choice.candidates:
+        return "equal", {"repeats": reading.repeats}, None
     if reading.repeats > 1:
         return "no_pairs", {}, None
     return "single", {"takes": say("takes.repeats", repeats=_FEW_REPEATS)}, _FEW_REPEATS

@@ -6,8 +6,8 @@ unprotected runs, is within them; it *breaks* them if a near end is beyond; else
 on either, one *costs no more* if its accuracy is within two points of that with the largest epsilon, by the
 whole interval of their difference, and its gap is not clearly wider. Never recommended is a model that is not
 clearly right more often than the same answer for everybody, nor a setting of which an interval is so long
-that it says nothing, nor one of which too few repeats are done to say who pays. Groups that are too small are
-left out of the gap.
+that it says nothing, nor one without an interval because most repeats gave the same value, nor one of which
+too few repeats are done to say who pays. Groups that are too small are left out of the gap.
 
 Of what is left the smallest epsilon is preferred; epsilon is known, so no chance is in this. Among the
 settings of that epsilon one *beats* another if its gap is clearly smaller, or if the gaps cannot be told
@@ -27,8 +27,10 @@ level :math:`1 - \alpha / 3m`.
   two measures with a chance of at most :math:`2 \alpha / 3m`. If both keep the limits, the rival seems to
   break one of two with a chance of at most :math:`\alpha / 3m`; if both break one, the setting seems to keep
   it with half of that. Over all candidates that makes :math:`\alpha` (Bonferroni). So where all settings of
-  an epsilon are equal, one of them is called better in at most 5 of 100 studies at the usual level. That none
-  is called better where one is happens more often; more repeats help.
+  an epsilon are equal, one of them is called better in at most 5 of 100 studies at the usual level, as far as
+  intervals hold: settings whose difference is the same in most repeats are not told apart, but a rare repeat
+  far from others that differ a little is not foreseen before one is seen. That none is called better where
+  one is happens more often; more repeats help.
 - *It costs no more than the largest epsilon*: each protocol and split is followed from the largest epsilon
   down, and left at the first that fails, so that within it no correction is needed. With :math:`s` of them
   the intervals have the level :math:`1 - \alpha / 2s`, and the sentence is false with a chance of at most
@@ -169,9 +171,14 @@ class Candidate:
         return max(self.gap_excess, self.loss_excess)
 
     @property
+    def has_intervals(self) -> bool:
+        """Whether both of its numbers have an interval."""
+        return self.gap.has_interval and self.change.has_interval
+
+    @property
     def keeps(self) -> bool:
         """Whether it keeps the limits at the far end of its intervals."""
-        return self.excess <= 0
+        return self.has_intervals and self.excess <= 0
 
     @property
     def has_enough_repeats(self) -> bool:
@@ -196,7 +203,7 @@ class Choice:
         ``"no-model"`` (not even the unprotected model does), ``"few-repeats"``, ``"too-wide"``, ``"too-few"``
         (people), ``"no-candidates"`` (the study has none within the limit of epsilon), or ``"no-intervals"``.
     candidates : tuple of Candidate
-        In the study's order, those with intervals.
+        In the study's order, those with several repeats.
     picked : Candidate, optional
         The one that is recommended; with ``"too-wide"`` the one that would be.
     alike : tuple of Candidate
@@ -244,7 +251,7 @@ def choose(results: ResultData, limits: Limits, *, level: float = 0.95) -> Choic
     if len(reading.judged) < 2:
         return Choice("too-few", level=strict)
     judged = [_candidate(reading, each, limits, level=strict) for each in within]
-    candidates = tuple(each for each in judged if each.change.has_interval and each.gap.has_interval)
+    candidates = tuple(each for each in judged if each.change.runs > 1 and each.gap.runs > 1)
     refused = _nothing_works(reading, candidates)
     if not refused and not limits.are_set:
         candidates = _as_cheap(reading, candidates, level=level)
@@ -262,7 +269,9 @@ def _nothing_works(reading: CollectReading, candidates: tuple[Candidate, ...]) -
         return "few-repeats"
     if not reading.is_useful(BASELINE):
         return "no-model"
-    return "" if any(each.is_useful for each in candidates) else "useless"
+    if not any(each.is_useful for each in candidates):
+        return "useless"
+    return "" if any(each.has_intervals for each in candidates) else "no-intervals"
 
 
 def _among(
@@ -276,7 +285,9 @@ def _among(
     """Return the choice among those of the smallest epsilon that fits."""
     epsilon = min(each.setting.epsilon for each in fitting if each.setting.epsilon is not None)
     beside = [each for each in candidates if each.setting.epsilon == epsilon and not each.breaks]
-    gap, accuracy = (_signs(reading, beside, name, level=strict) for name in (GAP, ACCURACY))
+    (gap, gap_known), (accuracy, accuracy_known) = (
+        _signs(reading, beside, name, level=strict) for name in (GAP, ACCURACY)
+    )
     meets = np.array([each.meets for each in beside])
     best = _unbeaten((gap < 0) | ((gap == 0) & (accuracy > 0)), meets)
     same = (gap == 0) & (accuracy == 0)
@@ -291,7 +302,7 @@ def _among(
         return Choice("too-wide", candidates, picked, named, level=strict)
     if len(named) == 1:
         return Choice("chosen", candidates, picked, level=strict)
-    as_good = same[beside.index(picked)] & meets
+    as_good = (same & gap_known & accuracy_known)[beside.index(picked)] & meets
     equal = [each for each, is_equal in zip(beside, as_good, strict=True) if is_equal and each is not picked]
     return Choice("alike", candidates, picked, named, tuple(equal), strict)
 
@@ -347,12 +358,15 @@ def _alone(reading: CollectReading, setting: Setting, measure: str, *, level: fl
 
 def _signs(
     reading: CollectReading, candidates: Sequence[Candidate], measure: str, *, level: float
-) -> NDArray[np.intp]:
-    """Return 1 where the candidate of a row is clearly above that of a column, -1 where below, else 0."""
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return 1 where the candidate of a row is clearly above that of a column, -1 where below, else 0.
+
+    The second array says where there is an interval of the difference.
+    """
     runs = np.array([reading.runs(each.setting, measure) for each in candidates])
     spread = reading.task.measure(measure).spread
     found = means(runs[:, None] - runs[None], level=level, spread=spread)
-    return (found.low > 0).astype(np.intp) - (found.high < 0)
+    return (found.low > 0).astype(np.intp) - (found.high < 0), np.isfinite(found.low)
 
 
 def _unbeaten(beats: NDArray[np.bool_], meets: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -41,6 +41,9 @@ def nearest(choice: Choice, limits: Limits) -> Candidate:
 def what_it_takes(reading: CollectReading, choice: Choice, limits: Limits) -> tuple[str, int | None]:
     """Return what it would take to keep the limits, and how many repeats if they could tell."""
     near = nearest(choice, limits)
+    without = [found for found in (near.gap, near.change) if not found.has_interval]
+    if without:
+        return without[0].note, None
     if within_on_average(near, limits):
         distances = [(TIGHTER * distance, found) for distance, found in _distances(near, limits)]
         return _more(distances)

@@ -124,12 +124,12 @@ class Catalogue(Formatter):
 
     def _limits(self, found: Estimated, _: str = "") -> str:
         if found.low is None or found.high is None:
-            return fixed_word("form.undefined")
+            return fixed_word("form.no_interval")
         return limits_of(100 * found.low, 100 * found.high, digits_shown(found), sign=True)
 
     def _range(self, found: Estimated, _: str = "") -> str:
         if found.low is None or found.high is None:
-            return fixed_word("form.undefined")
+            return fixed_word("form.no_interval")
         return limits_of(100 * found.low, 100 * found.high)
 
     def _count(self, value: float, _: str = "") -> str:

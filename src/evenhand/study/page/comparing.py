@@ -105,6 +105,8 @@ class Rival:
 def repeats_for(reaches: Iterable[tuple[float, Estimated]]) -> int | None:
     """Return how many repeats bring each interval within its reach; None if more than anybody would run.
 
+    Nor is a number known where several repeats have no interval.
+
     >>> from evenhand.study.results.estimates import Estimated
     >>> repeats_for([(0.02, Estimated(0.1, 0.06, 0.14, runs=8, standard_error=0.01))])
     25
@@ -113,8 +115,10 @@ def repeats_for(reaches: Iterable[tuple[float, Estimated]]) -> int | None:
 
     needed = 2
     for reach, found in reaches:
-        if found.low is None or found.high is None or not found.standard_error or found.runs < 2:
+        if found.runs < 2 or (found.has_interval and not found.standard_error):
             continue
+        if found.low is None or found.high is None or not found.standard_error:
+            return None
         half = max(found.high - found.value, found.value - found.low)
         quantile = float(stdtrit(found.runs - 1, 0.5 + found.level / 2))
         stretch = half / (quantile * found.standard_error)

@@ -440,11 +440,17 @@ class Reading:
         return first, second
 
     def tested(
-        self, runs: Runs, *, within: tuple[float, float], level: float = LEVEL, spread: Spread = "even"
+        self,
+        runs: Runs,
+        *,
+        within: tuple[float, float],
+        level: float = LEVEL,
+        spread: Spread = "even",
+        is_computed: bool = False,
     ) -> Estimated:
         """Return the estimate from one number per repeat, its limits cut to the values that are possible."""
         asked: dict[str, Any] = {"kind": "seeds", "owner": "page_of", "within": within, "spread": spread}
-        return estimated(self.results, runs, level=level, **asked)
+        return estimated(self.results, runs, level=level, is_computed=is_computed, **asked)
 
     def mean(self, measure: str, setting: Setting | None = None) -> float:
         """Return the mean of a measure over repeats without an interval; NaN if no cell is done."""

@@ -122,7 +122,7 @@ def change(found: Estimated, *, unit: str = "", digits: int | None = None) -> st
 
 def is_exactly_zero(found: Estimated) -> bool:
     """Return whether a change is zero in every repeat of several."""
-    return found.has_interval and found.value == found.low == found.high == 0
+    return found.runs > 1 and found.value == found.standard_error == 0
 
 
 def amount(found: Estimated, *, unit: str = " points") -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.intervals import check_kind, kind_words, means_of, why_no_interval
+from evenhand.study.results.intervals import check_kind, compare_repeats, kind_words
 from evenhand.study.results.lookup import measure_named, setting_of
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _estimate_measure(
     name = measure_named(measure, arrays.measures, parameter="measure", owner=owner)
     runs = _select_runs(results, arrays.of_measures[..., arrays.measures.index(name)], setting, against)
     described = results.plan.task.measure(name)
-    within = _limits_of(described, against)
-    return estimated(results, runs, within=within, spread=described.spread, owner=owner, **how)
+    how |= {"within": _limits_of(described, against), "is_computed": setting == against}
+    return estimated(results, runs, spread=described.spread, owner=owner, **how)
 
 
 def _estimate_group(
@@ -166,8 +166,8 @@ def _estimate_group(
     described = results.plan.task.group_number(rate)
     alone: Arm = "unprotected" if setting == _UNPROTECTED else "protected"
     spread = described.spread_of(alone if against is None else "change")
-    within = _limits_of(described, against)
-    return estimated(results, runs, within=within, spread=spread, owner=owner, **how)
+    how |= {"within": _limits_of(described, against), "is_computed": setting == against}
+    return estimated(results, runs, spread=spread, owner=owner, **how)
 
 
 def _select_runs(
@@ -191,24 +191,29 @@ def estimated(
     owner: str,
     within: tuple[float, float] = _ANYTHING,
     spread: Spread = "even",
+    is_computed: bool = False,
 ) -> Estimated:
     """Return the estimate from one value per repeat of the plan, NaN where there is none.
 
     Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
-    says how far limits reach, see :mod:`evenhand.study.results.intervals`.
+    says how far limits reach, see :mod:`evenhand.study.results.intervals`. Values that are computed, such as
+    the difference of a setting to itself, are their own interval where they are equal.
     """
     level = check_level(level, owner=owner)
     kind = check_kind(kind, owner=owner)
-    overlap = results.plan.task.overlap
-    mean = means_of(values, overlap=overlap, kind=kind, level=level, spread=spread).within(*within)
-    value, error, low, high = (float(part) for part in mean[:4])
-    runs = int(mean.runs)
+    task = results.plan.task
+    value, error, low, high, runs, why = compare_repeats(
+        values,
+        level=level,
+        within=within,
+        kind=kind,
+        spread=spread,
+        overlap=task.overlap,
+        is_exact=is_computed or task.is_exact,
+    )
     left_out = len(values) - runs
-    why = "" if kind == "student" else why_no_interval(spread, runs, error=error)
-    note = note_of(runs, left_out, error=error, why=why, is_exact=results.plan.task.is_exact)
-    if runs < 2 or why:
-        return Estimated(value, None, None, runs, left_out, level, kind, error if runs > 1 else None, note)
-    return Estimated(value, low, high, runs, left_out, level, kind, error, note)
+    note = note_of(runs, left_out, error=error, why=why, is_exact=task.is_exact)
+    return Estimated(value, low, high, runs, left_out, level, kind, error if runs > 1 else None, note)
 
 
 def note_of(runs: int, left_out: int, *, error: float, why: str = "", is_exact: bool = False) -> str:

@@ -138,13 +138,21 @@ def summarize(
     kind = check_kind(kind, owner=owner)
     values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
     changes = values - values[results.place(Setting())]
+    is_itself = np.array([setting == Setting() for setting in results.settings])
 
     task = results.plan.task
     described = [task.measure(name) for name in names]
 
-    def estimate_means(runs: NDArray[np.float64]) -> Means:
+    def estimate_means(runs: NDArray[np.float64], *, is_exact: bool | NDArray[np.bool_]) -> Means:
         of_measures = [
-            means_of(runs[:, at], overlap=task.overlap, kind=kind, level=level, spread=measure.spread)
+            means_of(
+                runs[:, at],
+                overlap=task.overlap,
+                kind=kind,
+                level=level,
+                spread=measure.spread,
+                is_exact=is_exact,
+            )
             for at, measure in enumerate(described)
         ]
         return Means(*(np.stack(part, axis=1) for part in zip(*of_measures, strict=True)))
@@ -152,8 +160,12 @@ def summarize(
     return Summary(
         results.settings,
         names,
-        estimate_means(values).within(*zip(*(measure.limits for measure in described), strict=True)),
-        estimate_means(changes).within(*zip(*(measure.change_limits for measure in described), strict=True)),
+        estimate_means(values, is_exact=task.is_exact).within(
+            *zip(*(measure.limits for measure in described), strict=True)
+        ),
+        estimate_means(changes, is_exact=is_itself | task.is_exact).within(
+            *zip(*(measure.change_limits for measure in described), strict=True)
+        ),
         results.plan.repeats,
         level,
         kind,
@@ -190,12 +202,12 @@ def long_columns(summary: Summary) -> dict[str, Any]:
             int(runs),
             summary.repeats - int(runs),
             error=float(error),
-            why=""
-            if summary.kind == "student"
-            else why_no_interval(summary.task.measure(name).spread, int(runs), error=float(error)),
+            why=why_no_interval(summary.task.measure(name).spread, int(runs), tied=int(tied))
+            if np.isnan(low)
+            else "",
             is_exact=summary.task.is_exact,
         )
-        for runs, error, name in zip(value[4], value[1], measures, strict=True)
+        for _, error, low, _, runs, tied, name in zip(*value, measures, strict=True)
     ]
     return setting_columns(settings, summary.task) | {
         "measure": measures,

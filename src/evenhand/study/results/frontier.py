@@ -15,7 +15,8 @@ does not hang on a difference that its paired interval does not tell from none:
 - An undominated setting is clearly so if it is better than each setting whose epsilon is no larger, in one
   measure at least, by a paired difference whose interval excludes zero.
 
-Without intervals, as after a single repeat and for the ratio of selection rates, nothing is clear.
+Without intervals nothing is clear, as after a single repeat, for the ratio of selection rates, and where most
+repeats are equal.
 Each interval has its own level; they are not corrected for how many pairs there are.
 """
 
@@ -108,7 +109,14 @@ def frontier(
     scores = np.stack([means(of_measure, level=level).value for of_measure in runs])
     ranks = _ranks([np.inf if setting.epsilon is None else setting.epsilon for setting in results.settings])
     intervals = [
-        partial(means_of, overlap=results.plan.task.overlap, kind=kind, level=level, spread=measure.spread)
+        partial(
+            means_of,
+            overlap=results.plan.task.overlap,
+            kind=kind,
+            level=level,
+            spread=measure.spread,
+            is_exact=results.plan.task.is_exact,
+        )
         for measure in described
     ]
     ranking = _rank(scores, ranks, runs, intervals)

@@ -40,9 +40,15 @@ measured, and were chosen so that 95 % intervals hold the mean over many more re
 94 and 97 times in 100 on average over files, for 5 repeats or more. Where no such numbers were found there is
 no interval: for the ratio of selection rates and the false positive rate of a group with any number of
 repeats, and, with fewer than 7, for the change of one group's accuracy or selection and for the true positive
-rate of one group without protection, because what is enough for one group is then too much for the other. Nor
-is there one for a rate of one group that is the same in all repeats: it is often 0 in most repeats and not in
-all. ``docs/background/inside-a-study.md`` has what was measured.
+rate of one group without protection, because what is enough for one group is then too much for the other.
+
+**Equal repeats.** Where more than half of the repeats have one value, up to rounding, there is no interval of
+either kind but Student's. Their spread says nothing about a value that is rare and far off: with :math:`n`
+repeats one of probability up to :math:`3 / n` may not have been seen yet, and Student's interval of equal
+repeats has the width 0. One case is known better: a change that is 0 in all repeats, of a measure that counts
+`people` on their own, is at most ``3 / people`` on either side (:func:`compare_repeats`).
+
+``docs/background/inside-a-study.md`` has what was measured.
 
 References
 ----------
@@ -54,6 +60,7 @@ References
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -84,6 +91,8 @@ class Means(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     runs: NDArray[np.intp]
+    tied: NDArray[np.intp]
+    """How many values are the same as the middle one."""
 
     def within(self, lowest: ArrayLike, highest: ArrayLike) -> Means:
         """Return the means with limits cut to what is possible; no true mean is left out by that."""
@@ -105,27 +114,103 @@ def kind_words(kind: Kind, level: float) -> str:
 
 
 def means_of(
-    values: NDArray[np.float64], *, overlap: float, kind: Kind, level: float, spread: Spread = "even"
+    values: NDArray[np.float64],
+    *,
+    overlap: float,
+    kind: Kind,
+    level: float,
+    spread: Spread = "even",
+    is_exact: bool | NDArray[np.bool_] = False,
 ) -> Means:
     """Return the mean over repeats, the last axis, with the interval of a kind: what every table shows.
 
-    The overlap of repeats is that of the task.
+    The overlap of repeats, and whether they are computed, is that of the task.
     """
     return means(
         values,
         level=level,
         extra=overlap if kind == "corrected" else 0.0,
         spread=None if kind == "student" else spread,
+        is_exact=is_exact,
     )
 
 
+class Compared(NamedTuple):
+    """A mean over repeats, most often of differences of two settings, with its interval or why it has none.
+
+    Without an interval `low` and `high` are None, and `why` says why unless there are fewer than two repeats.
+    """
+
+    value: float
+    standard_error: float
+    low: float | None
+    high: float | None
+    runs: int
+    why: str
+
+
+def compare_repeats(
+    values: NDArray[np.float64],
+    *,
+    level: float,
+    within: tuple[float, float],
+    kind: Kind = "seeds",
+    spread: Spread = "even",
+    overlap: float = 0.0,
+    is_exact: bool = False,
+    people: float | None = None,
+) -> Compared:
+    r"""Return the mean of one number per repeat with its interval: the rule by which settings are compared.
+
+    The number is most often the difference of two settings in the same repeat, which is clear if its interval
+    excludes zero.
+
+    Parameters
+    ----------
+    values : array
+        NaN where a repeat has no value.
+    level : float
+    within : tuple of float
+        The smallest and the largest value that is possible; limits are cut there.
+    kind, spread, overlap, is_exact
+        As in :func:`means_of`.
+    people : float, optional
+        How many people a change counts, each on their own. A change of 0 in all repeats then has the limits
+        :math:`\pm 3 / \text{people}` at the level 0.95 (rule of three), and further ones at a higher level;
+        without it there is no interval. It does not hold if people change together in rare repeats.
+
+    Examples
+    --------
+    >>> compare_repeats(np.array([0.25] * 8), level=0.95, within=(-1, 1))[2:]
+    (None, None, 8, 'No interval: repeats that all gave the same value do not tell how often others differ.')
+    >>> round(compare_repeats(np.zeros(8), level=0.95, within=(-1, 1), people=300).high, 12)
+    0.01
+    """
+    asked = {"overlap": overlap, "kind": kind, "level": level, "spread": spread, "is_exact": is_exact}
+    found = means_of(values, **asked).within(*within)  # type: ignore[arg-type]
+    value, error, low, high = (float(part) for part in found[:4])
+    runs, tied = int(found.runs), int(found.tied)
+    if runs > 1 and not math.isnan(low):
+        return Compared(value, error, low, high, runs, "")
+    if runs > 1 and tied == runs and value == 0 and people:
+        reach = 3 / people * math.log(1 - level) / math.log(0.05)  # rule of three
+        return Compared(value, error, max(-reach, within[0]), min(reach, within[1]), runs, "")
+    return Compared(value, error, None, None, runs, why_no_interval(spread, runs, tied=tied))
+
+
 def means(
-    values: NDArray[np.float64], *, level: float, extra: float = 0.0, spread: Spread | None = None
+    values: NDArray[np.float64],
+    *,
+    level: float,
+    extra: float = 0.0,
+    spread: Spread | None = None,
+    is_exact: bool | NDArray[np.bool_] = False,
 ) -> Means:
     """Return the mean over the last axis of what is defined, with its interval.
 
     Values that are not finite are left out. Without any value the mean is NaN; with fewer than two the
-    standard error and the limits are NaN. So are the limits where a spread has no interval.
+    standard error and the limits are NaN. So are the limits where a spread has no interval, and those of
+    a spread where more than half of the values are the same.
 
     Parameters
     ----------
@@ -136,6 +221,8 @@ def means(
     spread : Spread, optional
         How values are spread; by default the limits are those of
         Student's t interval.
+    is_exact : bool
+        Whether values are computed and not drawn, so that equal ones are their own interval.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
@@ -152,11 +239,36 @@ def means(
         freedom = np.where(runs > 1, runs - 1.0, np.nan)
         quantile = stdtrit(freedom, 0.5 + level / 2)
         below = above = quantile * error
+    tied = _count_tied(values, runs)
     if spread is not None:
         growth = np.asarray(quantile / stdtrit(freedom, _USUAL))
-        longer = stretches(spread, runs, lean(deviations, runs), growth, varies=highest > lowest)
-        below, above = below * longer[0], above * longer[1]
-    return Means(value, error, value - below, value + above, runs)
+        longer = stretches(spread, runs, lean(deviations, runs), growth)
+        computed = is_exact & (tied == runs)
+        known = np.where(_are_mostly_equal(tied, runs) & ~computed, np.nan, 1.0)
+        below, above = known * below * longer[0], known * above * longer[1]
+    return Means(value, error, value - below, value + above, runs, tied)
+
+
+# --- repeats that are mostly equal --------------------------------------------------------------------
+
+_ROUNDING = (1e-9, 1e-12)
+"""Values are equal that differ by less than this share of their size, or by less than the second number."""
+
+
+def _count_tied(values: Numbers, runs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return how many values are the same as the middle one: a value that most have is the middle one."""
+    if not values.shape[-1]:
+        return np.zeros_like(runs)
+    ordered = np.sort(np.where(np.isfinite(values), values, np.nan), axis=-1)
+    middle = np.take_along_axis(ordered, np.maximum(runs - 1, 0)[..., None] // 2, axis=-1)
+    with np.errstate(invalid="ignore"):
+        same = np.abs(ordered - middle) <= _ROUNDING[0] * np.abs(middle) + _ROUNDING[1]
+    return np.asarray(same.sum(axis=-1))
+
+
+def _are_mostly_equal(tied: NDArray[np.intp], runs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return where more than half of several repeats have one value, so that their spread tells nothing."""
+    return (runs > 1) & (2 * tied > runs)
 
 
 # --- how values are spread ---------------------------------------------------------------------------
@@ -183,12 +295,12 @@ NO_INTERVAL = (
 FEWEST_REPEATS: dict[str, int] = {"accuracy, change": 7, "selection, change": 7, "tpr, unprotected": 7}
 """With how many repeats an interval begins, where that is more than two."""
 
-_OFTEN_CONSTANT = (
-    "selection, unprotected", "selection, protected", "tpr, unprotected", "tpr, protected",
-    "accuracy, protected", "precision",
-)  # fmt: skip
-
 _SAME_IN_ALL = "No interval: repeats that all gave the same value do not tell how often others differ."
+
+_SAME_IN_MOST = (
+    "No interval: {tied} of {runs} repeats gave the same value, so that rare ones far off may not have been "
+    "seen yet."
+)
 
 _TOO_FEW = (
     "No interval: this number of one group hangs on rare repeats far from all others, which fewer than "
@@ -213,14 +325,14 @@ _TABLE = _read_table()
 """Between two rows numbers are interpolated by 1/n, beyond the ends they stay."""
 
 
-def why_no_interval(spread: Spread, runs: int, *, error: float) -> str:
-    """Return why values with a standard error have no interval, or an empty text if they have one."""
+def why_no_interval(spread: Spread, runs: int, *, tied: int) -> str:
+    """Return why repeats, of which so many have the same value, have no interval; empty if they have one."""
     if runs < 2:
         return ""
     if spread == "none":
         return NO_INTERVAL
-    if error == 0 and spread in _OFTEN_CONSTANT:
-        return _SAME_IN_ALL
+    if _are_mostly_equal(np.array(tied), np.array(runs)):
+        return (_SAME_IN_ALL if tied == runs else _SAME_IN_MOST).format(tied=tied, runs=runs)
     least = FEWEST_REPEATS.get(spread, 0)
     return _TOO_FEW.format(least=least) if runs < least else ""
 
@@ -239,7 +351,7 @@ def lean(deviations: Numbers, runs: NDArray[np.intp]) -> Numbers:
 
 
 def stretches(
-    spread: Spread, runs: NDArray[np.intp], lean: Numbers, growth: Numbers, *, varies: NDArray[np.bool_]
+    spread: Spread, runs: NDArray[np.intp], lean: Numbers, growth: Numbers
 ) -> tuple[Numbers, Numbers]:
     """Return by how much the lower and the upper half of Student's interval are longer.
 
@@ -252,14 +364,11 @@ def stretches(
         To which side they lean.
     growth : array
         The quantile of t over that of the level 0.95.
-    varies : array of bool
-        Whether the values differ from each other.
     """
     if spread == "none":
         none = np.full(np.shape(lean), np.nan)
         return none, none
-    shown = (runs >= FEWEST_REPEATS.get(spread, 0)) & (varies | (spread not in _OFTEN_CONSTANT))
-    enough = np.where(shown, 1.0, np.nan)
+    enough = np.where(runs >= FEWEST_REPEATS.get(spread, 0), 1.0, np.nan)
     rows = _TABLE[spread]
     at = 1 / np.maximum(runs, 1)
     width, tail, other = (np.interp(at, 1 / rows[:, 0], rows[:, column]) for column in (1, 2, 3))

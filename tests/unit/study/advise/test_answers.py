@@ -361,7 +361,7 @@ def test_an_interval_that_says_nothing_recommends_nothing():
     for outcome in made.outcomes:
         for rates in outcome.groups.values():
             rates["base_rate"] = 0.5
-    accuracy = np.full((5, 8), 0.8) + np.arange(8) * 0.001
+    accuracy = 0.8 + np.outer([1.0, 0.9, 1.1, 0.8, 1.2], np.arange(8)) * 0.001
     made = with_runs(made, made.arrays.of_measures[:, :, made.arrays.measures.index("sp_gap")], accuracy)
     for limits in ({}, {"max_accuracy_loss": 0.5}):
         advice = advise(made, folder="advice", **limits)

@@ -179,7 +179,7 @@ def test_settings_that_beat_each_other_in_a_circle_are_all_named():
     tiny = np.resize([0, 1, -1, 2, -2], 10) * 1e-5
     noisy = np.resize([0.1, -0.1, 0.05, -0.05, 0], 10)
     gap = np.stack([0.4 + tiny, 0.3 + tiny, 0.301 - tiny, 0.3005 + noisy])
-    accuracy = np.stack([0.8 + tiny, 0.7 - tiny, 0.78 + tiny, 0.74 - tiny])
+    accuracy = np.stack([0.8 + tiny, 0.7 - tiny, 0.78 + 2 * tiny, 0.74 - 2 * tiny])
     found = choose(with_runs(made, gap, accuracy), Limits())
 
     assert found.outcome == "alike"

@@ -128,10 +128,15 @@ def test_a_group_without_an_interval_is_told_without_one():
 
 
 def test_no_change_in_any_repeat_is_not_called_unclear():
-    first, second, _ = answers(made(against(BEFORE, BEFORE), noise=0, repeats=7))
+    results = made(against(BEFORE, BEFORE), noise=0, repeats=7)
+    for each in results.outcomes:
+        for rates in each.groups.values():
+            rates["base_rate"] += 1e-5 * each.cell.repeat
+    first, second, _ = answers(type(results)(results.plan, results.facts, results.outcomes))
 
-    assert first.finding == "Nobody pays: accuracy is the same with and without protection."
-    assert second.finding == "The selection gap does not change."
+    assert first.finding == "Accuracy is the same with and without protection in every repeat."
+    assert "Equal repeats do not tell how often others differ." in first.evidence
+    assert second.finding == "The selection gap does not change in any repeat."
     assert "30.0 points in both" in second
 
 

@@ -124,7 +124,7 @@ def test_limits_are_cut_to_what_is_possible():
     assert estimate(results, NOTHING, "di", kind="student").high > 1.9
     assert (wide["spd"].low, wide["spd"].high) == (-1, 1)
     assert wide["f1"].low == 0
-    assert group_estimate(results, NOTHING, "men", "people").high == 100
+    assert group_estimate(results, NOTHING, "men", "people", kind="student").high == 100
 
 
 def test_the_mean_of_a_ratio_has_no_interval_and_says_why():
@@ -173,6 +173,8 @@ def test_a_rate_of_a_group_has_the_interval_of_its_spread(arm):
 
 def test_the_change_of_one_group_says_how_many_repeats_it_needs():
     results = study({NOTHING: {"acc": [0.5] * 5}, grr(1): {"acc": [0.5] * 5}})
+    for place, outcome in enumerate(results.outcomes):
+        outcome.groups["men"]["selection"] = 0.5 + 0.001 * place**2
     found = group_change(results, grr(1), "men", "selection")
 
     assert (found.low, found.high) == (None, None)

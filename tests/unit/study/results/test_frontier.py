@@ -17,9 +17,10 @@ def points(values, **asked):
 
 
 def runs(accuracy, gap, spread=0.001):
+    own = [spread * (accuracy + gap) * part for part in (0.3, -0.1, 0.2)]  # so that differences vary too
     return {
-        "acc": [accuracy - spread, accuracy, accuracy + spread],
-        "sp_gap": [gap - spread, gap, gap + spread],
+        "acc": [accuracy - spread + own[0], accuracy + own[1], accuracy + spread + own[2]],
+        "sp_gap": [gap - spread - own[1], gap - own[2], gap + spread - own[0]],
     }
 
 
@@ -54,23 +55,24 @@ def test_the_unprotected_setting_can_be_dominated_but_dominates_no_protected_one
 def test_a_win_within_its_paired_interval_is_not_clear():
     """Ranks among means of few repeats are partly chance; the reader is told."""
     base = [0.70, 0.80, 0.90]
-    noisy = {NOTHING: {"acc": [0.5] * 3, "sp_gap": [0.5] * 3}}
-    noisy[grr(1)] = {"acc": base, "sp_gap": [0.1, 0.1, 0.1]}
-    noisy[grr(2)] = {"acc": [0.72, 0.79, 0.92], "sp_gap": [0.1, 0.1, 0.1]}  # +0.01, within chance
+    gaps = [0.1, 0.101, 0.099]
+    noisy = {NOTHING: {"acc": [0.5, 0.51, 0.52], "sp_gap": [0.5, 0.51, 0.52]}}
+    noisy[grr(1)] = {"acc": base, "sp_gap": gaps}
+    noisy[grr(2)] = {"acc": [0.72, 0.79, 0.92], "sp_gap": gaps}  # +0.01, within chance
     found = points(noisy)
 
     assert found["2"].undominated
     assert not found["2"].clearly
     assert found["1"].clearly
-    noisy[grr(2)] = {"acc": [0.71, 0.8101, 0.9099], "sp_gap": [0.1, 0.1, 0.1]}  # +0.01 in every repeat
+    noisy[grr(2)] = {"acc": [0.71, 0.8101, 0.9099], "sp_gap": gaps}  # +0.01 in every repeat
     assert points(noisy)["2"].clearly
 
 
 def test_pairs_make_a_win_clear_that_intervals_side_by_side_would_hide():
     """Repeats differ by 20 points and the settings by 1 in each: only the pairing sees it."""
     values = {
-        NOTHING: {"acc": [0.7, 0.8, 0.9], "sp_gap": [0.1, 0.1, 0.1]},
-        grr(1): {"acc": [0.69, 0.79, 0.889], "sp_gap": [0.1, 0.1, 0.1]},
+        NOTHING: {"acc": [0.7, 0.8, 0.9], "sp_gap": [0.1, 0.101, 0.099]},
+        grr(1): {"acc": [0.69, 0.7901, 0.889], "sp_gap": [0.1, 0.101, 0.099]},
     }
     found = points(values)
 
@@ -157,9 +159,10 @@ def test_the_frame_names_who_dominates():
 
 def test_a_clear_winner_is_named_before_one_that_is_not():
     """The reason that is given should be the surest."""
-    chance = {"acc": [0.70, 0.80, 0.93], "sp_gap": [0.1, 0.1, 0.1]}
-    judged = {"acc": [0.72, 0.78, 0.90], "sp_gap": [0.1, 0.1, 0.1]}
-    surer = {"acc": [0.76, 0.82, 0.9401], "sp_gap": [0.1, 0.1, 0.1]}
+    gaps = [0.1, 0.101, 0.099]
+    chance = {"acc": [0.70, 0.80, 0.93], "sp_gap": gaps}
+    judged = {"acc": [0.72, 0.78, 0.90], "sp_gap": gaps}
+    surer = {"acc": [0.76, 0.8201, 0.9402], "sp_gap": gaps}
     plan = Plan(task=CollectTask(["grr", "oue", "ss"], 1, splits="uniform"), repeats=3)
     values = dict(zip(plan.settings(), (runs(0.1, 0.9), chance, judged, surer), strict=True))
     outcomes = [

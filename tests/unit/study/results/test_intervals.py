@@ -4,6 +4,7 @@ import math
 import re
 import statistics
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,10 +14,14 @@ from evenhand.errors import InvalidParameterError
 from evenhand.study.results.intervals import (
     _TABLE,
     FEWEST_REPEATS,
+    Spread,
     check_kind,
+    compare_repeats,
     kind_words,
+    lean,
     means,
     means_of,
+    stretches,
     why_no_interval,
 )
 from evenhand.study.tasks.collect.task import CollectTask
@@ -161,19 +166,142 @@ def test_the_change_of_one_group_has_an_interval_from_seven_repeats_on(spread):
     assert np.isnan([six.low, six.high]).all()
     assert six.standard_error > 0
     assert seven.low < seven.value < seven.high
-    assert "7 repeats or more" in why_no_interval(spread, 6, error=0.1)
-    assert why_no_interval(spread, 7, error=0.1) == ""
+    assert "7 repeats or more" in why_no_interval(spread, 6, tied=1)
+    assert why_no_interval(spread, 7, tied=1) == ""
+
+
+# --- repeats that are mostly equal ----------------------------------------------------------------
+
+WITH_INTERVALS = [spread for spread in get_args(Spread) if spread != "none"]
+
+
+@pytest.mark.parametrize("spread", WITH_INTERVALS)
+@pytest.mark.parametrize("value", [0.0, 0.1, -0.3])
+@pytest.mark.parametrize("runs", [2, 3, 10, 200])
+def test_what_is_the_same_in_all_repeats_has_no_interval(spread, value, runs):
+    """It is often 0 in most repeats and not in all: an interval of width 0 would miss its mean."""
+    found = means(np.full(runs, value), level=0.95, spread=spread)
+
+    assert np.isnan([found.low, found.high]).all()
+    assert (float(found.value), float(found.standard_error), int(found.tied)) == (value, 0, runs)
+    assert "all gave the same value" in why_no_interval(spread, runs, tied=runs)
 
 
 @pytest.mark.parametrize(
-    ("spread", "shown"), [("tpr, protected", False), ("tpr, change", True), ("even", True)]
+    ("runs", "tied", "shown"),
+    [(2, 1, True), (3, 1, True), (3, 2, False), (4, 2, True), (4, 3, False), (9, 5, False), (10, 5, True)],
 )
-def test_a_rate_that_is_the_same_in_all_repeats_has_no_interval(spread, shown):
-    """It is often 0 in most repeats and not in all: an interval of width 0 would miss its mean."""
-    found = means(np.zeros(5), level=0.95, spread=spread)
+@pytest.mark.parametrize("far", [0.5, -0.5])
+def test_more_than_half_that_are_equal_have_no_interval(runs, tied, shown, far):
+    """A few values beside many equal ones say little about those that are rarer still."""
+    values = np.array([0.01] * tied + [far * (1 + place) for place in range(runs - tied)])
+    found = means(values, level=0.95, spread="even")
 
-    assert (not np.isnan([found.low, found.high]).any()) is shown
-    assert (why_no_interval(spread, 5, error=0.0) == "") is shown
+    assert bool(np.isfinite(found.low)) is bool(np.isfinite(found.high)) is shown
+    assert (why_no_interval("even", runs, tied=int(found.tied)) == "") is shown
+
+
+def slow_count_of_equals(values):
+    """Return how many values the most frequent one has, up to rounding, without anything clever."""
+    return max((sum(abs(one - other) < 1e-9 for other in values) for one in values), default=0)
+
+
+def test_equal_repeats_are_counted_as_one_would_by_hand():
+    """The fast count looks at the middle value only, which is enough for more than half."""
+    rng = np.random.default_rng(5)
+    for _ in range(2_000):
+        values = rng.choice([0.0, 0.01, 0.25, np.nan], size=rng.integers(1, 12), p=[0.5, 0.2, 0.2, 0.1])
+        defined = values[np.isfinite(values)]
+        by_hand = slow_count_of_equals(defined)
+        found = means(values, level=0.95, spread="even")
+        most = len(defined) > 1 and bool(2 * by_hand > len(defined))
+
+        assert bool(np.isnan(found.low)) is (most or len(defined) < 2)
+        assert not most or int(found.tied) == by_hand
+
+
+def test_values_that_differ_by_rounding_are_equal():
+    """0.3 - 0.1 and 0.2 are not the same number to a computer."""
+    values = np.array([0.3 - 0.1, 0.2, 0.9 - 0.7, 0.8 - 0.6])
+    assert len(set(values.tolist())) > 1
+
+    assert np.isnan(means(values, level=0.95, spread="even").low)
+    assert np.isnan(means(values - 0.2, level=0.95, spread="tailed").low)
+    assert np.isnan(means(1e9 * values, level=0.95, spread="even").low)
+    assert np.isfinite(means(values + np.arange(4) * 1e-8, level=0.95, spread="even").low)
+
+
+def test_students_interval_of_equal_repeats_stays_as_it_is_in_the_literature():
+    """Reproductions judge by it, and their verdicts must not change."""
+    for kind, shown in (("student", True), ("seeds", False), ("corrected", False)):
+        found = means_of(np.full(5, 0.1), overlap=0.25, kind=kind, level=0.95)
+        assert bool(np.isfinite(found.low)) is shown
+        assert (not shown) or float(found.low) == float(found.high) == 0.1
+
+
+def test_what_is_computed_is_its_own_interval_where_it_is_equal():
+    """Nothing was drawn, so that there is nothing that was not seen."""
+    exact, drawn = (
+        means(np.full(4, 0.1), level=0.95, spread="even", is_exact=each) for each in (True, False)
+    )
+    mixed = means(np.array([0.1, 0.1, 0.1, 0.3]), level=0.95, spread="even", is_exact=True)
+
+    assert float(exact.low) == float(exact.high) == 0.1
+    assert np.isnan([drawn.low, mixed.low]).all()
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5, 7, 10, 30])
+def test_values_that_all_differ_have_the_interval_that_they_always_had(repeats):
+    """What is new must not make ordinary studies less sure of anything."""
+    values = np.random.default_rng(repeats).normal(0, 0.01, (500, repeats))
+    for spread in WITH_INTERVALS:
+        student, found = (means(values, level=0.95, spread=each) for each in (None, spread))
+        runs = np.full(500, repeats)
+        halves = stretches(spread, runs, lean(values - student.value[:, None], runs), np.ones(500))
+
+        for end, side, half in ((found.low, student.low, halves[0]), (found.high, student.high, halves[1])):
+            np.testing.assert_allclose(end - found.value, (side - student.value) * half, rtol=1e-9)
+
+
+# --- the rule by which two settings are compared -----------------------------------------------------
+
+
+def test_a_comparison_is_that_of_the_table():
+    """Sentences, tables and advice must not disagree about one difference."""
+    values = np.array([*RUNS, np.nan])
+    found = compare_repeats(values, level=0.9, within=(0.0, 0.37), spread="tailed")
+    table = means(values, level=0.9, spread="tailed").within(0.0, 0.37)
+
+    assert (found.value, found.standard_error, found.low, found.high) == table[:4]
+    assert (found.high, found.runs, found.why) == (0.37, 5, "")
+
+
+def test_a_comparison_without_an_interval_says_why():
+    """None and words, not a number that looks like an answer."""
+    equal = compare_repeats(np.full(8, 0.01), level=0.95, within=(-1, 1))
+    mostly = compare_repeats(np.array([0.01] * 7 + [-0.5]), level=0.95, within=(-1, 1))
+    ratio = compare_repeats(np.array(RUNS), level=0.95, within=(-1, 1), spread="none")
+    single, none = (compare_repeats(np.array(each), level=0.95, within=(-1, 1)) for each in ([0.1], []))
+
+    for found in (equal, mostly, ratio, single, none):
+        assert (found.low, found.high) == (None, None)
+    assert "all gave the same value" in equal.why
+    assert mostly.why.startswith("No interval: 7 of 8 repeats gave the same value, so that rare ones far off")
+    assert "hangs on rare repeats" in ratio.why
+    assert (single.why, none.why) == ("", "")
+
+
+def test_no_change_in_any_repeat_is_bounded_by_the_rule_of_three_where_people_are_counted():
+    """Of 300 people of whom nobody changed, at most 3 in 300 do; at a stricter level more."""
+    zero, level = np.zeros(6), 1 - 0.05**2
+    usual, strict = (compare_repeats(zero, level=each, within=(-1, 1), people=300) for each in (0.95, level))
+    few = compare_repeats(zero, level=0.95, within=(-1, 1), people=2)
+
+    assert (usual.low, usual.high, usual.why) == (pytest.approx(-0.01), pytest.approx(0.01), "")
+    assert (strict.low, strict.high) == (pytest.approx(-0.02), pytest.approx(0.02))
+    assert (few.low, few.high) == (-1, 1)
+    for values in (zero + 0.01, np.array([0, 0, 0, 0, 0, 0.1]), np.zeros(1)):
+        assert compare_repeats(values, level=0.95, within=(-1, 1), people=300).low is None
 
 
 def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():

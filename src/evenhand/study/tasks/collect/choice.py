@@ -13,7 +13,7 @@ from evenhand.report.page import Answer
 from evenhand.report.words import epsilon_of, epsilon_words, number
 from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
-from evenhand.study.page.wording import is_exactly_zero, listed, plain
+from evenhand.study.page.wording import listed, plain
 from evenhand.study.tasks.collect.wording import protocol_name, the_way, way_name
 from evenhand.study.tasks.shared.classifier import AUC, LITTLE
 from evenhand.study.tasks.shared.optimal_setting import NAME
@@ -148,7 +148,7 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
         costs = clearly(reading.change(ACCURACY, setting), -1) and not clearly(reading.change(ACCURACY), -1)
         worse = clearly(accuracy, -1) or clearly(gap, 1) or costs or not reading.is_useful(setting)
         worse = worse or not reading.has_enough_repeats(setting)
-        if worse or accuracy.low is None or accuracy.low < -LITTLE or (gap.high or 0.0) > LITTLE:
+        if worse or accuracy.low is None or accuracy.low < -LITTLE or gap.high is None or gap.high > LITTLE:
             continue
         beside = reading.with_values(setting.epsilon)
         slots = {
@@ -157,8 +157,7 @@ def _smaller_epsilon(reading: CollectReading) -> tuple[str, dict[str, Any], Sett
             "change": accuracy,
             "shortest": _shortest(reading, beside),
         }
-        same = is_exactly_zero(accuracy) and is_exactly_zero(gap)
-        return f"smaller{'_same' * same}", slots, setting
+        return "smaller", slots, setting
     return None
 
 

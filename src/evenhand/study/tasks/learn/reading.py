@@ -15,7 +15,6 @@ are compared. Where the plan has no way but the plain one, the page is about tha
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     Runs = NDArray[np.float64]
 
 EQUAL = "fair_gap"
-_ROUNDING = 1e-9  # far below the share of one row
 
 
 class LearnReading(ClassifierReading):
@@ -128,26 +126,6 @@ class LearnReading(ClassifierReading):
             return super().value(measure, setting)
         return self.tested(self.runs(self.chosen if setting is None else setting, EQUAL), within=SHARE)
 
-    def change(
-        self,
-        measure: str,
-        setting: Setting | None = None,
-        *,
-        against: Setting = BASELINE,
-        comparisons: int = 1,
-    ) -> Estimated:
-        """Return the change of a measure within repeats, against the plain classifier unless told."""
-        found = super().change(measure, setting, against=against, comparisons=comparisons)
-        if measure not in {ACCURACY, GAP}:
-            return found
-        people = [self.rate(group, "people", BASELINE).value for group in self.groups]
-        return _of_shares(found, row=1 / (sum(people) if measure == ACCURACY else max(min(people), 1.0)))
-
-    def moved(self, group: str, rate: str, setting: Setting | None = None) -> Estimated:
-        """Return how far a rate of a group is from the plain classifier's; all groups hold together."""
-        found = super().moved(group, rate, setting)
-        return _of_shares(found, row=1 / max(self.rate(group, "people", BASELINE).value, 1.0))
-
     def bound(self, setting: Setting | None = None) -> tuple[str, float]:
         """Return the smaller of the two proved bounds, ``"bound"`` on the mean gap or ``"bound_95"``.
 
@@ -183,19 +161,3 @@ class LearnReading(ClassifierReading):
         rates = {self.rate(group, "selection", setting).value for group in self.groups}
         known = {rate for rate in rates if math.isfinite(rate)}
         return {0.0: "nobody", 1.0: "everybody"}.get(known.pop(), "") if len(known) == 1 else ""
-
-
-def _of_shares(found: Estimated, *, row: float) -> Estimated:
-    """Return a change of a share with limits that are no nearer than a count can tell.
-
-    Where all repeats gave the same change, their spread is taken to be that of one row of a test: shares move
-    in steps of this size, so that a few that agree do not prove the change to the last digit.
-    """
-    if found.low is None or found.high is None:
-        return found
-    reach = 0.0
-    if (found.standard_error or 0.0) < _ROUNDING < abs(found.value) and math.isfinite(row):
-        from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
-        reach = float(stdtrit(found.runs - 1.0, 0.5 + found.level / 2)) * row / math.sqrt(found.runs)
-    return replace(found, low=max(found.low - reach, -1.0), high=min(found.high + reach, 1.0))

@@ -16,6 +16,7 @@ from evenhand.report.page import Answer
 from evenhand.report.words import number
 from evenhand.study.page.comparing import strict
 from evenhand.study.page.reading import mean_of
+from evenhand.study.page.wording import is_exactly_zero
 from evenhand.study.tasks.release.reading import PERCENT, TENTH
 from evenhand.study.tasks.release.wording import (
     error_text,
@@ -150,7 +151,7 @@ def _lost(reading: ReleaseReading) -> tuple[str, dict[str, Any]]:
     known = {group: loss for group, loss in reading.losses().items() if math.isfinite(loss.value)}
     if not known:
         return "too_few" if reading.too_few else "unknown", {}
-    if all(loss.value == loss.low == loss.high == 0 for loss in known.values()):
+    if all(loss.value == loss.low == loss.high == 0 or is_exactly_zero(loss) for loss in known.values()):
         return _nobody(reading)
     low, high = (reading.miscounted(sign=sign) for sign in (-1, 1))
     if not low and not high:
@@ -174,7 +175,7 @@ def _little(reading: ReleaseReading, known: dict[str, Estimated]) -> tuple[str, 
     slots = {"group": reading.named(furthest), "change": share_value(known[furthest])}
     slots["limits"] = _limits(reading, [known[furthest]], sign=True)
     if not known[furthest].has_interval:
-        return "one_repeat", slots
+        return ("one_repeat" if known[furthest].runs == 1 else "equal"), slots
     ends = [abs(end) for loss in known.values() for end in (loss.low, loss.high) if end is not None]
     return ("little" if max(ends) <= PERCENT else "unclear"), slots
 

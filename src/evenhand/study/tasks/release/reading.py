@@ -146,8 +146,8 @@ class ReleaseReading(Reading):
     def cell_error(self, setting: Setting | None = None) -> Estimated:
         """Return the mean absolute error of a cell."""
         chosen = setting or self.chosen
-        found = self.tested(self.runs(chosen, "l1_error") / self.cells, within=COUNT)
-        return self._settled(found, exact=self.is_exact(chosen, "error"))
+        runs = self.runs(chosen, "l1_error") / self.cells
+        return self._settled(runs, exact=self.is_exact(chosen, "error"), within=COUNT)
 
     def tested(self, runs: NDArray[np.float64], **asked: Any) -> Estimated:
         """Return the estimate from one number per repeat, in billionths: sums of exact numbers err below."""
@@ -155,20 +155,23 @@ class ReleaseReading(Reading):
 
     def compared(self, runs: NDArray[np.float64], *, level: float = LEVEL) -> Estimated:
         """Return a difference of errors of the chosen setting, from one number per repeat."""
-        found = self.tested(runs, within=ANY, level=level)
-        return self._settled(found, exact=self.is_exact(self.chosen, "error"))
+        return self._settled(runs, exact=self.is_exact(self.chosen, "error"), within=ANY, level=level)
 
-    def _settled(self, found: Estimated, *, exact: bool) -> Estimated:
-        """Return an exact number as its own interval where every repeat is about the same table."""
+    def _settled(self, runs: NDArray[np.float64], *, exact: bool, **asked: Any) -> Estimated:
+        """Return the estimate from one number per repeat.
+
+        An exact number is its own interval where every repeat is about the same table, or gives the same.
+        """
+        found = self.tested(runs, is_computed=exact, **asked)
         if not exact or self.classifies:
             return found
         return replace(found, low=found.value, high=found.value)
 
     def less_error(self, setting: Setting, than: Setting, *, comparisons: int) -> Estimated:
         """Return the error of one setting minus that of another, within repeats."""
-        runs = self.runs(setting, "l1_error") - self.runs(than, "l1_error")
-        found = self.tested(runs / self.cells, within=ANY, level=strict(comparisons))
-        return self._settled(found, exact=self.is_exact(setting, "error") and self.is_exact(than, "error"))
+        runs = (self.runs(setting, "l1_error") - self.runs(than, "l1_error")) / self.cells
+        exact = self.is_exact(setting, "error") and self.is_exact(than, "error")
+        return self._settled(runs, exact=exact, within=ANY, level=strict(comparisons))
 
     def lost(self, group: str, setting: Setting | None = None, *, settings: int = 1) -> Estimated:
         """Return the people whom a table gains or loses of a group, as a share of those there are.
@@ -179,8 +182,7 @@ class ReleaseReading(Reading):
         """
         exact = self.is_exact(setting or self.chosen)
         runs = self._shares_of("expected_net" if exact else "net", group, setting, least=LEAST * exact)
-        found = self.tested(runs, within=LOSS, level=strict(len(self.groups) * settings))
-        return self._settled(found, exact=exact)
+        return self._settled(runs, exact=exact, within=LOSS, level=strict(len(self.groups) * settings))
 
     def varies(self, group: str, setting: Setting | None = None) -> float:
         """Return the standard deviation of what one release gains or loses of a group, as a share; or NaN."""
@@ -223,8 +225,9 @@ class ReleaseReading(Reading):
 
     def of_size(self, part: str, size: Size, setting: Setting | None = None) -> Estimated:
         """Return the mean of ``"error"``, ``"bias"``, ``"size"`` or ``"cells"`` of a class of cells."""
-        found = self.tested(self.size_runs(part, size, setting), within=ANY if part == "bias" else COUNT)
-        return self._settled(found, exact=part == "error" and self.is_exact(setting or self.chosen, "error"))
+        exact = part == "error" and self.is_exact(setting or self.chosen, "error")
+        within = ANY if part == "bias" else COUNT
+        return self._settled(self.size_runs(part, size, setting), exact=exact, within=within)
 
     def size_runs(self, part: str, size: Size, setting: Setting | None = None) -> NDArray[np.float64]:
         """Return the same in each repeat."""

@@ -303,7 +303,7 @@ class ClassifierReading(Reading):
             and ahead.value < _FEW_ERRORS * (1 - mean_of(self.same_answer_runs))
         ):
             return "useless"
-        if not math.isfinite(ahead.value) or (ahead.value > 0 and (ahead.is_clear or not ahead.has_interval)):
+        if not math.isfinite(ahead.value) or (ahead.value > 0 and (ahead.is_clear or ahead.runs == 1)):
             return "useful"
         few = 1 < ahead.runs < ENOUGH_REPEATS and not ahead.is_clear
         return "unproved" if few or ahead.value > LITTLE else "useless"

@@ -73,10 +73,10 @@ def _cost(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "unknown", slots
     if not reading.is_useful():
         return _useless(reading, slots)
-    if not moved.has_interval:
+    if moved.runs == 1:
         return "one_repeat", slots
-    if is_exactly_zero(moved) and not (reading.losing() or reading.gaining()):
-        return "none", slots
+    if not moved.has_interval and not (reading.losing() or reading.gaining()):
+        return ("none" if is_exactly_zero(moved) else "equal"), slots
     return _payers(reading, moved, slots)
 
 
@@ -207,7 +207,8 @@ def group_losses(reading: ClassifierReading, groups: Sequence[str] | None = None
         )
         for group in order
     ]
-    key = "groups_bare" if bare else "groups" if groups is None else "others"
+    why = "equal" if all(change.runs >= ENOUGH_REPEATS for change in known.values()) else "bare"
+    key = f"groups_{why}" if bare else "groups" if groups is None else "others"
     return sentences.say(f"cost.parts.{key}", groups=parts, repeats=ENOUGH_REPEATS)
 
 
@@ -241,8 +242,8 @@ def _gap(reading: ClassifierReading) -> tuple[str, dict[str, Any]]:
         return "unknown", slots
     if not reading.is_useful():
         return _useless_gap(reading, slots)
-    if not moved.has_interval:
-        return "one_repeat", slots
+    if not moved.has_interval and not is_exactly_zero(moved):
+        return ("one_repeat" if moved.runs == 1 else "equal"), slots
     apart, apart_after = reading.apart(BASELINE), reading.apart(reading.chosen)
     slots |= {"apart": apart, "apart_after": apart_after}
     if len(reading.judged) > 2:
@@ -283,7 +284,8 @@ def _two_groups(
     if moved.value > 0:
         return "grows", slots | {"why": _why(reading)}
     alike = _almost_alike(reading)
-    left = "" if apart_after.is_clear or alike else reading.sentences.say("gap.parts.left")
+    sure = apart_after.is_clear or not apart_after.has_interval
+    left = "" if sure or alike else reading.sentences.say("gap.parts.left")
     return "narrows", slots | {"why": alike or _why(reading), "left": left}
 
 

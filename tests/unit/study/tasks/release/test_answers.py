@@ -101,7 +101,8 @@ def test_a_difference_too_small_to_matter_does_not_choose():
     both = ["laplace", "thresholded-laplace"]
 
     def chosen(first, later):
-        given = by_name({"laplace": {"error": first}, "thresholded-laplace": {"error": later}})
+        errors = {"laplace": {"error": first}, "thresholded-laplace": {"error": later}}
+        given = by_name(errors, error_exact=True)
         return ReleaseReading.of(made(given, grid=both, noise=0.0)).chosen.mechanism
 
     assert chosen(1.9, 1.8) == "laplace"

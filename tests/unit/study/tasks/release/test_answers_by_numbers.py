@@ -131,7 +131,9 @@ def test_several_promises_are_compared_by_their_error():
 
 
 def test_nothing_is_called_the_rest_where_nothing_was_left_out():
-    good = {"suppression": {"delta": 0.0, "error": 9.0}, "noisy-suppression": {"delta": 0.0, "error": 9.0}}
+    exact = {"error_exact": True}
+    off = {"delta": 0.0, "error": 9.0, **exact}
+    good = {"laplace": exact, "suppression": off, "noisy-suppression": off}
     every = answers(study(good, noise=0.0))[2]
     alone = answers(study(good, grid=["laplace"], noise=0.0))[2]
 
@@ -139,7 +141,7 @@ def test_nothing_is_called_the_rest_where_nothing_was_left_out():
     assert "no meaningful guarantee" not in every
     assert "Without a guarantee" not in every
     assert headline(alone) == "You can publish with Laplace noise at ε = 1; nothing else was tested."
-    assert alone.evidence == "A cell is off by 2.0 people on average."
+    assert alone.evidence == "A cell is off by 2.00 people on average."
 
 
 def test_all_mechanisms_may_promise_something():

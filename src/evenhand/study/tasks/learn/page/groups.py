@@ -55,7 +55,8 @@ def changes_heading(reading: LearnReading) -> str:
     moves = {group: reading.moved(group, "selection") for group in reading.judged or reading.groups}
     slots = {"name": reading.name(), "enough": ENOUGH_REPEATS}
     if not any(moved.has_interval for moved in moves.values()):
-        return say(f"changes.heading_{'few' if reading.few_repeats_words else 'one_repeat'}", **slots)
+        key = "few" if reading.few_repeats_words else "one_repeat" if reading.repeats == 1 else "equal"
+        return say(f"changes.heading_{key}", **slots)
     up, down = groups_by_sign(moves)
     slots |= {"up": reading.names(up), "down": reading.names(down)}
     key = "both" if up and down else "up" if up else "down" if down else "none"

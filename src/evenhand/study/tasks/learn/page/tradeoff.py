@@ -62,7 +62,7 @@ def tradeoff_heading(reading: LearnReading) -> str:
     elif not reading.is_useful():
         key = "useless"
     elif not moved.has_interval:
-        key = "one_repeat"
+        key = "one_repeat" if moved.runs == 1 else "equal"
     elif not moved.is_clear:
         key = "unclear"
     else:
@@ -166,7 +166,8 @@ def epsilon_heading(reading: LearnReading) -> str:
         return say("epsilons.heading")
     first, last = settings[0], settings[-1]
     more = reading.change(ACCURACY, last, against=first, comparisons=len(reading.ways))
-    key = "one_repeat" if not more.has_interval else "unclear" if not more.is_clear else ""
+    bare = "one_repeat" if more.runs == 1 else "equal"
+    key = bare if not more.has_interval else "unclear" if not more.is_clear else ""
     key = key or ("gains" if more.value > 0 else "loses")
     slots = {"title": method_title(reading.chosen.mechanism), "more": more}
     ends = {"first": first.epsilon, "last": epsilon_of(last.epsilon)}
