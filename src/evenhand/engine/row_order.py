@@ -162,7 +162,8 @@ class _ColumnOrder:
         self._edges: Any = None  # between quarters, once there are any
         self._last: Any = None  # the last two rows
         self._is_counted = self._is_comparable = True
-        self._is_sampled, self._sampled = True, None  # the values of some rows
+        self._is_sampled = True
+        self._sampled: Any = None  # the values of some rows
 
     def add(self, column: Any) -> None:
         if not self._is_comparable or not len(column):

@@ -111,11 +111,10 @@ def estimate(  # noqa: PLR0913 - one option each
             progress=progress,
             workers=workers,
         )
-    if aggregate is not None:
-        estimates.aggregate.save(aggregate)
     _show(terminal, estimates, consistent=consistent)
     written = _write(estimates, csv)
-    if aggregate is not None:
+    if aggregate is not None:  # last, for it is never written over: after a kill the same command goes on
+        estimates.aggregate.save(aggregate)
         written["Sum"] = str(aggregate)
     terminal.files(written)
     terminal.object(_object(estimates, written))

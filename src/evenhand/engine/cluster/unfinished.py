@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FORMAT = "evenhand unfinished 3"
 _FOLDERS = ("input", "drawn", "parts")
-_KEY, _STATE, _LOCK = "key", "run.json", "lock"
+_KEY, _STATE, _LOCK, _PLACING = "key", "run.json", "lock", "placing"
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Unfinished:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _remove_content(self) -> None:
-        for name in (_KEY, f"{_KEY}.new", _STATE, f"{_STATE}.new"):
+        for name in (_KEY, f"{_KEY}.new", _STATE, f"{_STATE}.new", _PLACING):
             (self.folder / name).unlink(missing_ok=True)
         for name in _FOLDERS:
             shutil.rmtree(self.folder / name, ignore_errors=True)
@@ -214,6 +214,7 @@ class Unfinished:
             self._remove_old()
         elif os.path.lexists(self.out):
             raise self._refusal("there is something of that name by now")
+        (self.folder / _PLACING).touch(mode=0o600)
         place = record_path(self.out)
         beside = {schema_path(self.out): schema, place: record, signature_path(place): signature}
         for path, text in beside.items():
@@ -232,8 +233,24 @@ class Unfinished:
             self.out.unlink(missing_ok=True)
 
 
+def clear_placed(out: Path) -> bool:
+    """Return whether a run was killed as it published; if its output has its place, remove all that is left.
+
+    The key is among what is left, and nobody may find it beside complete reports.
+    """
+    left = Unfinished(out)
+    if not (left.folder / _PLACING).exists():
+        return False
+    if os.path.lexists(left.out):
+        with left:
+            left.discard()
+    return True
+
+
 def refuse_taken(out: Path, *, overwrite: bool) -> None:
     """Refuse an output whose name is taken, or which would replace what is not ours.
+
+    What a run wrote beside its output before it was killed is its own, and is replaced when it goes on.
 
     Raises
     ------
@@ -241,8 +258,9 @@ def refuse_taken(out: Path, *, overwrite: bool) -> None:
         If something is there and may not be replaced.
     """
     written = (out, schema_path(out), record_path(out))
+    is_placing = clear_placed(out)
     for place in dict.fromkeys((*written, *side_files(out))):
-        if not os.path.lexists(place):
+        if not os.path.lexists(place) or (is_placing and not os.path.lexists(out)):
             continue
         if not overwrite:
             raise UnwritableFileError(

@@ -261,3 +261,18 @@ def test_sums_are_written_and_merged(call, reports, tmp_path):
     assert "must end with" in " ".join(other.stderr.split())
     nowhere = call("estimate", reports, "--aggregate", tmp_path / "none" / "a.json")
     assert "is not there" in " ".join(nowhere.stderr.split())
+
+
+def test_a_command_that_was_killed_as_it_wrote_can_be_repeated(call, reports, monkeypatch):
+    """A sum is never written over: were it there before the table, the same command would be refused."""
+    command = ["estimate", reports, "--csv", "shares.csv", "--aggregate", "sum.json"]
+    with monkeypatch.context() as killed:
+        killed.setattr(
+            "evenhand.cli.commands.estimate._write", lambda *_: (_ for _ in ()).throw(SystemExit(137))
+        )
+        assert call(*command).exit_code == 137
+    again = call(*command)
+
+    assert again.exit_code == 0, again.stderr
+    assert Path("shares.csv").exists()
+    assert Path("sum.json").exists()

@@ -1,6 +1,7 @@
 """Runs on a cluster that stop and go on: charged once, with the same key, note and signature."""
 
 import json
+import pathlib
 import stat
 
 import pyarrow as pa
@@ -107,6 +108,36 @@ def test_a_folder_of_reports_that_was_changed_does_not_pass(parts, out, monkeypa
     [failed] = [check for check in eh.engine.verify(out).checks if not check.passed]
     assert failed.name == "files"
     assert HARMS[harm] in failed.text
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_run_that_was_killed_as_it_published_goes_on_or_leaves_no_key(
+    parts, out, tmp_path, monkeypatch, when
+):
+    """If this is false, the key stays beside complete reports, or the same call is refused for ever."""
+    ledger, replace = Ledger(tmp_path / "spent.db", epsilon=3), pathlib.Path.replace
+
+    def stop_at_the_end(self, target):
+        if self.name == "finished" and when == "before":
+            raise KeyboardInterrupt
+        replace(self, target)
+        if self.name == "finished":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(pathlib.Path, "replace", stop_at_the_end)
+        with pytest.raises(KeyboardInterrupt):
+            run(ToyEngine(parts), out, ledger=ledger)
+    assert (out.with_name(f"{out.name}.unfinished") / "key").exists()
+    if when == "after":
+        with pytest.raises(UnwritableFileError, match="is there already"):
+            run(ToyEngine(parts), out, ledger=ledger)
+    else:
+        run(ToyEngine(parts), out, ledger=ledger)
+
+    assert eh.engine.verify(out, ledger=tmp_path / "spent.db").passed
+    assert not out.with_name(f"{out.name}.unfinished").exists()
+    assert len(ledger.history()) == 2
 
 
 def test_a_run_that_was_killed_after_its_charge_is_not_charged_again(parts, out, tmp_path, monkeypatch):
