@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.measure.intervals import check_level
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.results.estimates import note_of
-from evenhand.study.results.intervals import Means, check_kind, means_of, why_no_interval
+from evenhand.measure.repeat_means import Means, check_kind, means_of, why_no_interval
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.tasks.shared.fields import several
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.intervals import Kind
+    from evenhand.measure.repeat_means import Kind
     from evenhand.study.tasks.base import Task
 
 DONE, FAILED = "done", "failed"

@@ -28,7 +28,7 @@ from evenhand.study.results.frames import (
     wide_columns,
 )
 from evenhand.study.results.frontier import frontier, frontier_columns
-from evenhand.study.results.intervals import kind_words
+from evenhand.measure.repeat_means import kind_words
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.store import Store
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from evenhand.study.advise.advice import Advice
     from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.estimates import Comparison, Estimated
-    from evenhand.study.results.intervals import Kind
+    from evenhand.measure.repeat_means import Kind
     from evenhand.table.frames import Backend
 
 _OWNER = "Results"
@@ -72,7 +72,7 @@ class Results(ResultData):
     Intervals are about the mean over all repeats that could be run on these rows. They cover what repeats
     vary: the rows for training and test, and what the model and the mechanism draw. They do not cover which
     people are in the data, and repeats share rows, so that as statements about new data they are too short.
-    ``kind="corrected"`` widens them for that; see :mod:`evenhand.study.results.intervals`.
+    ``kind="corrected"`` widens them for that; see :mod:`evenhand.measure.repeat_means`.
 
     The numbers come from the true data. They are not private.
 
@@ -135,7 +135,7 @@ class Results(ResultData):
             Of every interval.
         kind : {"seeds", "corrected", "student"}
             What intervals cover: the seeds of repeats on these rows, or that with a correction for the
-            overlap of repeats; see :mod:`evenhand.study.results.intervals`. None covers by construction which
+            overlap of repeats; see :mod:`evenhand.measure.repeat_means`. None covers by construction which
             people are in the data. ``"student"`` is as ``"seeds"`` without the correction for skewed repeats.
         shape : {"wide", "long"}
             ``"wide"``: for a measure ``acc`` the columns ``acc``, ``acc_low``, ``acc_high``, ``acc_runs``,
