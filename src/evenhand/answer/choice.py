@@ -1,10 +1,10 @@
 """What to do: which remedy at this protection, and apart from it which epsilon.
 
-A remedy is recommended only if it passes four tests, in this order: it is usable; no judged group is harmed more
-than under the page's option by what matters; it clearly lessens the harm that was named, by what matters; and its
-costs stay within limits. What fails only the second or the fourth is a trade-off. A group's harm is the largest
-lack of what is due to it over its effects of one unit, never below 0: to lose a windfall is no harm. Units are
-never traded against each other.
+A remedy is recommended only if it passes four tests, in this order: it is usable; no judged group is harmed
+more than under the page's option by what matters; it clearly lessens the harm that was named, by what
+matters; and its costs stay within limits. What fails only the second or the fourth is a trade-off. A group's
+harm is the largest lack of what is due to it over its effects of one unit, never below 0: to lose a windfall
+is no harm. Units are never traded against each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evenhand.answer.status import family_level, limit_samples, sample_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import EffectTable, Observation, Option
+    from evenhand.answer.effects import Basis, EffectTable, Observation, Option
     from evenhand.answer.harm import Payer, Verdict
     from evenhand.answer.status import Effect, Limits
 
@@ -199,7 +199,7 @@ def _find_harmed(table: EffectTable, name: str, level: float) -> tuple[Harmed, .
 def _compare_harm(
     table: EffectTable, name: str, group: str, unit: str, level: float
 ) -> tuple[Limits, Observation]:
-    """Return how much more a group lacks under an option than under the page's, per head, and by which effect.
+    """Return how much more a group lacks under an option than under the page's, and by which effect.
 
     The effect is the one that the group lacks most under each option; where it lacks nothing on average, its
     harm is 0.
@@ -211,7 +211,7 @@ def _compare_harm(
     if lead.basis == page_lead.basis == "repeats" and len(values) == len(page_values):
         sample = sample_of(lead, values - page_values)
     else:
-        basis = "exact" if lead.basis == page_lead.basis == "exact" else "draws"
+        basis: Basis = "exact" if lead.basis == page_lead.basis == "exact" else "draws"
         error = math.hypot(lead.error, page_lead.error)
         difference = np.array([np.nanmean(values) - np.nanmean(page_values)])
         sample = sample_of(lead, difference)._replace(basis=basis, error=float(per_head(lead, error)))
@@ -219,9 +219,7 @@ def _compare_harm(
     return limits, lead
 
 
-def _harm_of(
-    table: EffectTable, name: str, group: str, unit: str
-) -> tuple[NDArray[np.float64], Observation]:
+def _harm_of(table: EffectTable, name: str, group: str, unit: str) -> tuple[NDArray[np.float64], Observation]:
     """Return what a group lacks under an option by its largest effect of one unit, per head and by repeat."""
     effects = [
         each

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -20,6 +19,8 @@ from evenhand._validate import one_of, refuse
 from evenhand.measure.intervals import check_level
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from evenhand.measure.repeat_means import Spread
@@ -65,13 +66,13 @@ EFFECTS: Mapping[str, Declared] = {
     "refused": Declared("wrongful_refusal_rate", "of 1,000", "more", 10),
     "granted": Declared("wrongful_grant_rate", "of 1,000", "cost", 10),
     "billed": Declared("chance_below_zero", "of 100 releases", "more", 1, tier=0),
-    "short": Declared("shortfall", "dollars", "more", 0, share=0.01, tier=1),
+    "short": Declared("payment", "dollars", "less", 0, share=0.01, tier=1),
     "in_all": Declared("given_in_all", "people", "", 0),
     "auc": Declared("auc", "percent", "", 0),
     "separation": Declared("true_minus_false_positive_rate", "percent", "", 0),
 }
-"""Every effect by its name. The last three are told of everybody: what an option gives in all (people selected,
-rights, dollars), and how well a model tells people apart."""
+"""Every effect by its name. The last three are told of everybody: what an option gives in all (people
+selected, rights, dollars), and how well a model tells people apart."""
 
 _UNWANTED: Mapping[str, Harm] = {"selected": "more", "wrongly_selected": "more", "wrongly_refused": "cost"}
 
@@ -115,8 +116,8 @@ class Observation:
     ----------
     option, group, effect : str
     after, due : array
-        What the group gets and what is due to it, in the unit of the effect: one value per repeat, NaN where it
-        is not defined; a single one if exact or drawn. Empty where a folder cannot give it.
+        What the group gets and what is due to it, in the unit of the effect: one value per repeat, NaN where
+        it is not defined; a single one if exact or drawn. Empty where a folder cannot give it.
     people : float
         The distinct people behind the effect.
     basis : {"exact", "repeats", "draws", "rows"}
@@ -124,7 +125,7 @@ class Observation:
     tested : float, optional
         How many of the people were in some test part; by default all.
     spread : Spread
-        How repeats are spread, see :mod:`evenhand.measure.repeat_means`; ``"none"`` has no calibrated interval.
+        How repeats are spread, see :mod:`evenhand.measure.repeat_means`; ``"none"`` has no interval.
     error : float
         The standard error of `after` minus `due`, for draws and rows.
     rate, due_rate : float
@@ -247,7 +248,7 @@ class EffectTable:
         return max(amount, share * abs(float(np.nanmean(seen.due))))
 
     def before(self, seen: Observation) -> NDArray[np.float64]:
-        """Return what the group has under the reference of an observation's option; empty if that was not seen."""
+        """Return what the group has under the reference of an option; empty if that was not seen."""
         reference = self.by_name[seen.option].reference
         if reference in ("", self.unprotected):
             return seen.due

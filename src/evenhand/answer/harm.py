@@ -1,8 +1,8 @@
 """Who pays under the page's option, by one rule for all kinds.
 
 A useless result comes first. Else the payer is the group with the largest *lower limit* of clear harm, per
-1,000 of the group or dollars a head; groups that are not clearly different from it are named with it. Ranked by
-estimates, a small group would often be named by chance.
+1,000 of the group or dollars a head; groups that are not clearly different from it are named with it. Ranked
+by estimates, a small group would often be named by chance.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evenhand.answer.status import family_level, judge, limit_samples, sample_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import EffectTable, Observation
+    from evenhand.answer.effects import Basis, EffectTable, Observation
     from evenhand.answer.status import Effect, Limits
 
 Trouble = Literal["no guarantee", "below zero", "dead", "dead without protection", "missing"]
@@ -78,9 +78,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
     """Return who pays under the page's option; `rows` are those of :func:`judge`, where they are at hand."""
     rows = judge(table) if rows is None else rows
     harmful = [
-        row
-        for row in rows
-        if row.option == table.page and row.group != EVERYBODY and table.hurts(row.effect)
+        row for row in rows if row.option == table.page and row.group != EVERYBODY and table.hurts(row.effect)
     ]
     level = family_level(table, [table.page])
     payers = sorted(
@@ -115,7 +113,9 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         open=still_open,
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
-        maybe_worse=tuple(row for row in still_open if named and not _bound_of(table, row) <= named[0].amount),
+        maybe_worse=tuple(
+            row for row in still_open if named and not _bound_of(table, row) <= named[0].amount
+        ),
     )
 
 
@@ -162,7 +162,7 @@ def _payer(table: EffectTable, row: Effect) -> Payer:
 
 
 def _may_be_named(table: EffectTable, payer: Payer, level: float) -> bool:
-    """Return whether a group may be named: an entity if exact, a crossing if clearly worse than its margins."""
+    """Return whether a group may be named: an entity if exact, a crossing if worse than its margins."""
     row = payer.row
     if row.group in table.entities:
         return row.basis == "exact"
@@ -205,7 +205,7 @@ def _limit_difference(table: EffectTable, one: Observation, other: Observation, 
             float(per_head(seen, _standard_error(seen, own)))
             for seen, own in ((one, values), (other, others))
         )
-        basis = "exact" if one.basis == other.basis == "exact" else "draws"
+        basis: Basis = "exact" if one.basis == other.basis == "exact" else "draws"
         difference = np.array([np.nanmean(values) - np.nanmean(others)])
         sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors))
     return limit_samples([sample], level)[0]

@@ -1,17 +1,17 @@
 r"""How sure an effect is: clear, none, open, unjudged or not stored, and the limits that say so.
 
 *Clear*: the limits leave out 0 and the amount is at least what matters. *None*: the one-sided 95 % limit on
-the harmful side is below what matters. *Open*: neither. Limits of a family of looks hold together: each of its
-:math:`m` intervals misses with probability :math:`\alpha / m`. There are two families, each corrected by itself:
-the groups and harmful effects of the page's option, and those of all candidates. Everything else is descriptive
-and has uncorrected limits. *None* needs no correction, since every group must pass.
+the harmful side is below what matters. *Open*: neither. Limits of a family of looks hold together: each of
+its :math:`m` intervals misses with probability :math:`\alpha / m`. There are two families, each corrected by
+itself: the groups and harmful effects of the page's option, and those of all candidates. Everything else is
+descriptive and has uncorrected limits. *None* needs no correction, since every group must pass.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,6 +89,10 @@ class Effect:
         if self.status != "clear":
             return False
         return {"less": self.change < 0, "more": self.change > 0, "away": True}.get(self.harm, False)
+
+
+EFFECT_COLUMNS = tuple(each.name for each in fields(Effect))
+"""The columns of the table, in order."""
 
 
 def sample_of(seen: Observation, differences: NDArray[np.float64]) -> Sample:
@@ -179,21 +183,25 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
     }.get(harm, limits.most)
     runs = int(np.isfinite(seen.after).sum())
     return Effect(
-        seen.option,
-        table.by_name[seen.option].reference,
-        seen.group,
-        seen.people,
-        seen.effect,
-        declared.measure,
-        *(_mean(values) for values in (seen.due, before, seen.after)),
-        *limits[:3],
-        bound,
-        declared.unit,
-        seen.rate,
-        seen.due_rate,
-        seen.basis if seen.basis == "exact" else f"{seen.basis} ({runs})",
-        harm,
-        _status(table, seen, limits, bound),
+        option=seen.option,
+        reference=table.by_name[seen.option].reference,
+        group=seen.group,
+        people=seen.people,
+        effect=seen.effect,
+        measure=declared.measure,
+        due=_mean(seen.due),
+        before=_mean(before),
+        after=_mean(seen.after),
+        change=limits.mean,
+        low=limits.low,
+        high=limits.high,
+        bound=bound,
+        unit=declared.unit,
+        rate=seen.rate,
+        due_rate=seen.due_rate,
+        basis=seen.basis if seen.basis == "exact" else f"{seen.basis} ({runs})",
+        harm=harm,
+        status=_status(table, seen, limits, bound),
     )
 
 

@@ -1,4 +1,4 @@
-"""Made-up tables of effects, drawn by a seed: what a study of a classifier, of money or of counts could observe."""
+"""Made-up tables of effects of a classifier, drawn by a seed."""
 
 from dataclasses import replace
 
@@ -16,9 +16,10 @@ def observe(option, group, effect, after, due, *, people=1_000.0, basis="repeats
     return Observation(option, group, effect, after, np.broadcast_to(due, after.shape), people, basis, **more)
 
 
-def draw_table(seed, *, n_groups=3, n_remedies=2, repeats=10, basis="repeats", effects=("selected", "wrongly_refused")):
+def draw_table(seed, *, n_groups=3, n_remedies=2, repeats=10, basis="repeats"):
     """Return a table of a classifier: a page's option, remedies at its epsilon, and rows of everybody."""
     rng = np.random.default_rng(seed)
+    effects = ("selected", "wrongly_refused")
     options = [Option(PLAIN), Option(PAGE, PLAIN, epsilon=1.0, method="noise")]
     options += [
         Option(f"remedy {place}", PAGE, epsilon=1.0, is_remedy=True, simplicity=place)
@@ -36,18 +37,14 @@ def draw_table(seed, *, n_groups=3, n_remedies=2, repeats=10, basis="repeats", e
                 noise = 0 if basis == "exact" else rng.normal(0, rng.choice([2, 20]), size=n)
                 base = due[effect][place]
                 after = np.clip(base + shift + noise, 0, 1_000)
-                seen.append(
-                    observe(
-                        option.name, f"group {place}", effect, after, base, people=float(sizes[place]), basis=basis
-                    )
-                )
+                more = {"people": float(sizes[place]), "basis": basis}
+                seen.append(observe(option.name, f"group {place}", effect, after, base, **more))
     in_all = float(sizes.sum())
     for option in options:
         given = in_all * (0.3 if option.name == PLAIN else rng.uniform(0.26, 0.34))
-        seen.append(observe(option.name, EVERYBODY, "in_all", given, in_all * 0.3, people=in_all, basis="exact"))
-        seen.append(
-            observe(option.name, EVERYBODY, "wrong", rng.uniform(200, 215), 200, people=in_all, basis="exact")
-        )
+        more = {"people": in_all, "basis": "exact"}
+        seen.append(observe(option.name, EVERYBODY, "in_all", given, in_all * 0.3, **more))
+        seen.append(observe(option.name, EVERYBODY, "wrong", rng.uniform(200, 215), 200, **more))
     return EffectTable(tuple(options), tuple(seen), PAGE)
 
 

@@ -1,7 +1,7 @@
 """Worlds with a known truth: who pays is found where it can be, and nobody is accused alone by chance.
 
-Each world has 2 to 20 groups of 30 to 20,000 people, a worst harm that is 1 to 4 times the second, and repeats
-that are normal or skewed, or exact rows, or rows of people who were sampled once.
+Each world has 2 to 20 groups of 30 to 20,000 people, a worst harm that is 1 to 4 times the second, and
+repeats that are normal or skewed, or exact rows, or rows of people who were sampled once.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from evenhand.answer import harm
 from evenhand.answer.effects import EffectTable, Observation, Option
 from evenhand.answer.harm import find_payers
-from tests.property.answer._tables import PAGE, PLAIN
+from property.answer._tables import PAGE, PLAIN
 
 SEED = 20_261_118
 WORLDS, DRAWS = 200, 5
@@ -75,19 +75,18 @@ def draw_world(rng):
 def draw_table(world, rng):
     """Return what a study of the world would observe."""
     seen = []
-    for place, (size, lost) in enumerate(zip(world.sizes, world.harms, strict=True)):
+    for place, (people, lost) in enumerate(zip(world.sizes, world.harms, strict=True)):
         if world.basis == "repeats":
-            draws = rng.exponential(size=world.repeats) - 1 if world.is_skewed else rng.normal(size=world.repeats)
+            size = world.repeats
+            draws = rng.exponential(size=size) - 1 if world.is_skewed else rng.normal(size=size)
             values = 400 - lost - world.noise[place] * draws
         else:
             values = np.array([400 - lost - rng.normal() * world.error[place] * (world.basis == "rows")])
         error = float(world.error[place]) if world.basis == "rows" else 0.0
         due = np.full_like(values, 400.0)
-        seen.append(
-            Observation(
-                PAGE, f"group {place}", "selected", values, due, size, world.basis, spread="tailed", error=error
-            )
-        )
+        more = {"spread": "tailed", "error": error}
+        group = f"group {place}"
+        seen.append(Observation(PAGE, group, "selected", values, due, people, world.basis, **more))
     return EffectTable((Option(PLAIN), Option(PAGE, PLAIN, epsilon=1.0)), tuple(seen), PAGE)
 
 

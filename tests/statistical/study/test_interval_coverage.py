@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.measure.repeat_means import means
+from evenhand.study.results.estimates import estimate, paired_change
 from evenhand.study.tasks.collect.task import CollectTask
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from unit._study_results import NOTHING, grr, study

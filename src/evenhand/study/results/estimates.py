@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
-from evenhand.study.plan.cells import Setting
 from evenhand.measure.repeat_means import check_kind, kind_words, means_of, why_no_interval
+from evenhand.study.plan.cells import Setting
 from evenhand.study.results.lookup import measure_named, setting_of
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from evenhand.study.results.base import ResultData
     from evenhand.measure.repeat_means import Arm, Kind, Spread
+    from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.measure import Measure
 
 _UNPROTECTED = Setting()
