@@ -111,16 +111,19 @@ def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
     found: list[Limits] = [Limits(*[math.nan] * 5)] * len(samples)
     alike: dict[tuple[Spread, int], list[int]] = defaultdict(list)
     for place, sample in enumerate(samples):
+        if not np.isfinite(sample.values).any():
+            continue
         if sample.basis == "repeats":
             alike[sample.spread, len(sample.values)].append(place)
-        elif len(sample.values):
+        else:
             found[place] = _limit_single(sample, level)
     for (spread, _), places in alike.items():
         values = np.array([samples[place].values for place in places])
         wide, narrow = (means(values, level=each, spread=spread) for each in (level, _ONE_SIDED))
         plain = means(values, level=level)
-        same = np.nanmax(values, axis=1) == np.nanmin(values, axis=1) if values.size else np.array([])
-        one_side = (np.nanmin(values, axis=1) > 0) | (np.nanmax(values, axis=1) < 0)
+        lowest, highest = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+        same = lowest == highest
+        one_side = (lowest > 0) | (highest < 0)
         assumed = one_side & (wide.low <= 0) & (wide.high >= 0) & ~((plain.low <= 0) & (plain.high >= 0))
         for row, place in enumerate(places):
             mean = float(wide.value[row])
