@@ -186,9 +186,15 @@ def _try(table: EffectTable, option: Option, payer: Payer, *, level: float, cost
 def _find_harmed(table: EffectTable, name: str, level: float) -> tuple[Harmed, ...]:
     """Return the judged groups whose harm rises by what matters, or clearly and perhaps by that."""
     found = []
-    seen = [each for each in table.observations if each.option == name and each.group != EVERYBODY]
-    kinds = {(each.group, EFFECTS[each.effect].unit) for each in seen if _counts(table, each)}
-    for group, unit in sorted(kinds):
+    kinds = [
+        {
+            (seen.group, EFFECTS[seen.effect].unit)
+            for seen in table.observations
+            if seen.option == option and seen.group != EVERYBODY and _counts(table, seen)
+        }
+        for option in (name, table.page)
+    ]
+    for group, unit in sorted(set.intersection(*kinds)):
         limits, lead = _compare_harm(table, name, group, unit, level)
         matters = float(per_head(lead, table.threshold(lead)))
         if limits.mean >= matters or (limits.low > 0 and limits.high >= matters):
