@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from evenhand.measure.repeat_means import FEWEST_REPEATS, means
 from evenhand.study import CollectTask, DataSource, Plan
-from evenhand.study.results.intervals import FEWEST_REPEATS, means
 from evenhand.study.run.whole import run
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import StudyStoreError
+from evenhand.measure.repeat_means import means
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.results.estimates import Estimated
-from evenhand.study.results.intervals import means
 from evenhand.study.run.events import Event, Started
 from evenhand.study.store.packed import refuse_other_version
 from evenhand.table.write import replacing

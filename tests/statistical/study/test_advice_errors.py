@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from evenhand.measure import repeat_means as intervals
 from evenhand.study.advise import recommend
 from evenhand.study.advise.recommend import Limits, choose
-from evenhand.study.results import intervals
 from evenhand.study.results.estimates import estimate, paired_change
 from statistical._exact import ALPHA
 from statistical._repeat_laws import LAWS, draw_unseen

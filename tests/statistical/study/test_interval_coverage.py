@@ -5,9 +5,9 @@ import pytest
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from evenhand.study.results import intervals
+from evenhand.measure import repeat_means as intervals
+from evenhand.measure.repeat_means import means
 from evenhand.study.results.estimates import estimate, paired_change
-from evenhand.study.results.intervals import means
 from evenhand.study.tasks.collect.task import CollectTask
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from statistical._repeat_laws import LAWS as REPEAT_LAWS

@@ -48,11 +48,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.repeat_means import means
 from evenhand.privacy.rational import exact
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.page.comparing import ENOUGH_REPEATS, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP
-from evenhand.study.results.intervals import means
 from evenhand.study.tasks.collect.reading import CollectReading
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
 from evenhand.study.tasks.shared.classifier import LITTLE

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.study.results.intervals import FEWEST_REPEATS
+from evenhand.measure.repeat_means import FEWEST_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

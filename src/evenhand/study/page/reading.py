@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.measure.repeat_means import Spread
     from evenhand.report.page import Section
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.intervals import Spread
     from evenhand.study.store.outcome import Outcome
 
     Runs = NDArray[np.float64]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from typing import TYPE_CHECKING
 
 from evenhand._notes import Note
@@ -118,6 +119,15 @@ class Facts:
             column.name: tuple(f"{column.name} = {value}" for value in values)
             for column, values in zip(crossing.columns, crossing.values, strict=True)
         }
+
+    @property
+    def group_margins(self) -> dict[str, tuple[str, ...]]:
+        """The margins of each crossed group; empty if nothing is crossed."""
+        crossing = self.schema.crossing
+        if crossing is None:
+            return {}
+        margins = dict(zip(crossing.column.domain.values, product(*self.margins.values()), strict=True))
+        return {group: margins[group] for group in self.groups}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(Note.of(note) for note in self.notes))

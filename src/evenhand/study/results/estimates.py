@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
+from evenhand.measure.repeat_means import check_kind, compare_repeats, kind_words
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.intervals import check_kind, compare_repeats, kind_words
 from evenhand.study.results.lookup import measure_named, setting_of
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from evenhand.measure.repeat_means import Arm, Kind, Spread
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.intervals import Arm, Kind, Spread
     from evenhand.study.tasks.measure import Measure
 
 _UNPROTECTED = Setting()
@@ -37,7 +37,7 @@ class Estimated:
         NaN if it is defined in no repeat.
     low, high : float or None
         The limits; None where there are fewer than two repeats, and for what has none, see
-        :mod:`evenhand.study.results.intervals`.
+        :mod:`evenhand.measure.repeat_means`.
     runs : int
         Repeats that are in the mean: those that were run, did not fail and have a defined value; for a
         change, in both settings.
@@ -45,7 +45,7 @@ class Estimated:
         Repeats of the plan that are not in it.
     level : float
     kind : {"seeds", "corrected", "student"}
-        What the interval covers, see :mod:`evenhand.study.results.intervals`.
+        What the interval covers, see :mod:`evenhand.measure.repeat_means`.
     standard_error : float or None
     note : str
         What a reader must know: why there is no interval, how many repeats were left out.
@@ -196,7 +196,7 @@ def estimated(
     """Return the estimate from one value per repeat of the plan, NaN where there is none.
 
     Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
-    says how far limits reach, see :mod:`evenhand.study.results.intervals`. Values that are computed, such as
+    says how far limits reach, see :mod:`evenhand.measure.repeat_means`. Values that are computed, such as
     the difference of a setting to itself, are their own interval where they are equal.
     """
     level = check_level(level, owner=owner)

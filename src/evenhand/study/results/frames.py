@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.measure.intervals import check_level
+from evenhand.measure.repeat_means import Means, check_kind, means_of, why_no_interval
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.results.estimates import note_of
-from evenhand.study.results.intervals import Means, check_kind, means_of, why_no_interval
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.tasks.shared.fields import several
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.measure.repeat_means import Kind
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.intervals import Kind
     from evenhand.study.tasks.base import Task
 
 DONE, FAILED = "done", "failed"

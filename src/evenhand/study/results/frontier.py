@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand.measure.intervals import check_level
+from evenhand.measure.repeat_means import check_kind, means, means_of
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frames import setting_columns
-from evenhand.study.results.intervals import check_kind, means, means_of
 from evenhand.study.results.lookup import measure_named
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.measure.repeat_means import Kind, Means
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.results.intervals import Kind, Means
     from evenhand.study.tasks.base import Task
     from evenhand.study.tasks.measure import Measure
 

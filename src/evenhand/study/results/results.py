@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
+from evenhand.answer.status import EFFECT_COLUMNS, judge
 from evenhand.errors import EvenhandError
+from evenhand.measure.repeat_means import kind_words
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
@@ -28,7 +30,6 @@ from evenhand.study.results.frames import (
     wide_columns,
 )
 from evenhand.study.results.frontier import frontier, frontier_columns
-from evenhand.study.results.intervals import kind_words
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.store import Store
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
 
+    from evenhand.measure.repeat_means import Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.estimates import Comparison, Estimated
-    from evenhand.study.results.intervals import Kind
     from evenhand.table.frames import Backend
 
 _OWNER = "Results"
@@ -54,7 +55,7 @@ _SHOWN_HTML = 30
 _LEVEL = 0.95
 _NOT_PRIVATE = "Computed from the true data: these numbers are not private."
 
-TableName = Literal["cells", "groups", "data", "summary", "frontier"]
+TableName = Literal["cells", "effects", "groups", "data", "summary", "frontier"]
 
 
 class Results(ResultData):
@@ -72,7 +73,7 @@ class Results(ResultData):
     Intervals are about the mean over all repeats that could be run on these rows. They cover what repeats
     vary: the rows for training and test, and what the model and the mechanism draw. They do not cover which
     people are in the data, and repeats share rows, so that as statements about new data they are too short.
-    ``kind="corrected"`` widens them for that; see :mod:`evenhand.study.results.intervals`.
+    ``kind="corrected"`` widens them for that; see :mod:`evenhand.measure.repeat_means`.
 
     The numbers come from the true data. They are not private.
 
@@ -116,6 +117,18 @@ class Results(ResultData):
         """
         return make_frame(entity_columns(self), backend=backend)
 
+    def effects(self, backend: Backend | None = None) -> Any:
+        """Return one row per setting, group and effect: what happens to people, and how sure that is.
+
+        Rates are people per 1,000 of the group. ``due`` is what the group has without protection, ``before``
+        what it has under the ``reference``; ``harm`` says which direction hurts it, ``bound`` how much it may
+        lack at most; ``status`` is ``clear``, ``none``, ``open``, ``unjudged`` or ``not stored``, see
+        :mod:`evenhand.answer.status`.
+        """
+        rows = judge(self.plan.task.effects(self))
+        columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
+        return make_frame(columns, backend=backend)
+
     def summary(
         self,
         measures: str | Iterable[str] | None = None,
@@ -135,7 +148,7 @@ class Results(ResultData):
             Of every interval.
         kind : {"seeds", "corrected", "student"}
             What intervals cover: the seeds of repeats on these rows, or that with a correction for the
-            overlap of repeats; see :mod:`evenhand.study.results.intervals`. None covers by construction which
+            overlap of repeats; see :mod:`evenhand.measure.repeat_means`. None covers by construction which
             people are in the data. ``"student"`` is as ``"seeds"`` without the correction for skewed repeats.
         shape : {"wide", "long"}
             ``"wide"``: for a measure ``acc`` the columns ``acc``, ``acc_low``, ``acc_high``, ``acc_runs``,
@@ -217,7 +230,7 @@ class Results(ResultData):
         Parameters
         ----------
         path : str or path
-        table : {"cells", "groups", "data", "summary", "frontier"}
+        table : {"cells", "effects", "groups", "data", "summary", "frontier"}
         """
         write_csv(self._table(table, owner="to_csv"), path)
 
@@ -229,6 +242,7 @@ class Results(ResultData):
         name = one_of("table", table, get_args(TableName), owner=owner)
         builders: dict[str, Callable[..., Any]] = {
             "cells": self.frame,
+            "effects": self.effects,
             "groups": self.groups,
             "data": self.data,
             "summary": self.summary,

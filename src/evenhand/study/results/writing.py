@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 def files_in(folder: Path) -> dict[str, Path]:
     """Return the path of each file that every study has in its folder, by its word."""
-    names = {"Report": "report.html", "Plan": "plan.toml", "Cells": "cells.csv", "Store": "study.db"}
+    names = {
+        "Report": "report.html",
+        "Plan": "plan.toml",
+        "Effects": "effects.csv",
+        "Cells": "cells.csv",
+        "Store": "study.db",
+    }
     return {word: folder / name for word, name in names.items()}
 
 
@@ -41,6 +47,8 @@ def write_results(
     """
     files = files_in(folder)
     results.to_csv(files["Cells"])
+    if results.plan.task.has_effects:
+        results.to_csv(files["Effects"], table="effects")
     results.report(files["Report"], chosen=chosen, language=language)
     return files
 

@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.answer.effects import EffectTable
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.plan.facts import Facts
@@ -243,6 +245,20 @@ class Task(ABC):
     @abstractmethod
     def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether the kind can tell what happens to each group; a kind of another package may not."""
+        return find_spec(f"{type(self).__module__.rpartition('.')[0]}.effects") is not None
+
+    def effects(self, results: Any) -> EffectTable:
+        """Return what happens to each group under each setting.
+
+        It is the function ``effects(task, results)`` of the module ``effects`` in the task's folder, which is
+        imported when it is called for.
+        """
+        table: EffectTable = _beside(self, "effects")(self, results)
+        return table
 
     def advised(self, *, owner: str, parameter: str) -> Any:
         """Return the task itself where its protocols can be recommended; refuse it elsewhere."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.results.intervals import Arm, Spread
+    from evenhand.measure.repeat_means import Arm, Spread
 
 Form = Literal["percent", "points", "delta", "amount", "number"]
 """How a number is written: a share in percent, a disparity in points, a delta, an amount of what a task deals

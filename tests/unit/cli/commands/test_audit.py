@@ -113,7 +113,7 @@ def test_quiet_prints_paths_only(call, file, fake):
     done = call("audit", file, *WHOLE, "--quiet")
 
     assert done.stdout.split() == [
-        f"study/{name}" for name in ("report.html", "plan.toml", "cells.csv", "study.db")
+        f"study/{name}" for name in ("report.html", "plan.toml", "effects.csv", "cells.csv", "study.db")
     ]
     assert "Warning" in done.stderr
     assert "Reading" not in done.stderr

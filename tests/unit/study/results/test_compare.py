@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.results.intervals import NO_INTERVAL
+from evenhand.measure.repeat_means import NO_INTERVAL
 from unit._study_results import NOTHING, grr, study
 from unit.study._decide_studies import money
 

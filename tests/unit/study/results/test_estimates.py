@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
+from evenhand.measure.repeat_means import NO_INTERVAL, means
 from evenhand.study.results.estimates import (
     Estimated,
     estimate,
@@ -14,7 +15,6 @@ from evenhand.study.results.estimates import (
     group_estimate,
     paired_change,
 )
-from evenhand.study.results.intervals import NO_INTERVAL, means
 from evenhand.study.tasks.learn.names import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 

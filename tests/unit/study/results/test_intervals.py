@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.results.intervals import (
+from evenhand.measure.repeat_means import (
     _TABLE,
     FEWEST_REPEATS,
     Spread,

@@ -85,7 +85,12 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             groups: dict[str, dict[str, float]] = {}
             for cells, labels in groups_of_cells(prepared):
                 groups |= errors_by_group(
-                    *numbers, groups=cells, labels=labels, error=error, variance=table.variance
+                    *numbers,
+                    groups=cells,
+                    labels=labels,
+                    error=error,
+                    variance=table.variance,
+                    suppressed=table.suppressed,
                 )
             data = errors_by_size(*numbers, error=error)
         if tested is not None:

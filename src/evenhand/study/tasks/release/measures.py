@@ -83,6 +83,7 @@ def errors_by_group(
     labels: Sequence[str],
     error: Values | None = None,
     variance: Values | None = None,
+    suppressed: NDArray[np.bool_] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return what the table says of each group: people counted, lost or gained, and mean errors.
 
@@ -96,14 +97,17 @@ def errors_by_group(
         Of the groups, in order.
     error, variance : array, optional
         Exact, where they are known; the variance only where cells are published independently.
+    suppressed : array of bool, optional
+        The cells that are not published.
 
     Returns
     -------
     dict
         For each group ``counted`` (true), ``published``, ``net`` (published minus true), ``expected_net``
         (the sum of the bias), ``net_spread`` (the standard deviation of the difference; NaN where it is not
-        known), ``cell_error`` (mean absolute error of a cell) and ``person_error`` (absolute
-        errors per person; NaN for a group of nobody).
+        known), ``cell_error`` (mean absolute error of a cell), ``person_error`` (absolute
+        errors per person; NaN for a group of nobody), ``hidden`` (true people in cells that are not
+        published) and ``invented`` (people expected in cells where nobody is).
 
     Examples
     --------
@@ -114,12 +118,14 @@ def errors_by_group(
     (2.0, 1.0, 1.0)
     """
     spreads = np.full(true.shape, math.nan) if variance is None else variance
-    tables = true, published, bias, _sizes(true, published, error), spreads
+    hidden = np.zeros(true.shape) if suppressed is None else np.where(suppressed, true, 0)
+    invented = np.where(true == 0, bias, 0.0)
+    tables = true, published, bias, _sizes(true, published, error), spreads, hidden, invented
     flat = [table.reshape(-1) for table in tables]
     found = {}
     for place, label in enumerate(labels):
         mine = np.flatnonzero(groups == place)
-        people, shown, lasting, total, spread = (float(table[mine].sum()) for table in flat)
+        people, shown, lasting, total, spread, unseen, made_up = (float(table[mine].sum()) for table in flat)
         found[label] = {
             "counted": people,
             "published": shown,
@@ -128,6 +134,8 @@ def errors_by_group(
             "net_spread": math.sqrt(spread),
             "cell_error": total / len(mine),
             "person_error": total / people if people else math.nan,
+            "hidden": unseen,
+            "invented": made_up,
         }
     return found
 

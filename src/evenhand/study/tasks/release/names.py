@@ -40,8 +40,11 @@ GROUP_NUMBERS: Mapping[str, Measure] = {
     "net_spread": count_of("standard deviation of that difference"),
     "cell_error": count_of("mean absolute error of a cell"),
     "person_error": count_of("absolute errors per person"),
+    "hidden": count_of("people in cells that are not published"),
+    "invented": count_of("people expected where nobody is", signed=True),
 }
-"""Of each group: true and published people, their difference, its expectation and spread, and mean errors."""
+"""Of each group: true and published people, their difference, its expectation and spread, mean errors, and
+people who are hidden or invented."""
 
 SIZES = tuple(
     Size(least, most)

@@ -35,7 +35,7 @@ where :math:`m_k` are its central moments, the upper half is :math:`t \, s / \sq
 
 and at least a fifth of :math:`w`; the lower half is the same with :math:`-g`. The form is that of Johnson's
 correction of t for skewness [2]_, which shifts limits by more where the lean and :math:`t` are larger. The
-numbers :math:`w`, :math:`a`, :math:`b` stand in ``intervals.csv``. They depend on :math:`n` and on what is
+numbers :math:`w`, :math:`a`, :math:`b` stand in ``repeat_means.csv``. They depend on :math:`n` and on what is
 measured, and were chosen so that 95 % intervals hold the mean over many more repeats on the same rows between
 94 and 97 times in 100 on average over files, for 5 repeats or more. Where no such numbers were found there is
 no interval: for the ratio of selection rates and the false positive rate of a group with any number of

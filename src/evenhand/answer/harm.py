@@ -1,0 +1,247 @@
+"""Who pays under the page's option, by one rule for all kinds.
+
+A useless result comes first. Else the payer is the group with the largest *lower limit* of clear harm, per
+1,000 of the group or dollars a head; groups that are not clearly different from it are named with it. Ranked
+by estimates, a small group would often be named by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
+from evenhand.answer.status import family_level, judge, limit_samples, sample_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.answer.effects import Basis, EffectTable, Observation
+    from evenhand.answer.status import Effect, Limits
+
+Trouble = Literal["no guarantee", "below zero", "dead", "dead without protection", "missing"]
+State = Literal["stop", "pays", "nobody", "unsure"]
+
+MEANINGLESS_DELTA = 0.01
+_ONE_ANSWER = 980.0  # so many of 1,000 get the same answer
+_CHANCE_AUC = 60.0
+_NO_SEPARATION = 5.0
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Payer:
+    """A group with a clear harm, and the effect that shows it."""
+
+    row: Effect
+    amount: float
+    low: float
+    tier: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who pays.
+
+    Parameters
+    ----------
+    state : {"stop", "pays", "nobody", "unsure"}
+    trouble : tuple of Trouble
+        What makes the page's option useless.
+    payers : tuple of Payer
+        The worst-off first, with those that are not clearly different from it.
+    is_everybody : bool
+        Whether every judged group has a clear harm.
+    worst : Effect or None
+        The row with the largest bound, where nobody pays.
+    open, unjudged, gains : tuple of Effect
+        Rows that forbid "nobody", rows of too few people, and clear benefits.
+    maybe_worse : tuple of Effect
+        The open rows whose group may lack more than the first payer: to name that one alone would mislead.
+    """
+
+    state: State
+    trouble: tuple[Trouble, ...]
+    payers: tuple[Payer, ...]
+    is_everybody: bool
+    worst: Effect | None
+    open: tuple[Effect, ...]
+    unjudged: tuple[Effect, ...]
+    gains: tuple[Effect, ...]
+    maybe_worse: tuple[Effect, ...]
+
+
+def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> Verdict:
+    """Return who pays under the page's option; `rows` are those of :func:`judge`, where they are at hand."""
+    rows = judge(table) if rows is None else rows
+    harmful = [
+        row for row in rows if row.option == table.page and row.group != EVERYBODY and table.hurts(row.effect)
+    ]
+    level = family_level(table, [table.page])
+    payers = sorted(
+        (
+            payer
+            for payer in (_payer(table, row) for row in harmful if row.is_harm)
+            if _may_be_named(table, payer, level)
+        ),
+        key=lambda payer: (payer.tier, -payer.low, -payer.amount, payer.row.group),
+    )
+    named = _name_equals(table, payers, level)
+    trouble = find_trouble(table, table.page)
+    if any(payer.tier < 0 for payer in named):
+        trouble = (*trouble, "missing")
+    still_open = tuple(row for row in harmful if row.status in ("open", "not stored"))
+    judged = {row.group for row in harmful if row.status not in ("unjudged", "not stored")}
+    state: State = "unsure"
+    if trouble:
+        state = "stop"
+    elif named:
+        state = "pays"
+    elif judged and not still_open:
+        state = "nobody"
+    bounded = [row for row in harmful if row.status == "none"]
+    base = judged - set(table.margins) - table.entities
+    return Verdict(
+        state,
+        trouble,
+        tuple(named),
+        is_everybody=len(base) > 1 and base <= {row.group for row in harmful if row.is_harm},
+        worst=max(bounded, key=lambda row: _comparable(table, row, row.bound), default=None),
+        open=still_open,
+        unjudged=tuple(row for row in harmful if row.status == "unjudged"),
+        gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
+        maybe_worse=tuple(
+            row for row in still_open if named and not _bound_of(table, row) <= named[0].amount
+        ),
+    )
+
+
+def find_trouble(table: EffectTable, name: str) -> tuple[Trouble, ...]:
+    """Return what makes an option useless, whatever it does to groups."""
+    found: list[Trouble] = []
+    if table.by_name[name].delta >= MEANINGLESS_DELTA:
+        found.append("no guarantee")
+    billed = [
+        float(np.nanmean(seen.after))
+        for seen in table.observations
+        if seen.option == name and seen.effect == "billed" and seen.is_stored
+    ]
+    if max(billed, default=0.0) >= EFFECTS["billed"].matters:
+        found.append("below zero")
+    if _is_dead(table, name):
+        found.append("dead without protection" if _is_dead(table, table.unprotected) else "dead")
+    return tuple(found)
+
+
+def lacks(table: EffectTable, seen: Observation) -> NDArray[np.float64]:
+    """Return what a group lacks of what is due to it, by repeat; below 0 it has more than that.
+
+    Where either direction hurts, the direction is that of the mean.
+    """
+    harm = table.harm_of(seen.effect)
+    more = seen.after - seen.due
+    if harm == "less" or (harm == "away" and np.nanmean(more) < 0):
+        return -more
+    return more
+
+
+def _payer(table: EffectTable, row: Effect) -> Payer:
+    """Return a group with a clear harm: the limits of the change are those of the lack."""
+    seen = table.by_key[row.option, row.group, row.effect]
+    falls = row.change < 0
+    low = max(-row.high, 0.0) if falls else max(row.low, 0.0)
+    tier = EFFECTS[row.effect].tier
+    if row.effect == "counted":
+        tier = (-1 if row.after <= 0 else 1) if falls else 2
+    elif row.effect == "hidden" and row.after >= row.people > 0:
+        tier = -1
+    return Payer(row, float(per_head(seen, abs(row.change))), float(per_head(seen, low)), tier)
+
+
+def _may_be_named(table: EffectTable, payer: Payer, level: float) -> bool:
+    """Return whether a group may be named: an entity if exact, a crossing if worse than its margins."""
+    row = payer.row
+    if row.group in table.entities:
+        return row.basis == "exact"
+    own = table.by_key[row.option, row.group, row.effect]
+    for margin in table.margins.get(row.group, ()):
+        other = table.by_key.get((row.option, margin, row.effect))
+        if other is None or not _is_clearly_worse(table, own, other, level):
+            return False
+    return True
+
+
+def _name_equals(table: EffectTable, payers: list[Payer], level: float) -> list[Payer]:
+    """Return the first payer and the groups of its tier that are not clearly better off, one row for each."""
+    if not payers:
+        return []
+    first = payers[0]
+    lead = table.by_key[first.row.option, first.row.group, first.row.effect]
+    named = {first.row.group: first}
+    for payer in payers[1:]:
+        own = table.by_key[payer.row.option, payer.row.group, payer.row.effect]
+        if payer.tier == first.tier and not _is_clearly_worse(table, lead, own, level):
+            named.setdefault(payer.row.group, payer)
+    return list(named.values())
+
+
+def _is_clearly_worse(table: EffectTable, one: Observation, other: Observation, level: float) -> bool:
+    """Return whether a group clearly lacks more than another, by at least what matters."""
+    limits = _limit_difference(table, one, other, level)
+    matters = float(per_head(one, table.threshold(one)))
+    return limits.low > 0 and limits.mean >= matters
+
+
+def _limit_difference(table: EffectTable, one: Observation, other: Observation, level: float) -> Limits:
+    """Return the limits of how much more one group lacks than another, per head."""
+    values, others = (np.asarray(per_head(seen, lacks(table, seen))) for seen in (one, other))
+    if one.basis == other.basis == "repeats" and len(values) == len(others):
+        sample = sample_of(one, values - others)
+    else:
+        errors = (
+            float(per_head(seen, _standard_error(seen, own)))
+            for seen, own in ((one, values), (other, others))
+        )
+        basis: Basis = "exact" if one.basis == other.basis == "exact" else "draws"
+        difference = np.array([np.nanmean(values) - np.nanmean(others)])
+        sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors))
+    return limit_samples([sample], level)[0]
+
+
+def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
+    if seen.basis != "repeats":
+        return seen.error
+    runs = np.isfinite(values).sum()
+    return float(np.nanstd(values, ddof=1) / math.sqrt(runs)) if runs > 1 else math.inf
+
+
+def _bound_of(table: EffectTable, row: Effect) -> float:
+    """Return the most that a group may lack, per head; NaN where there is no limit."""
+    return float(per_head(table.by_key[row.option, row.group, row.effect], row.bound))
+
+
+def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, float]:
+    """Return an amount as a multiple of what matters, which all units have."""
+    seen = table.by_key[row.option, row.group, row.effect]
+    threshold = table.threshold(seen)
+    return (amount / threshold if threshold else math.inf, amount)
+
+
+def _is_dead(table: EffectTable, name: str) -> bool:
+    """Return whether a model gives nearly everybody one answer and does not tell people apart."""
+    selected = table.by_key.get((name, EVERYBODY, "selected"))
+    if selected is None or not selected.is_stored:
+        return False
+    share = float(np.nanmean(selected.after))
+    if min(share, 1000 - share) > 1000 - _ONE_ANSWER:
+        return False
+    for effect, limit, side in (("auc", _CHANCE_AUC, "high"), ("separation", _NO_SEPARATION, "low")):
+        seen = table.by_key.get((name, EVERYBODY, effect))
+        if seen is not None and seen.is_stored:
+            limits = limit_samples([sample_of(seen, seen.after)], table.level)[0]
+            reached = getattr(limits, side)
+            return bool((limits.mean if math.isnan(reached) else reached) < limit)
+    return True

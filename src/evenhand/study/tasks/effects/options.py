@@ -1,0 +1,84 @@
+"""The settings of a study as options of a table of effects, and which of them the page is about."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.answer.effects import Observation, Option
+from evenhand.study.plan.cells import Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.study.results.base import ResultData
+
+    Runs = NDArray[np.float64]
+
+BASELINE = Setting()
+
+
+def page_setting(settings: Sequence[Setting]) -> Setting:
+    """Return the setting that a page is about: of the epsilons nearest to 1, the first that is named.
+
+    It is fixed before results are seen. Of two epsilons as near, it is the smaller.
+    """
+
+    def distance(setting: Setting) -> tuple[float, float]:
+        epsilon = math.inf if setting.epsilon is None else float(setting.epsilon)
+        return (abs(math.log(epsilon)) if 0 < epsilon < math.inf else math.inf, epsilon)
+
+    return min(settings, key=distance)  # the first of those that are as near
+
+
+def options_of(
+    results: ResultData,
+    page: Setting,
+    *,
+    reference: Callable[[Setting], Setting] = lambda _: BASELINE,
+    is_remedy: Callable[[Setting], bool],
+) -> tuple[Option, ...]:
+    """Return every setting as an option, the unprotected one first."""
+    plain = str(BASELINE)
+    options = [Option(plain)]
+    for place, setting in enumerate(each for each in results.settings if each.is_protected):
+        step = reference(setting)
+        options.append(
+            Option(
+                str(setting),
+                plain if step == setting else str(step),
+                epsilon=math.inf if setting.epsilon is None else float(setting.epsilon),
+                delta=_delta(results, setting),
+                method=setting.label,
+                is_remedy=setting != page and is_remedy(setting),
+                simplicity=place,
+            )
+        )
+    return tuple(options)
+
+
+def see(
+    setting: Setting, group: str, effect: str, after: Runs, due: Runs, people: float, **more: Any
+) -> Observation:
+    """Return an observation of a setting; nothing is stored of it where it has no value in any repeat."""
+    if not (np.isfinite(after) & np.isfinite(due)).any():
+        after = due = np.array([])
+    return Observation(str(setting), group, effect, after, due, people, **more)
+
+
+def mean_of(values: Runs) -> float:
+    """Return the mean of what is defined; NaN where nothing is."""
+    return float(np.nanmean(values)) if np.isfinite(values).any() else math.nan
+
+
+def _delta(results: ResultData, setting: Setting) -> float:
+    """Return the largest delta of the repeats of a setting; 0 for a study that has none."""
+    arrays = results.arrays
+    if "delta" not in arrays.measures:
+        return 0.0
+    values = arrays.of_measures[results.place(setting), :, arrays.measures.index("delta")]
+    return float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
