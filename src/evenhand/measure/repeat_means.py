@@ -251,8 +251,8 @@ def means(
 
 # --- repeats that are mostly equal --------------------------------------------------------------------
 
-_ROUNDING = (1e-9, 1e-12)
-"""Values are equal that differ by less than this share of their size, or by less than the second number."""
+_ROUNDING = 1e-12
+"""Values are equal that differ by less than this, or by less than this share of their size."""
 
 
 def _count_tied(values: Numbers, runs: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -262,7 +262,7 @@ def _count_tied(values: Numbers, runs: NDArray[np.intp]) -> NDArray[np.intp]:
     ordered = np.sort(np.where(np.isfinite(values), values, np.nan), axis=-1)
     middle = np.take_along_axis(ordered, np.maximum(runs - 1, 0)[..., None] // 2, axis=-1)
     with np.errstate(invalid="ignore"):
-        same = np.abs(ordered - middle) <= _ROUNDING[0] * np.abs(middle) + _ROUNDING[1]
+        same = np.abs(ordered - middle) <= _ROUNDING * (1 + np.abs(middle))
     return np.asarray(same.sum(axis=-1))
 
 

@@ -187,6 +187,30 @@ def test_settings_that_beat_each_other_in_a_circle_are_all_named():
     assert found.equal == ()  # each is better than another, so that none is said to do as well
 
 
+@pytest.mark.parametrize("seen", [0, 1, 3], ids="far in {}".format)
+def test_a_setting_that_leads_by_the_same_in_most_repeats_is_not_called_better(seen):
+    """A repeat in which it falls far behind may be rare: ten that agree do not exclude it."""
+    made = results({"all": BEFORE}, collect=grid(["grr", "oue"], [1]))
+    gap = np.resize([0.0, 0.011, -0.007, 0.004, -0.013], (3, 10)) + 0.3
+    gap[2] -= 0.05
+    gap[2, :seen] += 0.2
+    accuracy = np.resize([0.001, 0.0021, -0.0012, 0.0004, -0.003, 0.0016, 0.0033], (3, 10)) + 0.8
+    found = choose(with_runs(made, gap, accuracy), Limits(max_gap=0.9))
+
+    assert (found.outcome, found.chosen) == ("alike", None)
+    assert names(found.alike) == [GRR, OUE]
+    assert found.equal == ()  # nor is it said that the other does as well
+
+
+def test_repeats_that_are_all_equal_recommend_nothing():
+    """There is no interval by which a limit could be kept."""
+    made = results({"all": BEFORE}, collect=grid(["grr", "oue"], [1]))
+    found = choose(with_runs(made, np.full((3, 10), 0.3), np.full((3, 10), 0.8)), Limits(max_gap=0.9))
+
+    assert (found.outcome, found.picked) == ("no-intervals", None)
+    assert len(found.candidates) == 2
+
+
 @pytest.mark.parametrize(
     ("protocol", "split", "strategy", "bits"),
     [
