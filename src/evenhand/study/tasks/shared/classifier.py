@@ -291,7 +291,8 @@ class ClassifierReading(Reading):
     def usefulness(self, setting: Setting | None = None) -> Literal["useful", "unproved", "useless"]:
         """Return whether a setting is right more often than the same answer for everybody.
 
-        It is useful if that is clear, or in a single repeat if it is so there; useless if it is not clear and
+        It is useful if that is clear, or in a single repeat if it is so there, or if equal repeats leave no
+        interval and it is so by more than little in each; useless if it is not clear and
         the difference is little; else unproved, as it is with too few repeats unless it is clearly worse.
         Without any result it counts as useful. A protected setting that gives almost everybody that answer,
         and so avoids few of its errors, is useless too.
@@ -304,6 +305,9 @@ class ClassifierReading(Reading):
         ):
             return "useless"
         if not math.isfinite(ahead.value) or (ahead.value > 0 and (ahead.is_clear or ahead.runs == 1)):
+            return "useful"
+        each = self.runs(self.chosen if setting is None else setting, ACCURACY) - self.same_answer_runs
+        if not ahead.has_interval and np.nanmin(each) > LITTLE:
             return "useful"
         few = 1 < ahead.runs < ENOUGH_REPEATS and not ahead.is_clear
         return "unproved" if few or ahead.value > LITTLE else "useless"

@@ -36,6 +36,14 @@ def test_a_model_that_is_of_use_is_not_called_useless():
     assert answers(results)[1].finding.startswith("The selection gap narrows")
 
 
+def test_a_model_that_is_as_much_better_in_every_repeat_is_of_use():
+    """One that is always right has no interval, since splits hold the outcome's share; it is not unproved."""
+    results = made(against(BEFORE, BEFORE), noise=0.0, repeats=7)
+
+    assert results.plan.task.read(results).usefulness() == "useful"
+    assert answers(results)[0].finding.startswith("Accuracy is the same with and without protection")
+
+
 def test_scores_that_still_rank_people_are_said_to():
     before, after = two(0.90, 0.97, accuracy=(0.98, 0.98)), two(0.99, 0.99, accuracy=(0.967, 0.967))
     first = answers(
