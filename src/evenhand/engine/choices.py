@@ -59,16 +59,14 @@ def choose_columns(
     columns: Sequence[str] | None,
     keep: Sequence[str] | None,
     strategy: str,
-    keep_declared: bool = False,
     owner: str = _OWNER,
     place: str = "file",
 ) -> Choice:
     """Return what becomes of the columns `names` of a file or, as `place` says, a frame.
 
     Reported are the columns asked for, else those that the schema calls sensitive; with the strategy
-    ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
-    the sensitive ones and the person: those are in the clear only by name. With `keep_declared` those of the
-    schema that are not reported are kept too, and no others.
+    ``"single"`` and several of them, the protected one. Kept in the clear are the columns asked for by name,
+    and no others.
     """
     raw: object = schema
     if not isinstance(raw, Schema):
@@ -77,19 +75,12 @@ def choose_columns(
     where = {"owner": owner, "place": place}
     reported = _reported_columns(names, schema, columns, strategy, **where)
     refuse_dropping(schema[name] for name in reported)
-    if keep_declared:
-        declared = (name for name in names if name in schema and name not in reported)
-        keep = tuple(dict.fromkeys((*(keep or ()), *declared)))
-    if keep is None:
-        hidden = {*reported, *schema.sensitive, schema.person}  # whose row it is stays with whoever asked
-        in_clear = tuple(name for name in names if name not in hidden)
-    else:
-        asked = _check_names("keep", keep, names, schema, **where)
-        twice = [name for name in asked if name in reported]
-        if twice:
-            must_be = "columns other than those that are reported"
-            raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=twice[0])
-        in_clear = tuple(name for name in names if name in asked)
+    asked = _check_names("keep", () if keep is None else keep, names, schema, **where)
+    twice = [name for name in asked if name in reported]
+    if twice:
+        must_be = "columns other than those that are reported"
+        raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=twice[0])
+    in_clear = tuple(name for name in names if name in asked)
     taken = {*reported, *in_clear}
     refuse_reserved_names((*reported, *in_clear), owner=owner, parameter="path" if place == "file" else place)
     left_out, in_order = ([name for name in names if (name in taken) is kept] for kept in (False, True))

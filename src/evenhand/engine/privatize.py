@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from evenhand.engine.promise import Linkability
     from evenhand.engine.record import Record
     from evenhand.privacy.ledger import AnyLedger, Entry, Ledger
     from evenhand.privacy.randomness import Source
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from evenhand.table.limits import Limits
     from evenhand.table.parts import Parts
 
+    Measured = Callable[[Linkability], object]
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
 
@@ -103,7 +105,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     strategy: str = "independent",
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    keep_declared: bool = False,
+    linkable: bool = False,
     simulate: int | None = None,
     keep_order: bool = False,
     overwrite: bool = False,
@@ -117,6 +119,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     sign: AnyKey | None = None,
     workers: int | None = None,
     resume: bool = False,
+    measured: Measured | None = None,
 ) -> Privatized:
     r"""Randomise columns of CSV or Parquet files, a batch of rows at a time, into another file or folder.
 
@@ -134,6 +137,10 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     A column in the clear that follows the order of the input, such as an id or a time, gives that order back.
     This is measured, without a look at the reported columns, and the guarantee lists it as in the clear.
 
+    Columns are in the clear only by name. Where there are some, all rows are gone through first: how many
+    are unique on them, and so link to one person each, is measured and stands in the guarantee. If that is
+    more than 5 %, the output is not for publication, and is written only if it may be `linkable`.
+
     Parameters
     ----------
     path, out : str or path
@@ -150,9 +157,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     columns : sequence of str, optional
         The columns to report; by default those that the schema calls sensitive.
     keep : sequence of str, optional
-        The columns to pass on in the clear; by default all others but the sensitive ones.
-    keep_declared : bool, default False
-        Pass on the columns that the schema declares and that are not reported, beside those of `keep`.
+        The columns to pass on in the clear; by default none.
+    linkable : bool, default False
+        Whether more than 5 % of the rows may be unique on the columns in the clear.
     simulate : int, optional
         Draw with this seed instead. The output is then marked *simulated* and has no guarantee.
     keep_order : bool, default False
@@ -189,6 +196,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         drawn again with the same bits, so nobody gets a second report and a ledger is charged once. If the
         input, a setting or the version of evenhand has changed, the call is refused. See
         :mod:`evenhand.engine.unfinished`.
+    measured : callable, optional
+        Called with the :class:`~evenhand.engine.promise.Linkability` of the columns in the clear, before it
+        is judged and before anything is drawn.
 
     Returns
     -------
@@ -210,14 +220,16 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     >>> import pathlib, tempfile
     >>> from evenhand.schema import Column, Domain, Schema
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\n")
+    >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\nm,0\n")
     >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
-    >>> written = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
+    >>> asked = {"schema": schema, "epsilon": 1, "keep": ["hired"]}
+    >>> written = privatize_file(folder / "people.csv", folder / "reports.csv", **asked)
     >>> written.rows, written.record.in_clear, sorted(path.name for path in folder.iterdir())
-    (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
+    (4, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
     """
     boolean("keep_order", keep_order, owner=_OWNER)
     boolean("resume", resume, owner=_OWNER)
+    boolean("linkable", linkable, owner=_OWNER)
     key = _key_for(sign, simulated=simulate is not None)
     parts = find_parts(path, endings=ENDINGS)
     is_folder = goes_into_folder(parts, out)
@@ -227,7 +239,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     file_options: Any = {"limits": limits, "file_format": file_format, "owner": _OWNER}
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
-    choice = choose_columns(names, schema, **asked, keep_declared=keep_declared)
+    choice = choose_columns(names, schema, **asked)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     source = SecureSource() if simulate is None else SeededSource(simulate)
@@ -250,7 +262,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     told = purpose
     if told is None:
         told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
-    run = _Run(drawing, parts, form, source, told, ledger, progress, key)
+    run = _Run(drawing, parts, form, source, told, ledger, progress, key, linkable, measured)
     terms = run.describe(out, batch_rows) if resume else None
     if is_folder:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
@@ -281,6 +293,8 @@ class _Run:
     ledger: AnyLedger | None
     progress: Progress | None
     key: SigningKey | None
+    linkable: bool
+    measured: Measured | None
 
     def describe(self, out: Any, batch_rows: int) -> dict[str, Any]:
         """Return all that the files of a run depend on, but for the key that it draws with."""
@@ -292,6 +306,7 @@ class _Run:
             "strategy": describe_strategy(drawing.strategy),
             "columns": drawing.choice.in_order,
             "keep_order": drawing.keep_order,
+            "linkable": self.linkable,
             "purpose": self.purpose,
             "batch_rows": batch_rows,
             "signed_by": None if self.key is None else self.key.public.fingerprint,
@@ -302,10 +317,11 @@ class _Run:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
         places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite or is_placing)
         _refuse_inside(places.out, path)
+        drawing = self._measure_links([path])
         if terms is None:
             charge = self._charge(path, "")
             evidence = Evidence(charge, self.key)
-            drawn = self.drawing.draw(
+            drawn = drawing.draw(
                 path, places, self.form, Streams(self.source), evidence=evidence, progress=self.progress
             )
             return self._privatized(places, [drawn], charge)
@@ -313,7 +329,7 @@ class _Run:
             charge = self._charge(path, unfinished.run)
             spool = unfinished.spool()
             streams = Streams(self.source, unfinished.keys)
-            drawn = self.drawing.draw(
+            drawn = drawing.draw(
                 path, places, self.form, streams, evidence=Evidence(charge, self.key),
                 progress=self.progress, spool=spool, before_placing=unfinished.mark_placing,
             )  # fmt: skip
@@ -321,6 +337,7 @@ class _Run:
 
     def write_folder(self, path: Any, places: FolderPlaces, terms: Any, *, is_placing: bool) -> Privatized:
         """Draw each file into one of its own; the folder of them appears at the end."""
+        drawing = self._measure_links(self.parts.files)
         with Unfinished(places.out, terms) as unfinished:
             charge = self._charge(path, "" if terms is None else unfinished.run)
             keys = None if terms is None else unfinished.keys
@@ -329,10 +346,10 @@ class _Run:
             if is_placed:
                 beside = places.out
             beside.mkdir(exist_ok=True)
-            many = len(self.parts) >= self.drawing.workers
+            many = len(self.parts) >= drawing.workers
             drawing = replace(
-                self.drawing,
-                workers=1 if many else self.drawing.workers,
+                drawing,
+                workers=1 if many else drawing.workers,
                 more_in_clear=() if self.drawing.keep_order else (WHICH_FILE,),
             )
 
@@ -352,6 +369,20 @@ class _Run:
             if not is_placed:
                 places.put_in_place(beside)
         return self._privatized(places.first, drawn, charge, out=places.out)
+
+    def _measure_links(self, paths: Sequence[Any]) -> Drawing:
+        """Return the drawing with how many rows link by the columns in the clear; refuse too many of them.
+
+        In which of several `paths` a person is, is in the clear too.
+        """
+        in_clear = self.drawing.choice.in_clear
+        if not in_clear:
+            return self.drawing
+        links = self.drawing.measure_links(paths)
+        if self.measured is not None:
+            self.measured(links)
+        links.check(in_clear, is_allowed=self.linkable, owner=_OWNER)
+        return replace(self.drawing, linkability=links)
 
     def _part_source(self, place: int) -> Source:
         return self.source.for_cell(f"file {place}") if isinstance(self.source, SeededSource) else self.source

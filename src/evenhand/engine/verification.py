@@ -279,7 +279,9 @@ class _Run:
             raise _Failed(f"{name} is not the note of a release or of reports, or is of something else.")
         versions = fields.get("versions")
         older = versions.get("evenhand") if isinstance(versions, dict) else None
-        fault = version_fault(number, newest=kind.FORMAT_NUMBER, writer=fields.get("evenhand", older))
+        oldest = reports.SEALED if self.is_reports else None
+        writer = fields.get("evenhand", older)
+        fault = version_fault(number, newest=kind.FORMAT_NUMBER, oldest=oldest, writer=writer)
         if fault:
             raise _Failed(f"{name} {fault}")
 

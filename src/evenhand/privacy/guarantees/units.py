@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+LINKABLE = "linkable rows"
+"""What is in the clear where rows are unique on the columns in the clear, and so link to one person each."""
+
 ROW_ORDER = "row order"
 """What a guarantee lists as in the clear where reports stand in the order of the people behind them."""
 

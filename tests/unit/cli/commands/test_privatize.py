@@ -62,7 +62,8 @@ def test_no_epsilon_is_shown_below_what_it_is(call, file, schema, epsilon):
 
 def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
     """Whoever reads past it publishes what they did not mean to."""
-    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--columns", "sex")
+    words = ["--columns", "sex", "--keep", "id,age,hired", "--linkable"]
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, *words)
 
     told = " ".join(done.stderr.split())
     assert "Warning In the clear, and so not protected: id, age, hired." in told
@@ -72,12 +73,17 @@ def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
 
 def test_a_column_that_gives_the_order_back_is_named_in_a_warning(call, file, schema):
     """People come out in a random order, and whoever sorts them by their number undoes that."""
-    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--keep", "id", "--json")
+    words = ["--keep", "id", "--linkable", "--json"]
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, *words)
 
     told = " ".join(done.stderr.split())
     assert "The order of the input is in the clear: it can be read from id," in told
     assert json.loads(done.stdout)["follow_order"] == ["id"]
-    assert json.loads(done.stdout)["in_clear"] == ["id", "row order (id follows it)"]
+    assert json.loads(done.stdout)["in_clear"] == [
+        "id",
+        "linkable rows (100 % are unique on these columns)",
+        "row order (id follows it)",
+    ]
     assert "row order (id follows it)" in json.loads(Path("out.csv.guarantee.json").read_text())["statement"]
 
 
@@ -117,6 +123,7 @@ def test_the_answer_for_machines(call, file, schema):
         "ledger_entry": None,
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
+        "linkable": {"unique_share": 0.0, "is_sampled": False},
         "inferred": [],
         "rarely_true": {},
         "left_out": ["id", "age"],
@@ -206,7 +213,7 @@ def test_a_schema_that_would_leave_people_out_is_refused(call, file, schema, rul
             ["--schema", "schema.toml", "--only-reports", "--keep", "id"],
             "contradict each other. Hint: leave one",
         ),
-        (["--schema", "schema.toml", "--only-reports", "--declared-only"], "already. Hint: leave it out."),
+        (["--schema", "schema.toml", "--keep", "id"], "this is not for publication: more rows are unique"),
         (["--schema", "gone.toml"], "no schema file"),
         (["--schema", "schema.toml", "--columns", "wage"], "'wage'"),
         (["--schema", "schema.toml", "--protocol", "xyz"], "'xyz'"),
