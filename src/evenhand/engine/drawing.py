@@ -152,15 +152,6 @@ class Drawing:
         """The schema of the output."""
         return self.schema.select([name for name in self.schema.names if name in self.choice.kept])
 
-    def measure_links(self, paths: Iterable[Any]) -> Linkability:
-        """Return how many rows link by the columns in the clear; rows of two paths never equal each other."""
-        unique = UniqueRows(self.choice.in_clear)
-        for part, path in enumerate(paths):
-            with self.reading(path) as batches:
-                for batch in batches:
-                    unique.add(batch, part=part)
-        return Linkability.of(unique)
-
     def check_rows(self, path: Any) -> None:
         """Refuse rows that cannot be reported, without drawing for any."""
         columns = list(self.strategy.columns)
@@ -287,6 +278,18 @@ class Drawing:
         fingerprint = self.declared.fingerprint
         read, links = self.inferred, self.linkability
         return Record(self.strategy, form, rows, clear, fingerprint, simulated, promise, read, links)
+
+
+def measure_links(
+    paths: Iterable[Any], columns: Sequence[str], reading: Callable[[Any], AbstractContextManager[Any]]
+) -> Linkability:
+    """Return how many rows link by columns in the clear; rows of two paths never equal each other."""
+    unique = UniqueRows(columns)
+    for part, path in enumerate(paths):
+        with reading(path) as batches:
+            for batch in batches:
+                unique.add(batch, part=part)
+    return Linkability.of(unique)
 
 
 def cut_pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> Iterator[pa.RecordBatch]:

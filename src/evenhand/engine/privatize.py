@@ -10,7 +10,7 @@ from evenhand._validate import boolean
 from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.engine.choices import choose_columns, strategy_of
-from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
+from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams, measure_links
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
 from evenhand.engine.unfinished import Unfinished, describe_input
@@ -378,7 +378,7 @@ class _Run:
         in_clear = self.drawing.choice.in_clear
         if not in_clear:
             return self.drawing
-        links = self.drawing.measure_links(paths)
+        links = measure_links(paths, in_clear, self.drawing.reading)
         if self.measured is not None:
             self.measured(links)
         links.check(in_clear, is_allowed=self.linkable, owner=_OWNER)
