@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from evenhand._validate import boolean
 from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.registry import AUTO
@@ -22,6 +24,7 @@ from evenhand.privacy.signing.keys import find_key
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.parts import find_parts, would_be_read
 from evenhand.table.read import BATCH_ROWS, ENDINGS, file_columns, file_form, open_batches
+from evenhand.table.repeated_people import find_repeated_people
 from evenhand.table.source import own_name
 from evenhand.table.workers import count_workers, map_in_order
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     Solving = Callable[[int, int], object]
 
 _OWNER = "privatize_file"
+_NOTICED_ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,10 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
 ) -> Privatized:
     r"""Randomise columns of CSV or Parquet files, a batch of rows at a time, into another file or folder.
 
-    Every row is one person. The columns that are reported are replaced by their reports, each drawn on its
-    own from the operating system's secure source. The output stands in an order of its own: one uniform order
-    of all people, drawn from the same source. Beside the output stand ``<out>.schema.toml`` and
+    Every row is one person; where the schema has a `person`, or the first rows look as if one person had
+    several, the guarantee is for one row. The columns that are reported are replaced by their reports, each
+    drawn on its own from the operating system's secure source. The output stands in an order of its own: one
+    uniform order of all people, drawn from the same source. Beside the output stand ``<out>.schema.toml`` and
     ``<out>.guarantee.json``, which :func:`evenhand.engine.estimate_file` needs. The three files appear when
     all of them are complete; after an error nothing is left behind.
 
@@ -240,6 +245,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked)
+    person, schema = schema.person or _notice_people(path, file_options), choice.without_beside(schema)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     source = SecureSource() if simulate is None else SeededSource(simulate)
@@ -248,7 +254,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         raise InvalidParameterError("resume", owner=_OWNER, must_be=must_be, got=True)
     prepare_strategy(chosen, solving)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
-    promise = None if source.simulated else state_guarantee(chosen, choice, protocol, inferred)
+    promise = None
+    if not source.simulated:
+        promise = state_guarantee(chosen, choice, protocol, inferred, person=person)
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
     drawing = Drawing(
         schema,
@@ -269,6 +277,14 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         places = FolderPlaces.of(out, parts, overwrite=overwrite, is_placing=is_placing)
         return run.write_folder(path, places, terms, is_placing=is_placing)
     return run.write_file(path, out, terms, overwrite=overwrite)
+
+
+def _notice_people(path: Any, file_options: dict[str, Any]) -> str | None:
+    """Return the column whose values seem to be people with several rows, as far as the first rows tell."""
+    with open_batches(path, batch_rows=_NOTICED_ROWS, **file_options) as batches:
+        first = next(iter(batches), None)
+    found = None if first is None else find_repeated_people(pa.Table.from_batches([first]))
+    return None if found is None else found.column
 
 
 def _key_for(sign: AnyKey | None, *, simulated: bool) -> SigningKey | None:

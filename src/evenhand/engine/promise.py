@@ -113,16 +113,32 @@ def prepare_strategy(strategy: Strategy, solving: Any) -> None:
             protocol.solve(solving)
 
 
-def state_guarantee(strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str]) -> Guarantee:
+def state_guarantee(
+    strategy: Strategy, choice: Choice, protocol: Any, inferred: Sequence[str], *, person: str | None = None
+) -> Guarantee:
     """Return what one person is promised, whose row is their only report.
 
-    With what an optimal channel was made from, what learning that cost, and which domains were inferred.
+    Where the column `person` says whose row it is, or seems to, a person may have several rows, and it is
+    promised for one report. With what an optimal channel was made from, what learning that cost, and which
+    domains were inferred.
     """
-    whole = strategy.guarantee_for(in_clear=choice.in_clear).as_unit("one person")
+    whole = strategy.guarantee_for(in_clear=choice.in_clear)
+    if person is None:
+        whole = whole.as_unit("one person")
+    else:
+        whole = Guarantee.from_dict(
+            whole.to_dict() | {"assumptions": [describe_repeats(person), *whole.assumptions]}
+        )
     if isinstance(protocol, GroupOutcomes):
         whole = protocol.guarantee_with(whole, epsilon=strategy.epsilon)
     whole = state_inferred(whole, inferred, instead_of=VALUES_PUBLIC)
     return Guarantee.from_dict(whole.to_dict() | {"assumptions": [*whole.assumptions, _HELD_BACK]})
+
+
+def describe_repeats(person: str) -> str:
+    """Return what a guarantee says where a column tells whose row it is, or seems to."""
+    name = visible(person)
+    return f"one person may have several rows, those of one {name}, and is promised this for each of them"
 
 
 def add_in_clear(promise: Guarantee, more: Sequence[str]) -> Guarantee:

@@ -143,11 +143,12 @@ class ReportPlan:
             refuse("frame", owner, "a pyarrow.Schema", kind_of(frame))
         asked: dict[str, Any] = {"columns": columns, "keep": keep}
         choice = choose_columns(frame.names, schema, **asked, strategy=strategy, owner=owner, place="frame")
+        person, schema = schema.person, choice.without_beside(schema)
         options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
         chosen = strategy_of(schema, choice.reported, **options, owner=owner)
         prepare_strategy(chosen, None)
         inferred = tuple(name for name in chosen.columns if schema[name].inferred)
-        promise = state_guarantee(chosen, choice, protocol, inferred)
+        promise = state_guarantee(chosen, choice, protocol, inferred, person=person)
         given = pa.schema([pa.field(name, _plain_type(frame.field(name).type)) for name in choice.in_order])
         declared = schema.select([name for name in schema.names if name in choice.kept])
         plan = cls(given, declared, chosen, choice, promise, inferred)

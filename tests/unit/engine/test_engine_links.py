@@ -16,6 +16,7 @@ from evenhand.errors import InvalidParameterError, UnwritableFileError
 from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.signing.notes import hash_open_file, hash_terms, seal_note
 from evenhand.schema import Column, Domain, Schema
+from unit.engine.cluster._toy_engine import SCHEMA as TOY_SCHEMA
 from unit.engine.cluster._toy_engine import ToyEngine, people, run
 
 SCHEMA = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
@@ -167,3 +168,56 @@ def test_a_cluster_measures_what_links_and_refuses_it(tmp_path):
         run(ToyEngine(parts), tmp_path / "s.parquet", linkable=False)
     assert not any(path.name.startswith("s.") for path in tmp_path.iterdir())
     assert run(ToyEngine(parts), tmp_path / "s.parquet").record.linkability == Linkability(1.0)
+
+
+def write_panel(path):
+    """Write 60 people with four rows each."""
+    rows = [
+        {"nr": 7 * who % 61, "sex": "fm"[who % 2], "wage": who * 5 + year}
+        for who in range(60)
+        for year in range(4)
+    ]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_where_one_person_seems_to_have_several_rows_the_guarantee_is_for_a_row(tmp_path):
+    """Four reports of one person tell far more than one of them; nobody said that they are one person's."""
+    made = privatize(write_panel(tmp_path / "panel.csv"))
+
+    assert made.guarantee.unit == "one report"
+    assert "one person may have several rows, those of one nr" in str(made.guarantee)
+    assert "each person sends one report" not in str(made.guarantee)
+    assert verify(made.places.out).passed
+
+
+def test_where_the_schema_says_whose_row_it_is_the_guarantee_is_for_a_row(file):
+    made = privatize(file, schema=SCHEMA.with_roles(person="wage"))
+
+    assert made.guarantee.unit == "one report"
+    assert "those of one wage" in str(made.guarantee)
+
+
+def test_where_every_row_is_a_person_the_guarantee_is_for_a_person(file):
+    assert privatize(file).guarantee.unit == "one person"
+
+
+def test_a_person_that_a_schema_declares_counts_on_a_cluster_too(tmp_path):
+    parts = [people(60)]
+    options = {"schema": TOY_SCHEMA.with_roles(person="id"), "keep": []}
+
+    assert run(ToyEngine(parts), tmp_path / "r.parquet", **options).guarantee.unit == "one report"
+    assert run(ToyEngine(parts), tmp_path / "s.parquet", keep=[]).guarantee.unit == "one person"
+
+
+@pytest.mark.parametrize("role", ["person", "weight"])
+def test_a_column_with_a_role_of_its_own_need_not_be_passed_on(file, role):
+    """A schema that says whose row it is, or how much it weighs, would be of no use here."""
+    made = privatize(file, schema=SCHEMA.with_roles(**{role: "wage"}))
+
+    assert made.places.out.read_text().splitlines()[0] == "sex"
+    assert estimate_file(made.places.out).rows == 200
+    assert (
+        privatize(file, "w.csv", schema=SCHEMA.with_roles(weight="hired"), keep=["hired"]).schema.weight
+        == "hired"
+    )

@@ -36,6 +36,7 @@ from evenhand.collect import GroupOutcomes
 from evenhand.collect.protocols.homes import CLASSES
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.privatize import Privatized, privatize_file
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
@@ -319,6 +320,11 @@ def _warn(terminal: Terminal, privatized: Privatized) -> None:
     record = privatized.record
     if record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
+    if privatized.guarantee is not None and privatized.guarantee.unit is Unit.ONE_REPORT:
+        terminal.warn(
+            "One person seems to have several rows, or the schema says so: what is promised is promised for "
+            "one row, not for one person. Hint: the promise names the column."
+        )
     if privatized.in_clear:
         terminal.warn(
             f"In the clear, and so not protected: {quote_names(privatized.in_clear)}. They may tell what the "
