@@ -51,10 +51,10 @@ class Choice:
         """What the result holds."""
         return frozenset(self.in_order)
 
-    def without_beside(self, schema: Schema) -> Schema:
-        """Return the schema without the roles of columns that are not read: the person, and weights."""
-        weight = schema.weight if schema.weight in self.in_clear else None
-        return schema.with_roles(person=None, rows_per_person=None, weight=weight)
+
+def without_beside(schema: Schema) -> Schema:
+    """Return the schema without the person and weights: reports have no use for these columns."""
+    return schema.with_roles(person=None, rows_per_person=None, weight=None)
 
 
 def choose_columns(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from evenhand._validate import boolean
 from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import choose_columns, strategy_of
+from evenhand.engine.choices import choose_columns, strategy_of, without_beside
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams, measure_links
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
@@ -245,7 +245,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked)
-    person, schema = schema.person or _notice_people(path, file_options), choice.without_beside(schema)
+    person, schema = schema.person or _notice_people(path, file_options), without_beside(schema)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     source = SecureSource() if simulate is None else SeededSource(simulate)

@@ -43,7 +43,7 @@ from evenhand._validate import integer, kind_of, refuse
 from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import Choice, choose_columns, strategy_of
+from evenhand.engine.choices import Choice, choose_columns, strategy_of, without_beside
 from evenhand.engine.promise import prepare_strategy, state_guarantee
 from evenhand.engine.record import Record
 from evenhand.engine.text_forms import join_bytes
@@ -143,7 +143,7 @@ class ReportPlan:
             refuse("frame", owner, "a pyarrow.Schema", kind_of(frame))
         asked: dict[str, Any] = {"columns": columns, "keep": keep}
         choice = choose_columns(frame.names, schema, **asked, strategy=strategy, owner=owner, place="frame")
-        person, schema = schema.person, choice.without_beside(schema)
+        person, schema = schema.person, without_beside(schema)
         options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
         chosen = strategy_of(schema, choice.reported, **options, owner=owner)
         prepare_strategy(chosen, None)

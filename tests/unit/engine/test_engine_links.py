@@ -217,7 +217,3 @@ def test_a_column_with_a_role_of_its_own_need_not_be_passed_on(file, role):
 
     assert made.places.out.read_text().splitlines()[0] == "sex"
     assert estimate_file(made.places.out).rows == 200
-    assert (
-        privatize(file, "w.csv", schema=SCHEMA.with_roles(weight="hired"), keep=["hired"]).schema.weight
-        == "hired"
-    )
