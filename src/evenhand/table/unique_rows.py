@@ -149,7 +149,8 @@ class UniqueRows:
         """Return the keys of values that are places in a list."""
         own = self._hash_each(listed.to_pylist()) if _is_bytes(listed.type) else self._value_keys(listed)
         keys = np.append(own, np.uint64(self._seed("missing")))
-        return keys[places.cast(pa.int64()).fill_null(len(own)).to_numpy(zero_copy_only=False)]
+        found: Keys = keys[places.cast(pa.int64()).fill_null(len(own)).to_numpy(zero_copy_only=False)]
+        return found
 
     def _hash_each(self, values: Any) -> Keys:
         first = hashlib.blake2b(key=self._secret[:64], digest_size=8)

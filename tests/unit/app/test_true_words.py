@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from evenhand._notes import Note
+from evenhand.app.flow.apply import state_rows
 from evenhand.app.security.token import SessionCookie
+from evenhand.privacy import Guarantee
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -32,3 +35,16 @@ def test_the_docs_do_not_send_tables_of_other_tools_to_a_command_that_cannot_rea
     said = (DOCS / "beside-other-tools.md").read_text("utf-8")
 
     assert "cannot read what another tool made" in said
+
+
+def test_the_apply_page_promises_rows_and_not_people_until_somebody_answered():
+    """Where a plan asks whose rows they are, it must not assume that each person has one."""
+    promise = Guarantee(
+        epsilon=1, unit="one report", trust="local", assumptions=["each person is one row", "x"]
+    )
+
+    assert state_rows(promise, (Note("data", "of rows"),)) == promise
+    assert state_rows(promise, (Note("unit", "Values of 'nr' repeat."),)).assumptions == (
+        "one person may have several rows, and is promised this for each of them",
+        "x",
+    )

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._locks import Lock
+from evenhand._notes import Note
 from evenhand.app.flow.command import amount_text, runs_in, write_order
 from evenhand.app.flow.files import find_applied, read_applied
 from evenhand.app.flow.opening import SCHEMA_FILE, file_label
@@ -31,6 +32,7 @@ from evenhand.app.tasks.registry import form_of_kind
 from evenhand.engine.drawing import measure_links
 from evenhand.engine.promise import add_in_clear
 from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, UnknownNameError
+from evenhand.privacy.guarantees.units import ONE_ROW, SEVERAL_ROWS
 from evenhand.privacy.ledger import Ledger, find_ledger
 from evenhand.privacy.rational import exact
 from evenhand.study.page.wording import delta_text
@@ -267,7 +269,8 @@ class _Doing:
         if self.what.guarantee is None:
             return ""
         linked = () if self.links is None else self.links.in_clear
-        return str(add_in_clear(self.what.guarantee, [*few_names(self.kept), *linked]))
+        stated = state_rows(self.what.guarantee, self.plan.notes)
+        return str(add_in_clear(stated, [*few_names(self.kept), *linked]))
 
     @property
     def links_words(self) -> str:
@@ -304,6 +307,14 @@ class _Doing:
         if not doing.is_of_other_data:
             doing.keep(keep)
         return doing
+
+
+def state_rows(guarantee: Guarantee, notes: Sequence[str]) -> Guarantee:
+    """Return the guarantee for rows, not people, if the notes of a plan ask whose rows they are."""
+    if not any(Note.of(note).kind == "unit" for note in notes):
+        return guarantee
+    assumed = [SEVERAL_ROWS if each == ONE_ROW else each for each in guarantee.assumptions]
+    return type(guarantee).from_dict(guarantee.to_dict() | {"assumptions": assumed})
 
 
 def _is_newer(data: Path, results: Path) -> bool:
@@ -434,7 +445,7 @@ def _run(done: _Doing, work: Path, ledger: Ledger | None) -> str:
         _put(data, work / done.label)
         if done.schema is not None:
             done.schema.save(work / SCHEMA_FILE)
-        said = {"promise": done.promise, "links": done.links_words}
+        said: dict[str, object] = {"promise": done.promise, "links": done.links_words}
         said |= {"is_for_publication": done.is_for_publication}
         write_order(work, inputs=(done.label, SCHEMA_FILE), said=said, ledger=ledger)
         words = done.words

@@ -155,7 +155,7 @@ def _keeping(study: str, view: ApplyView) -> TagList | None:
     if not view.keepable:
         return None
     options = [(name, name, "") for name in view.keepable]
-    known = {"data_study": study, "data_key": "keep"}
+    known: Any = {"data_study": study, "data_key": "keep"}
     return TagList(
         tags.div(
             chips("apply-keep", _KEEP, options, view.in_clear, do="apply.choose", **known), hint(_KEEP_HELP)
