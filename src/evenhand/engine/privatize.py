@@ -16,7 +16,7 @@ from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams, measure_l
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
 from evenhand.engine.unfinished import Unfinished, describe_input
-from evenhand.errors import GuaranteeError, InvalidParameterError
+from evenhand.errors import GuaranteeError, InvalidParameterError, UnreadableFileError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.ledger.charging import find_ledger, fit_purpose
 from evenhand.privacy.randomness import SecureSource, SeededSource
@@ -280,9 +280,15 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
 
 
 def _notice_people(path: Any, file_options: dict[str, Any]) -> str | None:
-    """Return the column whose values seem to be people with several rows, as far as the first rows tell."""
-    with open_batches(path, batch_rows=_NOTICED_ROWS, **file_options) as batches:
-        first = next(iter(batches), None)
+    """Return the column whose values seem to be people with several rows, as far as the first rows tell.
+
+    A file with a column that cannot be read, and may be left out, tells nothing.
+    """
+    try:
+        with open_batches(path, batch_rows=_NOTICED_ROWS, **file_options) as batches:
+            first = next(iter(batches), None)
+    except UnreadableFileError:
+        return None
     found = None if first is None else find_repeated_people(pa.Table.from_batches([first]))
     return None if found is None else found.column
 
