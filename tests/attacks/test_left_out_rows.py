@@ -66,9 +66,8 @@ def test_a_file_in_which_a_reported_value_could_leave_people_out_is_refused_unre
 
 def test_everybody_on_the_list_is_in_the_file_of_reports(tmp_path):
     """With 'other' they report that value; a rule of a column in the clear leaves nobody out either."""
-    made = privatize_file(
-        write_people(tmp_path), tmp_path / "o.csv", schema=schema(nulls="other"), epsilon="1/10"
-    )
+    how = {"epsilon": "1/10", "keep": ["name"], "linkable": True}
+    made = privatize_file(write_people(tmp_path), tmp_path / "o.csv", schema=schema(nulls="other"), **how)
 
     assert made.rows == len(LIST)
     assert set(arrow_csv.read_csv(tmp_path / "o.csv")["name"].to_pylist()) == set(LIST)

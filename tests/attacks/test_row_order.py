@@ -115,10 +115,12 @@ def test_reports_written_from_memory_are_shuffled_too(tmp_path, keep_order):
 def test_a_column_that_follows_the_order_gives_it_back_and_the_guarantee_says_so(tmp_path):
     """Shuffling helps nobody whose file numbers its rows: the attacker sorts them again."""
     people = _write_sorted(tmp_path / "people.csv", id=list(range(2 * EACH)))
-    made = privatize_file(people, tmp_path / "o.csv", schema=SCHEMA, epsilon=EPSILON)
+    how = {"epsilon": EPSILON, "keep": ["id"], "linkable": True}
+    made = privatize_file(people, tmp_path / "o.csv", schema=SCHEMA, **how)
     told = arrow_csv.read_csv(tmp_path / "o.csv")
     codes = _read_codes(tmp_path / "o.csv")[np.argsort(told["id"].to_numpy())]
 
     assert _count_named(codes) >= 0.9 * 2 * EACH
-    assert made.guarantee.in_clear == ("id", "row order (id gives it back)")
+    links = "linkable rows (100 % are unique on these columns)"
+    assert made.guarantee.in_clear == ("id", links, "row order (id gives it back)")
     assert made.record.in_clear == made.guarantee.in_clear

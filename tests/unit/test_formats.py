@@ -61,7 +61,7 @@ def _raise_fault(result):
 def privatized(folder, number):
     PEOPLE.to_csv(folder / "people.csv", index=False)
     privatize_file(folder / "people.csv", folder / "r.csv", schema=SCHEMA, epsilon=1)
-    _replace(folder / "r.csv.guarantee.json", "evenhand privatized 3", f"evenhand privatized {number}")
+    _replace(folder / "r.csv.guarantee.json", "evenhand privatized 4", f"evenhand privatized {number}")
     return lambda: estimate_file(folder / "r.csv")
 
 
@@ -194,7 +194,7 @@ def test_reports_of_the_form_before_are_still_estimated_from(tmp_path):
         PEOPLE.to_csv(tmp_path / "people.csv", index=False)
         privatize_file(tmp_path / "people.csv", tmp_path / f"r.{ending}", schema=SCHEMA, epsilon=1)
         path = tmp_path / f"r.{ending}.guarantee.json"
-        evidence = {"files", "plan_sha256", "ledger_entry", "signed_by", "note_sha256"}
+        evidence = {"files", "plan_sha256", "ledger_entry", "signed_by", "note_sha256", "linkable"}
         old = {name: value for name, value in json.loads(path.read_text()).items() if name not in evidence}
         text = json.dumps(old | {"format": "evenhand privatized 2"})
         path.write_text(text)

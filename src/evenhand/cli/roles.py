@@ -6,6 +6,7 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notes import Note
 from evenhand.cli.asking import AMOUNT, ask_roles
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.options import split_list
@@ -199,7 +200,10 @@ def report_inferred(terminal: Terminal, setup: Setup, *, is_draft: bool = False)
         more = [f"and {len(setup.left_out) - 6} more"] if len(setup.left_out) > 6 else []
         terminal.say("Left out", "; ".join(reasons + more))
     for note in setup.notes:
-        terminal.say("Note", note)
+        if Note.of(note).kind == "unit":
+            terminal.warn(note)
+        else:
+            terminal.say("Note", note)
 
 
 def refuse_empty_table(opened: Opened) -> None:

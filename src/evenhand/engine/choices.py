@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, refuse_single_values, strategy_for
 from evenhand.collect.joint.split import SPLITS
 from evenhand.collect.joint.strategy import refuse_dropping
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnreadableFileError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 from evenhand.schema import Schema
+from evenhand.table.read import open_batches
+from evenhand.table.repeated_people import find_repeated_people
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 _OWNER = "privatize_file"
 _OPTIMAL = "optimal"
+_NOTICED_ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,25 @@ class Choice:
         return frozenset(self.in_order)
 
 
+def without_beside(schema: Schema) -> Schema:
+    """Return the schema without the person and weights: reports have no use for these columns."""
+    return schema.with_roles(person=None, rows_per_person=None, weight=None)
+
+
+def notice_people(path: Any, file_options: dict[str, Any]) -> str | None:
+    """Return the column whose values seem to be people with several rows, as far as the first rows tell.
+
+    A file with a column that cannot be read, and may be left out, tells nothing.
+    """
+    try:
+        with open_batches(path, batch_rows=_NOTICED_ROWS, **file_options) as batches:
+            first = next(iter(batches), None)
+    except UnreadableFileError:
+        return None
+    found = None if first is None else find_repeated_people(pa.Table.from_batches([first]))
+    return None if found is None else found.column
+
+
 def choose_columns(
     names: Sequence[str],
     schema: Schema,
@@ -59,16 +83,14 @@ def choose_columns(
     columns: Sequence[str] | None,
     keep: Sequence[str] | None,
     strategy: str,
-    keep_declared: bool = False,
     owner: str = _OWNER,
     place: str = "file",
 ) -> Choice:
     """Return what becomes of the columns `names` of a file or, as `place` says, a frame.
 
     Reported are the columns asked for, else those that the schema calls sensitive; with the strategy
-    ``"single"`` and several of them, the protected one. Kept are the columns asked for, else all others but
-    the sensitive ones and the person: those are in the clear only by name. With `keep_declared` those of the
-    schema that are not reported are kept too, and no others.
+    ``"single"`` and several of them, the protected one. Kept in the clear are the columns asked for by name,
+    and no others.
     """
     raw: object = schema
     if not isinstance(raw, Schema):
@@ -77,19 +99,12 @@ def choose_columns(
     where = {"owner": owner, "place": place}
     reported = _reported_columns(names, schema, columns, strategy, **where)
     refuse_dropping(schema[name] for name in reported)
-    if keep_declared:
-        declared = (name for name in names if name in schema and name not in reported)
-        keep = tuple(dict.fromkeys((*(keep or ()), *declared)))
-    if keep is None:
-        hidden = {*reported, *schema.sensitive, schema.person}  # whose row it is stays with whoever asked
-        in_clear = tuple(name for name in names if name not in hidden)
-    else:
-        asked = _check_names("keep", keep, names, schema, **where)
-        twice = [name for name in asked if name in reported]
-        if twice:
-            must_be = "columns other than those that are reported"
-            raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=twice[0])
-        in_clear = tuple(name for name in names if name in asked)
+    asked = _check_names("keep", () if keep is None else keep, names, schema, **where)
+    twice = [name for name in asked if name in reported]
+    if twice:
+        must_be = "columns other than those that are reported"
+        raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=twice[0])
+    in_clear = tuple(name for name in names if name in asked)
     taken = {*reported, *in_clear}
     refuse_reserved_names((*reported, *in_clear), owner=owner, parameter="path" if place == "file" else place)
     left_out, in_order = ([name for name in names if (name in taken) is kept] for kept in (False, True))

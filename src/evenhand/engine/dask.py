@@ -39,7 +39,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     strategy: str = "independent",
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    keep_declared: bool = False,
+    linkable: bool = False,
     keep_order: bool = False,
     overwrite: bool = False,
     materialize: bool | None = None,
@@ -67,7 +67,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
         not say whether a partition would be the same the second time, so by default they are. They are true
         values: the folder can be read by its owner only, and goes with the end of the run. False computes
         the partitions twice, and refuses those that differ.
-    schema, epsilon, protocol, split, strategy, columns, keep, keep_declared
+    schema, epsilon, protocol, split, strategy, columns, keep, linkable
         As for :func:`evenhand.engine.privatize_file`.
     keep_order, overwrite, ledger, purpose, sign
         As for :func:`evenhand.engine.spark.privatize`.
@@ -96,13 +96,11 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
         strategy=strategy,
         columns=columns,
         keep=keep,
-        keep_declared=keep_declared,
         owner=_OWNER,
     )
     engine.select(plan.given)
-    return privatize_frame(
-        engine, plan, Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER, sign)
-    )
+    choices = Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER, sign, linkable)
+    return privatize_frame(engine, plan, choices)
 
 
 class _Dask:

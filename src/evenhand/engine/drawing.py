@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from evenhand._part_files import resolve_folder
 from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
-from evenhand.engine.promise import add_in_clear, schema_text
+from evenhand.engine.promise import Linkability, add_in_clear, schema_text
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import RowOrder, describe_row_order, read_relations
 from evenhand.engine.shuffle import Shuffle, regroup
@@ -21,6 +21,7 @@ from evenhand.errors import UnreadableFileError
 from evenhand.privacy.signing.notes import hash_open_file, hash_terms
 from evenhand.table.encode import Table
 from evenhand.table.read import BATCH_ROWS
+from evenhand.table.unique_rows import UniqueRows
 from evenhand.table.workers import SHORT_SECONDS, map_in_order, read_ahead
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class Drawing:
         How many threads draw.
     more_in_clear : tuple of str
         What else the output shows, such as in which file a person is.
+    linkability : Linkability, optional
+        How many rows link by the columns in the clear, if there are any and it was measured.
     """
 
     schema: Schema
@@ -141,6 +144,7 @@ class Drawing:
     keep_order: bool
     workers: int = 1
     more_in_clear: tuple[str, ...] = ()
+    linkability: Linkability | None = None
 
     @property
     def inferred(self) -> tuple[str, ...]:
@@ -265,13 +269,27 @@ class Drawing:
             yield from spool
 
     def _record(self, form: Any, rows: int, relations: Mapping[str, str], *, simulated: bool) -> Record:
-        words = (*self.more_in_clear, *describe_row_order(relations, is_kept=self.keep_order))
+        linked = () if self.linkability is None else self.linkability.in_clear
+        words = (*linked, *self.more_in_clear, *describe_row_order(relations, is_kept=self.keep_order))
         promise = self.promise
         if promise is not None:
             promise = add_in_clear(promise, words)
         clear = (*self.choice.in_clear, *words)
         fingerprint = self.declared.fingerprint
-        return Record(self.strategy, form, rows, clear, fingerprint, simulated, promise, self.inferred)
+        read, links = self.inferred, self.linkability
+        return Record(self.strategy, form, rows, clear, fingerprint, simulated, promise, read, links)
+
+
+def measure_links(
+    paths: Iterable[Any], columns: Sequence[str], reading: Callable[[Any], AbstractContextManager[Any]]
+) -> Linkability:
+    """Return how many rows link by columns in the clear; rows of two paths never equal each other."""
+    unique = UniqueRows(columns)
+    for part, path in enumerate(paths):
+        with reading(path) as batches:
+            for batch in batches:
+                unique.add(batch, part=part)
+    return Linkability.of(unique)
 
 
 def cut_pieces(batch: pa.RecordBatch, most_rows: int, in_clear: Sequence[str]) -> Iterator[pa.RecordBatch]:

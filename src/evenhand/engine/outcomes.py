@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from evenhand.collect.estimates.outcome_counts import CountedBy
 from evenhand.engine.writers import as_text
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
-from evenhand.privacy.guarantees.units import ROW_ORDER
+from evenhand.privacy.guarantees.units import LINKABLE, ROW_ORDER
 from evenhand.table.csv.cells import converter
 from evenhand.table.encode import Table
 from evenhand.table.write import inert_text
@@ -44,7 +44,7 @@ class Outcome:
 
     def __init__(self, name: str, record: Record, schema: Schema, positive: str | None) -> None:
         if name not in record.in_clear:
-            known = [column for column in record.in_clear if not column.startswith(ROW_ORDER)]
+            known = [column for column in record.in_clear if not column.startswith((LINKABLE, ROW_ORDER))]
             raise ColumnNotFoundError(name, known, place="among the columns in the clear")
         self.name = name
         self.written = inert_text(name) if record.form == "csv" else name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import boolean
 from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import choose_columns, strategy_of
-from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams
+from evenhand.engine.choices import choose_columns, notice_people, strategy_of, without_beside
+from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams, measure_links
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
 from evenhand.engine.row_order import join_relations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from evenhand.engine.promise import Linkability
     from evenhand.engine.record import Record
     from evenhand.privacy.ledger import AnyLedger, Entry, Ledger
     from evenhand.privacy.randomness import Source
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from evenhand.table.limits import Limits
     from evenhand.table.parts import Parts
 
+    Measured = Callable[[Linkability], object]
     Progress = Callable[[int, float], None]
     Solving = Callable[[int, int], object]
 
@@ -122,7 +124,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     strategy: str = "independent",
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    keep_declared: bool = False,
+    linkable: bool = False,
     simulate: int | None = None,
     keep_order: bool = False,
     overwrite: bool = False,
@@ -136,12 +138,14 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     sign: AnyKey | None = None,
     workers: int | None = None,
     resume: bool = False,
+    measured: Measured | None = None,
 ) -> Privatized:
     r"""Randomise columns of CSV or Parquet files, a batch of rows at a time, into another file or folder.
 
-    Every row is one person. The columns that are reported are replaced by their reports, each drawn on its
-    own from the operating system's secure source. The output stands in an order of its own: one uniform order
-    of all people, drawn from the same source. Beside the output stand ``<out>.schema.toml`` and
+    Every row is one person; where the schema has a `person`, or the first rows look as if one person had
+    several, the guarantee is for one row. The columns that are reported are replaced by their reports, each
+    drawn on its own from the operating system's secure source. The output stands in an order of its own: one
+    uniform order of all people, drawn from the same source. Beside the output stand ``<out>.schema.toml`` and
     ``<out>.guarantee.json``, which :func:`evenhand.engine.estimate_file` needs. The three files appear when
     all of them are complete; after an error nothing is left behind.
 
@@ -154,6 +158,10 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     A column in the clear that follows the order of the input tells something of that order; one such as an id
     or a time gives it back. This is measured, without a look at the reported columns, and the guarantee lists
     it as in the clear.
+
+    Columns are in the clear only by name. Where there are some, all rows are gone through first: how many
+    are unique on them, and so link to one person each, is measured and stands in the guarantee. If that is
+    more than 5 %, the output is not for publication, and is written only if it may be `linkable`.
 
     Parameters
     ----------
@@ -171,9 +179,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     columns : sequence of str, optional
         The columns to report; by default those that the schema calls sensitive.
     keep : sequence of str, optional
-        The columns to pass on in the clear; by default all others but the sensitive ones.
-    keep_declared : bool, default False
-        Pass on the columns that the schema declares and that are not reported, beside those of `keep`.
+        The columns to pass on in the clear; by default none.
+    linkable : bool, default False
+        Whether more than 5 % of the rows may be unique on the columns in the clear.
     simulate : int, optional
         Draw with this seed instead. The output is then marked *simulated* and has no guarantee.
     keep_order : bool, default False
@@ -210,6 +218,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         drawn again with the same bits, so nobody gets a second report and a ledger is charged once. If the
         input, how it is read, another setting or a version has changed, the call is refused, and told what
         differs. See :mod:`evenhand.engine.unfinished`.
+    measured : callable, optional
+        Called with the :class:`~evenhand.engine.promise.Linkability` of the columns in the clear, before it
+        is judged and before anything is drawn.
 
     Returns
     -------
@@ -231,14 +242,16 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     >>> import pathlib, tempfile
     >>> from evenhand.schema import Column, Domain, Schema
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\n")
+    >>> _ = (folder / "people.csv").write_text("sex,hired\nf,1\nm,0\nf,1\nm,0\n")
     >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
-    >>> written = privatize_file(folder / "people.csv", folder / "reports.csv", schema=schema, epsilon=1)
+    >>> asked = {"schema": schema, "epsilon": 1, "keep": ["hired"]}
+    >>> written = privatize_file(folder / "people.csv", folder / "reports.csv", **asked)
     >>> written.rows, written.record.in_clear, sorted(path.name for path in folder.iterdir())
-    (3, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
+    (4, ('hired',), ['people.csv', 'reports.csv', 'reports.csv.guarantee.json', 'reports.csv.schema.toml'])
     """
     boolean("keep_order", keep_order, owner=_OWNER)
     boolean("resume", resume, owner=_OWNER)
+    boolean("linkable", linkable, owner=_OWNER)
     key = _key_for(sign, simulated=simulate is not None)
     parts = find_parts(path, endings=ENDINGS)
     is_folder = goes_into_folder(parts, out)
@@ -248,7 +261,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     file_options: Any = {"limits": limits, "file_format": file_format, "owner": _OWNER}
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
-    choice = choose_columns(names, schema, **asked, keep_declared=keep_declared)
+    choice = choose_columns(names, schema, **asked)
+    person, asked_schema = schema.person or notice_people(path, file_options), schema
+    schema = without_beside(schema)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)
     source = SecureSource() if simulate is None else SeededSource(simulate)
@@ -257,7 +272,9 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
         raise InvalidParameterError("resume", owner=_OWNER, must_be=must_be, got=True)
     prepare_strategy(chosen, solving)
     inferred = tuple(name for name in chosen.columns if schema[name].inferred)
-    promise = None if source.simulated else state_guarantee(chosen, choice, protocol, inferred)
+    promise = None
+    if not source.simulated:
+        promise = state_guarantee(chosen, choice, protocol, inferred, person=person)
     file_options |= {"schema": schema.select(choice.reported), "columns": choice.in_order}
     drawing = Drawing(
         schema,
@@ -271,10 +288,11 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     told = purpose
     if told is None:
         told = fit_purpose(f"reports: {', '.join(chosen.columns)} of {own_name(path)}")
-    run = _Run(drawing, parts, form, source, told, ledger, progress, key)
+    run = _Run(drawing, parts, form, source, told, ledger, progress, key, linkable, measured)
     terms = None
     if resume:
-        terms = run.describe(path, out, batch_rows, detect_file_format(path, file_format, limits=limits))
+        written = detect_file_format(path, file_format, limits=limits)
+        terms = run.describe(path, out, batch_rows, written) | {"schema": asked_schema.to_toml()}
     if is_folder:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
         places = FolderPlaces.of(out, parts, overwrite=overwrite, is_placing=is_placing)
@@ -304,6 +322,8 @@ class _Run:
     ledger: AnyLedger | None
     progress: Progress | None
     key: SigningKey | None
+    linkable: bool
+    measured: Measured | None
 
     def describe(self, path: Any, out: Any, batch_rows: int, written: FileFormat) -> dict[str, Any]:
         """Return all that the files of a run depend on, but for the key that it draws with.
@@ -317,13 +337,13 @@ class _Run:
             "input": describe_input(self.parts.files),
             **vars(written),
             "out": own_name(out),
-            "schema": drawing.schema.to_toml(),
             "columns": drawing.choice.reported,
             "keep": drawing.choice.in_order,
             "strategy": made["strategy"],
             "epsilon": made["epsilon"],
             "protocol or split": [made["columns"], promise],
             "keep_order": drawing.keep_order,
+            "linkable": self.linkable,
             "batch_rows": batch_rows,
             "ledger": None if ledger is None else ledger.identity,
             "purpose": self.purpose,
@@ -335,10 +355,11 @@ class _Run:
         is_placing = terms is not None and Unfinished.is_placing_beside(out)
         places = Places.of(out, taken_by=self.parts.files, overwrite=overwrite or is_placing)
         _refuse_inside(places.out, path)
+        drawing = self._measure_links([path])
         if terms is None:
             charge = self._charge(path, "")
             evidence = Evidence(charge, self.key)
-            drawn = self.drawing.draw(
+            drawn = drawing.draw(
                 path, places, self.form, Streams(self.source), evidence=evidence, progress=self.progress
             )
             return self._privatized(places, [drawn], charge)
@@ -346,7 +367,7 @@ class _Run:
             charge = self._charge(path, unfinished.run)
             spool = unfinished.spool()
             streams = Streams(self.source, unfinished.keys)
-            drawn = self.drawing.draw(
+            drawn = drawing.draw(
                 path, places, self.form, streams, evidence=Evidence(charge, self.key),
                 progress=self.progress, spool=spool, before_placing=unfinished.mark_placing,
             )  # fmt: skip
@@ -354,6 +375,7 @@ class _Run:
 
     def write_folder(self, path: Any, places: FolderPlaces, terms: Any, *, is_placing: bool) -> Privatized:
         """Draw each file into one of its own; the folder of them appears at the end."""
+        drawing = self._measure_links(self.parts.files)
         with Unfinished(places.out, terms) as unfinished:
             charge = self._charge(path, "" if terms is None else unfinished.run)
             keys = None if terms is None else unfinished.keys
@@ -362,10 +384,10 @@ class _Run:
             if is_placed:
                 beside = places.out
             beside.mkdir(exist_ok=True)
-            many = len(self.parts) >= self.drawing.workers
+            many = len(self.parts) >= drawing.workers
             drawing = replace(
-                self.drawing,
-                workers=1 if many else self.drawing.workers,
+                drawing,
+                workers=1 if many else drawing.workers,
                 more_in_clear=() if self.drawing.keep_order else (WHICH_FILE,),
             )
 
@@ -387,6 +409,20 @@ class _Run:
             if not is_placed:
                 places.put_in_place(beside)
         return self._privatized(places.first, drawn, charge, out=places.out)
+
+    def _measure_links(self, paths: Sequence[Any]) -> Drawing:
+        """Return the drawing with how many rows link by the columns in the clear; refuse too many of them.
+
+        In which of several `paths` a person is, is in the clear too.
+        """
+        in_clear = self.drawing.choice.in_clear
+        if not in_clear:
+            return self.drawing
+        links = measure_links(paths, in_clear, self.drawing.reading)
+        if self.measured is not None:
+            self.measured(links)
+        links.check(in_clear, is_allowed=self.linkable, owner=_OWNER)
+        return replace(self.drawing, linkability=links)
 
     def _part_source(self, place: int) -> Source:
         return self.source.for_cell(f"file {place}") if isinstance(self.source, SeededSource) else self.source

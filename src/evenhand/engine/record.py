@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -14,6 +14,7 @@ from evenhand.collect.joint.records import describe_column, strategy_from
 from evenhand.collect.protocols.channel import MatrixChannel
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.reports.layouts import BitsLayout, HashedLayout, SetLayout
+from evenhand.engine.promise import Linkability
 from evenhand.errors import EvenhandError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import leak_of_domains
@@ -31,9 +32,13 @@ if TYPE_CHECKING:
     from evenhand.privacy.signing.keys import SigningKey
 
 FORMAT_NAME = "evenhand privatized"
-FORMAT_NUMBER, OLDEST = 3, 2
+FORMAT_NUMBER, SEALED, OLDEST = 4, 3, 2
 FORMAT = f"{FORMAT_NAME} {FORMAT_NUMBER}"
-"""The form of the record; another number means another form. What the oldest lacks is the evidence."""
+"""The form of the record; another number means another form.
+
+What the oldest lacks is the evidence, which is there from `SEALED` on; what both older ones lack is how many
+rows link by the columns in the clear.
+"""
 
 _MOST_COLUMNS = 5_000
 _MOST_ROWS = 1 << 53
@@ -66,6 +71,8 @@ class Record:
         What one person is promised; None for simulated reports.
     inferred : tuple of str
         The columns that are reported whose domains were read from the private rows, which is a leak.
+    linkability : Linkability, optional
+        How many rows link to one person each; None without columns in the clear, and if nobody measured it.
     """
 
     strategy: Strategy
@@ -76,6 +83,7 @@ class Record:
     simulated: bool
     guarantee: Guarantee | None
     inferred: tuple[str, ...] = ()
+    linkability: Linkability | None = None
 
     def to_json(
         self,
@@ -112,6 +120,7 @@ class Record:
             "epsilon": as_text(self.strategy.epsilon),
             "columns": [self._column(place) for place in range(len(self.strategy.columns))],
             "in_clear": list(self.in_clear),
+            "linkable": None if self.linkability is None else asdict(self.linkability),
             "schema": self.schema,
             "inferred": list(self.inferred),
             "guarantee": None if promise is None else promise.to_dict(),
@@ -151,7 +160,7 @@ class Record:
         fault = version_fault(number, newest=FORMAT_NUMBER, oldest=OLDEST, writer=fields.get("evenhand"))
         if fault:
             refuse(name, f"it {fault}")
-        return _read_fields(fields, name, evidence=number > OLDEST)
+        return _read_fields(fields, name, number)
 
 
 def fields_of(text: bytes, name: str) -> dict[str, Any]:
@@ -174,7 +183,8 @@ def digest_in_table(text: bytes, fields: Mapping[str, Any]) -> str:
     The evidence has the hash of the Parquet file, which therefore cannot hold a hash of the evidence. A
     record of the oldest form has none, and its whole text counts.
     """
-    return hash_terms(fields) if fields["format"] == FORMAT else hashlib.sha256(text).hexdigest()
+    is_sealed = fields["format"] != f"{FORMAT_NAME} {OLDEST}"
+    return hash_terms(fields) if is_sealed else hashlib.sha256(text).hexdigest()
 
 
 _SIMULATED = (
@@ -201,8 +211,9 @@ def _layout_numbers(sender: Protocol) -> dict[str, int]:
     return {"bits": layout.k} if isinstance(layout, BitsLayout) else {}
 
 
-def _read_fields(fields: Mapping[str, Any], name: str, *, evidence: bool) -> Record:
-    if fields.keys() != (_FIELDS | set(EVIDENCE) if evidence else _FIELDS):
+def _read_fields(fields: Mapping[str, Any], name: str, number: int) -> Record:
+    more = {*(EVIDENCE if number >= SEALED else ()), *(("linkable",) if number > SEALED else ())}
+    if fields.keys() != _FIELDS | more:
         refuse(name, "a field is missing or unknown.")
     rows, simulated, clear, read = fields["rows"], fields["simulated"], fields["in_clear"], fields["inferred"]
     right = (
@@ -228,13 +239,29 @@ def _read_fields(fields: Mapping[str, Any], name: str, *, evidence: bool) -> Rec
     promise = None if simulated else _read_guarantee(fields["guarantee"], strategy, name)
     if promise is not None and read and leak_of_domains(read) not in promise.assumptions:
         refuse(name, "its guarantee does not state that domains were read from private rows.")
+    links = _read_linkability(fields.get("linkable"), clear, name)
     record = Record(
-        strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read)
+        strategy, fields["file"], rows, tuple(clear), fields["schema"], simulated, promise, tuple(read), links
     )
     computed = record.to_dict()
     if any(computed[name] != fields[name] for name in ("epsilon", "columns")):
         refuse(name, "its probabilities are not those of its protocols.")
     return record
+
+
+def _read_linkability(fields: Any, clear: list[str], name: str) -> Linkability | None:
+    if fields is None:
+        return None
+    right = (
+        isinstance(fields, dict)
+        and fields.keys() == {"unique_share", "is_sampled"}
+        and type(fields["unique_share"]) is float
+        and 0 <= fields["unique_share"] <= 1
+        and type(fields["is_sampled"]) is bool
+    )
+    if not right or not set(Linkability(**fields).in_clear) <= set(clear):
+        _refuse_damaged(name)
+    return Linkability(**fields)
 
 
 def _read_strategy(fields: Mapping[str, Any], name: str) -> Strategy:

@@ -43,7 +43,7 @@ from evenhand._validate import integer, kind_of, refuse
 from evenhand.collect.joint.strategy import draw_joint_reports
 from evenhand.collect.privatizer.bare_columns import write_out_views
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import Choice, choose_columns, strategy_of
+from evenhand.engine.choices import Choice, choose_columns, strategy_of, without_beside
 from evenhand.engine.promise import prepare_strategy, state_guarantee
 from evenhand.engine.record import Record
 from evenhand.engine.text_forms import join_bytes
@@ -115,16 +115,17 @@ class ReportPlan:
         strategy: str = "independent",
         columns: Sequence[str] | None = None,
         keep: Sequence[str] | None = None,
-        keep_declared: bool = False,
         owner: str = "ReportPlan.make",
     ) -> ReportPlan:
         """Return the plan for a frame with these columns.
+
+        Nobody measures here how many rows the columns in the clear link to one person each.
 
         Parameters
         ----------
         frame : pyarrow.Schema
             The columns of the frame.
-        schema, epsilon, protocol, split, strategy, columns, keep, keep_declared
+        schema, epsilon, protocol, split, strategy, columns, keep
             As for :func:`evenhand.engine.privatize_file`.
         owner : str
             Who asks, for messages.
@@ -135,18 +136,19 @@ class ReportPlan:
         >>> from evenhand.schema import Column, Domain, Schema
         >>> schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
         >>> frame = pa.schema([("sex", pa.string()), ("hired", pa.int64())])
-        >>> ReportPlan.make(frame, schema=schema, epsilon=1).output.names
+        >>> ReportPlan.make(frame, schema=schema, epsilon=1, keep=["hired"]).output.names
         ['sex', 'hired']
         """
         if not isinstance(frame, pa.Schema):
             refuse("frame", owner, "a pyarrow.Schema", kind_of(frame))
-        asked: dict[str, Any] = {"columns": columns, "keep": keep, "keep_declared": keep_declared}
+        asked: dict[str, Any] = {"columns": columns, "keep": keep}
         choice = choose_columns(frame.names, schema, **asked, strategy=strategy, owner=owner, place="frame")
+        person, schema = schema.person, without_beside(schema)
         options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
         chosen = strategy_of(schema, choice.reported, **options, owner=owner)
         prepare_strategy(chosen, None)
         inferred = tuple(name for name in chosen.columns if schema[name].inferred)
-        promise = state_guarantee(chosen, choice, protocol, inferred)
+        promise = state_guarantee(chosen, choice, protocol, inferred, person=person)
         given = pa.schema([pa.field(name, _plain_type(frame.field(name).type)) for name in choice.in_order])
         declared = schema.select([name for name in schema.names if name in choice.kept])
         plan = cls(given, declared, chosen, choice, promise, inferred)

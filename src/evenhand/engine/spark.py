@@ -49,7 +49,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     strategy: str = "independent",
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    keep_declared: bool = False,
+    linkable: bool = False,
     keep_order: bool = False,
     overwrite: bool = False,
     materialize: bool | None = None,
@@ -74,7 +74,7 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
     out : str or path
         The folder to write, which ends with ``.parquet`` or ``.pq``. The driver and all executors must see
         it under this name. While it is written, ``<out>.unfinished`` stands beside it.
-    schema, epsilon, protocol, split, strategy, columns, keep, keep_declared
+    schema, epsilon, protocol, split, strategy, columns, keep, linkable
         As for :func:`evenhand.engine.privatize_file`.
     keep_order : bool, default False
         Whether each partition becomes one file with its rows in their order. The guarantee then lists
@@ -118,13 +118,11 @@ def privatize(  # noqa: PLR0913 - one keyword for each choice
         strategy=strategy,
         columns=columns,
         keep=keep,
-        keep_declared=keep_declared,
         owner=_OWNER,
     )
     engine.select(plan.given.names)
-    return privatize_frame(
-        engine, plan, Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER, sign)
-    )
+    choices = Choices(out, keep_order, overwrite, materialize, ledger, purpose, _OWNER, sign, linkable)
+    return privatize_frame(engine, plan, choices)
 
 
 def refuse_missing_package() -> None:

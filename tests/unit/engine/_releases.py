@@ -4,12 +4,13 @@ import hashlib
 
 import pandas as pd
 
-from evenhand.engine import privatize_file, verify
+from evenhand.engine import verify
 from evenhand.privacy.signing import SigningKey
 from evenhand.privacy.signing.notes import EVIDENCE, parse_note, render_note, seal_note
 from evenhand.release import Histogram, Laplace
 from evenhand.release.table import released
 from evenhand.schema import Column, Domain, Schema
+from unit.engine._keeping import privatize_all
 
 SEX, JOB = Column("sex", Domain.categorical(["f", "m"])), Column("job", Domain.categorical(["a", "b", "c"]))
 SCHEMA = Schema([SEX, JOB], sensitive="sex", quasi_identifiers=["sex", "job"])
@@ -28,7 +29,7 @@ def release(folder, name="table.csv", *, mechanism=LAPLACE, sign=KEY, **options)
 def reports(folder, name="reports.csv", *, sign=KEY, **options):
     """Write signed reports, and return where."""
     PEOPLE.to_csv(folder / "people.csv", index=False)
-    privatize_file(folder / "people.csv", folder / name, schema=SCHEMA, epsilon=1, sign=sign, **options)
+    privatize_all(folder / "people.csv", folder / name, schema=SCHEMA, epsilon=1, sign=sign, **options)
     return folder / name
 
 

@@ -11,6 +11,7 @@ from evenhand.release import Histogram
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table.limits import Limits
 from evenhand.table.sample import read_or_sample
+from unit.engine._keeping import privatize_all
 
 SECRET = "x-secret"
 SCHEMA = Schema(
@@ -154,7 +155,7 @@ REPORTS = {
 def test_bad_reports_are_one_clear_error(folder, fault, protected):
     pq.write_table(people(), folder / "b.parquet")
     out = folder.parent / "out" / "reports"
-    privatize_file(folder, out, **ASKED)
+    privatize_all(folder, out, **ASKED)
     put(REPORTS[fault](pq.read_table(out / "b.parquet")), out / "b.parquet")
 
     with pytest.raises(EvenhandError, match=r"b\.parquet was not read") as refused:

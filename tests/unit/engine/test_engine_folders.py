@@ -32,7 +32,9 @@ def data(tmp_path):
 
 
 def privatize(data, out, **options):
-    return privatize_file(data, out, **{"schema": SCHEMA, "epsilon": 3, "keep": ("hired",)} | options)
+    return privatize_file(
+        data, out, **{"schema": SCHEMA, "epsilon": 3, "keep": ("hired",), "linkable": True} | options
+    )
 
 
 def listed(folder):

@@ -29,6 +29,7 @@ from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import Table, read
+from unit.engine._keeping import privatize_all
 from unit.engine._streams import SCHEMA, people, write
 
 PEOPLE = people()
@@ -78,7 +79,7 @@ def _in_order_of_input(table):
 @pytest.mark.parametrize("keep_order", [False, True])
 @pytest.mark.parametrize("out", ["reports.csv", "reports.csv.gz", "reports.parquet"])
 def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tmp_path, out, keep_order):
-    made = privatize_file(
+    made = privatize_all(
         source, tmp_path / out, schema=SCHEMA, epsilon=2, batch_rows=300, keep_order=keep_order
     )
     table = pq.read_table(tmp_path / out) if out.endswith("parquet") else _cells(tmp_path / out)
@@ -99,8 +100,8 @@ def test_everybody_has_a_report_and_what_is_in_the_clear_is_as_it_was(source, tm
 def test_the_reports_are_those_of_the_strategy(csv, tmp_path):
     """The slow twin: the whole table at once, with the same source, in one batch."""
     how = {"schema": SCHEMA, "epsilon": 2, "simulate": 5, "protocol": "grr"}
-    made = privatize_file(csv, tmp_path / "o.parquet", keep_order=True, **how)
-    privatize_file(csv, tmp_path / "s.parquet", **how)
+    made = privatize_all(csv, tmp_path / "o.parquet", keep_order=True, **how)
+    privatize_all(csv, tmp_path / "s.parquet", **how)
     strategy = made.record.strategy
     table = Table.encode(read(csv, schema=SCHEMA), SCHEMA, columns=["race", "age"])
     expected = strategy.privatize(table.codes, rng=SeededSource(5))
@@ -115,8 +116,8 @@ def test_the_reports_are_those_of_the_strategy(csv, tmp_path):
 def test_the_size_of_batches_changes_nothing_but_the_draws(source, tmp_path, batch_rows):
     few = PEOPLE.slice(0, 100 if batch_rows > 1 else 12)
     write(few, source)
-    made = privatize_file(source, tmp_path / "o.csv", schema=SCHEMA, epsilon=2, batch_rows=batch_rows)
-    whole = privatize_file(source, tmp_path / "w.csv", schema=SCHEMA, epsilon=2)
+    made = privatize_all(source, tmp_path / "o.csv", schema=SCHEMA, epsilon=2, batch_rows=batch_rows)
+    whole = privatize_all(source, tmp_path / "w.csv", schema=SCHEMA, epsilon=2)
 
     clear = ["id", "wage", "note", "hired"]
     one, other = (_in_order_of_input(_cells(tmp_path / name)).select(clear) for name in ("o.csv", "w.csv"))
@@ -158,7 +159,7 @@ def test_people_whose_value_is_outside_or_missing_report_like_everybody_else(tmp
     schema = SCHEMA.select(["race", "age"]).with_columns(
         Column("age", Domain.integers(-5, 14), outside="other")
     )
-    made = privatize_file(path, tmp_path / "o.csv", schema=schema, epsilon=1)
+    made = privatize_all(path, tmp_path / "o.csv", schema=schema, epsilon=1)
 
     assert made.rows == 3
     assert sorted(_cells(tmp_path / "o.csv")["id"].to_pylist()) == ["a", "b", "c"]
@@ -174,7 +175,7 @@ def test_a_file_of_nobody_has_everything_but_rows(tmp_path):
 
 
 def test_hashed_reports_are_three_columns_of_a_parquet_file(csv, tmp_path):
-    privatize_file(
+    privatize_all(
         csv, tmp_path / "o.parquet", schema=SCHEMA, epsilon=1, protocol={"race": "olh", "age": "grr"}
     )
 
@@ -187,7 +188,7 @@ def test_a_column_called_like_a_part_of_a_report_is_refused(tmp_path):
     path = write(table, tmp_path / "in.parquet")
 
     with pytest.raises(InvalidParameterError, match=r"race\.value"):
-        privatize_file(path, tmp_path / "o.parquet", schema=SCHEMA, epsilon=1, protocol="olh")
+        privatize_all(path, tmp_path / "o.parquet", schema=SCHEMA, epsilon=1, protocol="olh")
     assert _files(tmp_path) == ["in.parquet"]
 
 
@@ -201,7 +202,7 @@ def test_long_lists_of_values_are_written_out_in_pieces(tmp_path, monkeypatch):
     for keep_order in (True, False):
         for out in ("o.csv", "o.parquet"):
             how = {"epsilon": 1, "keep_order": keep_order, "overwrite": True}
-            privatize_file(path, tmp_path / out, schema=SCHEMA.select(["race"]), **how)
+            privatize_all(path, tmp_path / out, schema=SCHEMA.select(["race"]), **how)
         found = [pq.read_table(tmp_path / "o.parquet")["long"], _cells(tmp_path / "o.csv")["long"]]
 
         assert pq.ParquetFile(tmp_path / "o.parquet").metadata.num_row_groups >= 4
@@ -252,9 +253,9 @@ def test_columns_of_any_type_are_passed_on_or_refused_in_words(tmp_path, column,
     how = {"schema": SCHEMA.select(["race"]), "epsilon": 1}
     if out == "o.csv" and str(column.type) in {"duration[s]", "binary_view"}:
         with pytest.raises(InvalidParameterError, match="must be columns of text, numbers"):
-            privatize_file(path, tmp_path / out, **how)
+            privatize_all(path, tmp_path / out, **how)
         return
-    made = privatize_file(path, tmp_path / out, **how)
+    made = privatize_all(path, tmp_path / out, **how)
 
     assert made.rows == 400
     assert made.follow_order == (() if str(column.type) == "null" else ("clear",))  # values that take turns
@@ -268,14 +269,23 @@ def test_columns_of_any_type_are_passed_on_or_refused_in_words(tmp_path, column,
 
 
 def test_the_guarantee_is_that_of_a_person_and_names_what_is_in_the_clear(csv, tmp_path):
-    made = privatize_file(csv, tmp_path / "o.csv", schema=SCHEMA, epsilon="1/2")
+    made = privatize_all(csv, tmp_path / "o.csv", schema=SCHEMA, epsilon="1/2")
     said = json.loads((tmp_path / "o.csv.guarantee.json").read_text())
 
     assert said["guarantee"]["epsilon"] == "1/2"
     assert (said["guarantee"]["unit"], said["guarantee"]["trust"]) == ("one person", "local")
     assert said["guarantee"]["protects"] == ["race", "age"]
-    clear = ["id", "wage", "note", "hired"]
-    clear += ["row order (id gives it back)", "row order (note is associated with it)"]
+    assert said["linkable"] == {"unique_share": 1.0, "is_sampled": False}
+    links = "linkable rows (100 % are unique on these columns)"
+    clear = [
+        "id",
+        "wage",
+        "note",
+        "hired",
+        links,
+        "row order (id gives it back)",
+        "row order (note is associated with it)",
+    ]
     assert said["in_clear"] == said["guarantee"]["in_clear"] == clear
     assert said["rows"] == 1_000
     assert said["schema"] == Schema.load(tmp_path / "o.csv.schema.toml").fingerprint
@@ -411,7 +421,7 @@ def test_a_column_in_the_clear_that_csv_cannot_hold_is_refused(tmp_path):
     path = write(pa.table({"race": ["white"], "photo": [b"x"]}), tmp_path / "in.parquet")
 
     with pytest.raises(InvalidParameterError, match="column 'photo' of another type"):
-        privatize_file(path, tmp_path / "o.csv", schema=SCHEMA.select(["race"]), epsilon=1)
+        privatize_all(path, tmp_path / "o.csv", schema=SCHEMA.select(["race"]), epsilon=1)
     assert _files(tmp_path) == ["in.parquet"]
 
 

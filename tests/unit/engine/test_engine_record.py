@@ -1,10 +1,12 @@
 """What stands beside a file of reports comes back as it was, and is not believed where it can be computed."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from evenhand.collect.joint.build import strategy_for
+from evenhand.engine.promise import Linkability
 from evenhand.engine.record import Record
 from evenhand.errors import LimitExceededError, UnreadableFileError
 from evenhand.privacy.signing.notes import EVIDENCE, MOST_BYTES
@@ -20,10 +22,14 @@ STRATEGIES = {
 }
 
 
+LINKS = Linkability(0.25)
+
+
 def _record(name="independent", *, simulated=False):
     strategy = strategy_for(SIZES, epsilon=1, **STRATEGIES[name])
     promise = None if simulated else strategy.guarantee_for(in_clear=("hired",)).as_unit("one person")
-    return Record(strategy, "csv", 12, ("hired",), "ab" * 32, simulated, promise)
+    clear = ("hired", *LINKS.in_clear)
+    return Record(strategy, "csv", 12, clear, "ab" * 32, simulated, promise, linkability=LINKS)
 
 
 def _said(name="independent", **kind):
@@ -54,8 +60,9 @@ def test_it_says_what_another_language_needs():
         "secure",
         False,
         "1",
-        ["hired"],
+        ["hired", "linkable rows (25 % are unique on these columns)"],
     )
+    assert said["linkable"] == {"unique_share": 0.25, "is_sampled": False}
     assert said["guarantee"]["unit"] == "one person"
     assert said["guarantee"]["protects"] == ["race", "age"]
     assert race.keys() == {"name", "values", "protocol", "p", "q"}
@@ -84,6 +91,13 @@ def test_simulated_reports_promise_nothing():
         {"evenhand": 1},
         {"in_clear": "hired"},
         {"in_clear": [1]},
+        {"in_clear": ["hired"]},
+        {"linkable": 0.25},
+        {"linkable": {"unique_share": 0.25}},
+        {"linkable": {"unique_share": "0.25", "is_sampled": False}},
+        {"linkable": {"unique_share": 1.5, "is_sampled": False}},
+        {"linkable": {"unique_share": 0.5, "is_sampled": False}},
+        {"linkable": {"unique_share": 0.25, "is_sampled": 0}},
         {"inferred": "race"},
         {"inferred": [["race"]]},
         {"inferred": ["income"]},
@@ -104,8 +118,9 @@ def test_simulated_reports_promise_nothing():
         {"extra": 1},
         {"format": "evenhand privatized 1"},
         {"format": "evenhand privatized 2"},  # which has no evidence
-        {"format": "evenhand privatized 4"},
-        {"format": "evenhand privatized 03"},
+        {"format": "evenhand privatized 3"},  # which does not say what links
+        {"format": "evenhand privatized 5"},
+        {"format": "evenhand privatized 04"},
         {"format": "something else"},
         {"format": None},
     ],
@@ -125,7 +140,7 @@ def test_a_record_of_an_older_version_is_refused_with_the_way_to_read_it():
 
 
 def test_a_record_of_a_newer_version_is_refused_with_who_wrote_it():
-    said = _said() | {"format": "evenhand privatized 4", "evenhand": "9.1"}
+    said = _said() | {"format": "evenhand privatized 5", "evenhand": "9.1"}
 
     with pytest.raises(
         UnreadableFileError, match=r"written by evenhand 9\.1.*Hint: install a newer evenhand"
@@ -133,11 +148,14 @@ def test_a_record_of_a_newer_version_is_refused_with_who_wrote_it():
         _read(said)
 
 
-def test_a_record_of_the_form_before_is_read_though_it_has_no_evidence():
+@pytest.mark.parametrize(("number", "lacks"), [(2, {*EVIDENCE, "linkable"}), (3, {"linkable"})])
+def test_records_of_the_forms_before_are_read_though_they_say_less(number, lacks):
     """Reports cannot be drawn again without a second cost, so those that were collected stay readable."""
-    said = {name: value for name, value in _said().items() if name not in EVIDENCE}
+    said = {name: value for name, value in _said().items() if name not in lacks}
+    read = _read(said | {"format": f"evenhand privatized {number}"})
 
-    assert _read(said | {"format": "evenhand privatized 2"}).to_dict() == _record().to_dict()
+    assert read.linkability is None
+    assert replace(read, linkability=LINKS).to_dict() == _record().to_dict()
 
 
 @pytest.mark.parametrize(("field", "value"), [("p", "1/2"), ("q", "1/3"), ("values", 6), ("name", "age")])

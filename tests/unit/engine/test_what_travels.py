@@ -13,6 +13,7 @@ from evenhand.engine import shuffle
 from evenhand.engine.privatize import privatize_file
 from evenhand.errors import UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
+from unit.engine._keeping import privatize_all
 
 SCHEMA = Schema([Column("race", Domain.categorical(["white", "black"]))], sensitive="race")
 ROWS = 400
@@ -31,7 +32,7 @@ def _privatized(table, folder, out="o.parquet", **how):
         pq.write_table(table, source)
     else:
         source.write_bytes(table)
-    privatize_file(source, folder / out, schema=SCHEMA, epsilon=1, **how)
+    privatize_all(source, folder / out, schema=SCHEMA, epsilon=1, **how)
     return folder / out
 
 
@@ -56,7 +57,7 @@ def test_metadata_of_the_input_does_not_travel(tmp_path, keep_order):
 def test_an_index_of_pandas_is_a_column_like_any_other(tmp_path):
     frame = pd.DataFrame({"race": ["white", "black"]}, index=pd.Index([7, 3], name="person"))
     frame.to_parquet(tmp_path / "in.parquet")
-    made = privatize_file(tmp_path / "in.parquet", tmp_path / "o.parquet", schema=SCHEMA, epsilon=1)
+    made = privatize_all(tmp_path / "in.parquet", tmp_path / "o.parquet", schema=SCHEMA, epsilon=1)
 
     assert made.in_clear == ("person",)
     assert pd.read_parquet(tmp_path / "o.parquet").index.equals(pd.RangeIndex(2))
@@ -140,7 +141,7 @@ def test_quotation_marks_of_the_input_do_not_travel(tmp_path):
         ]
         (tmp_path / f"{name}.csv").write_text("race,home\n" + "".join(cells))
         out = tmp_path / f"{name}-out.csv"
-        privatize_file(tmp_path / f"{name}.csv", out, schema=SCHEMA, epsilon=1)
+        privatize_all(tmp_path / f"{name}.csv", out, schema=SCHEMA, epsilon=1)
         lines.append(sorted(line.split(",")[1] for line in out.read_text().splitlines()[1:]))
 
     assert lines[0] == lines[1] == sorted(f"x{place}" for place in range(18))
@@ -148,7 +149,7 @@ def test_quotation_marks_of_the_input_do_not_travel(tmp_path):
 
 def test_numbers_in_the_clear_are_written_as_they_stood(tmp_path):
     (tmp_path / "in.csv").write_text("race,wage\nwhite,1.0\nblack,1\nwhite,01\n")
-    privatize_file(tmp_path / "in.csv", tmp_path / "o.csv", schema=SCHEMA, epsilon=1)
+    privatize_all(tmp_path / "in.csv", tmp_path / "o.csv", schema=SCHEMA, epsilon=1)
 
     wages = [line.split(",")[1] for line in (tmp_path / "o.csv").read_text().splitlines()[1:]]
     assert sorted(wages) == ["01", "1", "1.0"]
@@ -210,7 +211,7 @@ def test_no_true_value_is_on_the_disk_while_rows_are_shuffled(tmp_path, monkeypa
         close(self, *given)
 
     monkeypatch.setattr(shuffle.Shuffle, "__exit__", look)
-    privatize_file(tmp_path / "in.parquet", tmp_path / f"o.{form}", schema=schema, epsilon=1, protocol="oue")
+    privatize_all(tmp_path / "in.parquet", tmp_path / f"o.{form}", schema=schema, epsilon=1, protocol="oue")
 
     assert b"in-clear" in seen[-1]
     assert not any(b"true-" in each for each in seen)

@@ -1,6 +1,7 @@
 """The sixth step: do for everybody what a setting tested, once, with what it spends said before.
 
-Nothing here is read from the rows: a person may show this page to anybody.
+One number here is read from the rows: how many of them link to one person each by the columns in the clear,
+if somebody names such columns.
 """
 
 from __future__ import annotations
@@ -14,22 +15,30 @@ import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._locks import Lock
+from evenhand._notes import Note
 from evenhand.app.flow.command import amount_text, runs_in, write_order
 from evenhand.app.flow.files import find_applied, read_applied
 from evenhand.app.flow.opening import SCHEMA_FILE, file_label
 from evenhand.app.flow.result import STORE, load_results
 from evenhand.app.flow.views import Applied, ApplyView, LedgerView, SettingChoice, Tick
 from evenhand.app.state.workspace import APPLIED, DATA, OUTPUT, RUN_LOCK
-from evenhand.app.tasks.answers import type_number
+from evenhand.app.tasks.answers import few_names, type_number
 from evenhand.app.tasks.registry import form_of_kind
+from evenhand.engine.drawing import measure_links
+from evenhand.engine.promise import add_in_clear
 from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, UnknownNameError
+from evenhand.privacy.guarantees.units import ONE_ROW, SEVERAL_ROWS
 from evenhand.privacy.ledger import Ledger, find_ledger
 from evenhand.privacy.rational import exact
 from evenhand.study.page.wording import delta_text
+from evenhand.study.tasks.shared.fields import typed_list
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import open_batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 
     from evenhand.app.state.record import StudyRecord
     from evenhand.app.tasks.base import Applying
+    from evenhand.engine.promise import Linkability
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
@@ -52,7 +62,7 @@ FOUND = "found"
 """The choice of the ledger that the environment names, or that stands beside the data."""
 
 TICKS = ("spends", "public")
-"""The boxes that must be ticked."""
+"""The boxes that must be ticked, and ``linkable`` where the rows link to people."""
 
 _MAIN = "from evenhand.app.flow.command import run; from evenhand.cli import main; run(main)"
 _WORK = ".work"
@@ -69,6 +79,7 @@ _NO_DATASET = "This is a built-in data set, so there is nobody to protect. Choos
 _OTHER_DATA = "The file of this study was changed after its run. Run the study again, on the page of the run."
 _BUSY = "This study is being run, or done for real in another tab. Wait until that has ended."
 _NEW_LEDGER = "Write the name of the new ledger, and the most ε that these people may ever pay."
+_LINKABLE = "I understand that {percent} of the rows link to one person each. I will not publish the file."
 _WITHOUT = ("", "without a ledger")
 _NAMED = (FOUND, "the ledger that this computer names")
 _MAKE = (NEW, "make a new ledger")
@@ -94,7 +105,8 @@ def prepare_applying(
     ledger : str
         The key of a ledger of the view, or its default.
     options : mapping, optional
-        For a new ledger its ``name`` and its ``limit``, as exact text.
+        For a new ledger its ``name`` and its ``limit``, as exact text; as ``keep`` the names of columns that
+        are written as they are.
 
     Raises
     ------
@@ -102,7 +114,7 @@ def prepare_applying(
         If there are no results.
     """
     try:
-        done = _Doing.of(folder, record, chosen)
+        done = _Doing.of(folder, record, chosen, (options or {}).get("keep", ()))
     except UnknownNameError as fault:
         return ApplyView(error=str(fault), field="chosen")
     what = done.what
@@ -112,8 +124,11 @@ def prepare_applying(
         "heading": "Do it for real",
         "sentences": what.sentences,
         "script": what.script,
-        "promise": "" if what.guarantee is None else str(what.guarantee),
-        "in_clear": what.in_clear,
+        "promise": done.promise,
+        "in_clear": (*what.in_clear, *done.kept),
+        "keepable": what.keepable,
+        "links": done.links_words,
+        "is_for_publication": done.is_for_publication,
         "spends": "" if what.guarantee is None else amount_of(what.guarantee),
     }
     if what.why_not or not what.command:
@@ -121,7 +136,7 @@ def prepare_applying(
         return ApplyView(**view, error=why_not, field="chosen" if why_not else "")
     if record.data is None or not record.data.file:
         return ApplyView(
-            **view, command=shlex.join(["evenhand", *what.command]), error=_NO_DATASET, field="data"
+            **view, command=shlex.join(["evenhand", *done.words]), error=_NO_DATASET, field="data"
         )
     if done.is_of_other_data:
         return ApplyView(**view, error=_OTHER_DATA, field="data")
@@ -134,14 +149,14 @@ def prepare_applying(
         error = str(fault)
     if shown is not None and not shown.fits:
         error = shown.sentence
-    words = [*what.command, *_format_words(done.plan)]
+    words = done.words
     words += [] if charged is None else ["--ledger", f"{Path(charged.name).stem}{_ENDING}"]
     return ApplyView(
         **view,
         command=shlex.join(["evenhand", *words]),
         ledger=shown,
         ledgers=keys,
-        ticks=_ticks(view["spends"], done.schema),
+        ticks=_ticks(view["spends"], done.schema, done.links),
         button=f"{form_of_kind(record.kind).deed} and spend {view['spends']}",
         needs=_NEW_LEDGER if ledger == NEW and charged is None and not error else "",
         error=error,
@@ -169,7 +184,7 @@ def apply(
         why = (
             view.error
             or view.needs
-            or (missing[0].why_not or "Both boxes have to be ticked." if missing else "")
+            or (missing[0].why_not or "All boxes have to be ticked." if missing else "")
         )
         return Applied(ok=False, said=(why or "There is nothing to run for this setting.",))
     lock = Lock(folder / RUN_LOCK)
@@ -187,7 +202,8 @@ def _apply_once(
     """Do it unless it was done before; what a process left that was killed in the middle does not count."""
     if find_applied(folder):
         return Applied(ok=False, said=("It was done already: the files are in this study.",))
-    done, place = _Doing.of(folder, record, chosen), folder / APPLIED
+    done = _Doing.of(folder, record, chosen, (options or {}).get("keep", ()))
+    place = folder / APPLIED
     if runs_in(place / _WORK):  # of a workbench that was closed meanwhile
         return Applied(ok=False, said=(_BUSY,))
     charged = _open_ledger(folder, ledger, options or {}, makes=True)
@@ -226,7 +242,7 @@ def amount_of(guarantee: Guarantee) -> str:
 
 
 class _Doing:
-    """A setting of a finished study and what doing it is, without anything that was counted."""
+    """A setting of a finished study and what doing it is; of the rows it has how many link, no more."""
 
     def __init__(
         self, plan: Plan, schema: Schema | None, settings: Sequence[Setting], setting: Setting
@@ -238,9 +254,44 @@ class _Doing:
         self.data: Path | None = None
         self.is_of_other_data = False
         self.what: Applying = form.applying(setting, plan, data=_typed_data(plan))
+        self.kept: tuple[str, ...] = ()
+        self.links: Linkability | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """What is typed after ``evenhand``, but for the ledger."""
+        words = [*self.what.command, *(["--keep", typed_list(self.kept)] if self.kept else [])]
+        return [*words, *([] if self.is_for_publication else ["--linkable"]), *_format_words(self.plan)]
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in words, with what is in the clear."""
+        if self.what.guarantee is None:
+            return ""
+        linked = () if self.links is None else self.links.in_clear
+        stated = state_rows(self.what.guarantee, self.plan.notes)
+        return str(add_in_clear(stated, [*few_names(self.kept), *linked]))
+
+    @property
+    def links_words(self) -> str:
+        """How many rows link to one person each by the columns that are written as they are."""
+        return "" if self.links is None else self.links.describe(self.kept)
+
+    @property
+    def is_for_publication(self) -> bool:
+        """Whether few enough rows link."""
+        return self.links is None or self.links.is_for_publication
+
+    def keep(self, names: Sequence[str]) -> None:
+        """Have columns written as they are, and measure which rows link by them."""
+        self.kept = tuple(name for name in self.what.keepable if name in names)
+        if self.kept and self.data is not None:
+            source: Any = self.plan.data
+            options: Any = {"columns": self.kept, "limits": STREAM_LIMITS, "file_format": source.file_format}
+            self.links = measure_links([self.data], self.kept, partial(open_batches, **options))
 
     @classmethod
-    def of(cls, folder: Path, record: StudyRecord, chosen: str) -> _Doing:
+    def of(cls, folder: Path, record: StudyRecord, chosen: str, keep: Sequence[str] = ()) -> _Doing:
         """Return the setting that was chosen, or the one that the report would do."""
         results = load_results(folder)
         protected = [setting for setting in results.settings if setting.is_protected]
@@ -253,7 +304,17 @@ class _Doing:
         if record.data is not None and record.data.file:
             doing.label, doing.data = file_label(record.data), folder / DATA / record.data.file
             doing.is_of_other_data = _is_newer(doing.data, folder / OUTPUT / STORE)
+        if not doing.is_of_other_data:
+            doing.keep(keep)
         return doing
+
+
+def state_rows(guarantee: Guarantee, notes: Sequence[str]) -> Guarantee:
+    """Return the guarantee for rows, not people, if the notes of a plan ask whose rows they are."""
+    if not any(Note.of(note).kind == "unit" for note in notes):
+        return guarantee
+    assumed = [SEVERAL_ROWS if each == ONE_ROW else each for each in guarantee.assumptions]
+    return type(guarantee).from_dict(guarantee.to_dict() | {"assumptions": assumed})
 
 
 def _is_newer(data: Path, results: Path) -> bool:
@@ -280,12 +341,15 @@ def _format_words(plan: Plan) -> list[str]:
     return [] if plan.data is None else plan.data.format_options
 
 
-def _ticks(spends: str, schema: Schema | None) -> tuple[Tick, ...]:
+def _ticks(spends: str, schema: Schema | None, links: Linkability | None = None) -> tuple[Tick, ...]:
     inferred = () if schema is None else schema.inferred
     names = ", ".join(f"'{name}'" for name in inferred[:5]) + (" and others" if len(inferred) > 5 else "")
     why_not = _INFERRED.format(columns=names) if inferred else ""
     spends_tick = Tick("spends", _SPENDS.format(amount=spends or "no epsilon that means anything"))
-    return spends_tick, Tick("public", _PUBLIC, can_be_set=not inferred, why_not=why_not)
+    public_tick = Tick("public", _PUBLIC, can_be_set=not inferred, why_not=why_not)
+    if links is None or links.is_for_publication:
+        return spends_tick, public_tick
+    return spends_tick, public_tick, Tick("linkable", _LINKABLE.format(percent=links.percent))
 
 
 # --- ledgers ----------------------------------------------------------------------------------------
@@ -381,9 +445,10 @@ def _run(done: _Doing, work: Path, ledger: Ledger | None) -> str:
         _put(data, work / done.label)
         if done.schema is not None:
             done.schema.save(work / SCHEMA_FILE)
-        promise = "" if done.what.guarantee is None else str(done.what.guarantee)
-        write_order(work, inputs=(done.label, SCHEMA_FILE), promise=promise, ledger=ledger)
-        words = [*done.what.command, *_format_words(done.plan)]
+        said: dict[str, object] = {"promise": done.promise, "links": done.links_words}
+        said |= {"is_for_publication": done.is_for_publication}
+        write_order(work, inputs=(done.label, SCHEMA_FILE), said=said, ledger=ledger)
+        words = done.words
         words += [] if ledger is None else ["--ledger", str(ledger.path)]
         # into files: a pipe that nobody reads any more would end the command when the workbench is closed
         errors, output = work / ".errors", work / ".output"

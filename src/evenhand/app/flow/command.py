@@ -13,15 +13,17 @@ from evenhand.app.state.files import write_private
 from evenhand.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _RUNNING, _ORDER = ".running", ".order.json"
 
 
-def write_order(work: Path, *, inputs: Sequence[str], promise: str, ledger: Ledger | None) -> None:
-    """Write into the folder of a command what it needs to finish by itself."""
+def write_order(
+    work: Path, *, inputs: Sequence[str], said: Mapping[str, object], ledger: Ledger | None
+) -> None:
+    """Write into the folder of a command what it needs to finish by itself, and what the page says then."""
     paid = "" if ledger is None else str(ledger.path)
-    write_private(work / _ORDER, json.dumps({"inputs": list(inputs), "promise": promise, "ledger": paid}))
+    write_private(work / _ORDER, json.dumps({"inputs": list(inputs), "said": dict(said), "ledger": paid}))
 
 
 def run(main: Callable[[], None]) -> None:
@@ -67,9 +69,7 @@ def keep_files(work: Path) -> None:
         spent, left = amount_text(total.spent), amount_text(total.remaining)
         charged = f"Ledger '{Path(ledger.name).stem}': {spent} is spent, {left} is left."
     # so that it is still said when the page is loaded again
-    write_private(
-        work.parent.parent / APPLIED_NOTE, json.dumps({"promise": order["promise"], "charged": charged})
-    )
+    write_private(work.parent.parent / APPLIED_NOTE, json.dumps(order["said"] | {"charged": charged}))
 
 
 def amount_text(amount: object) -> str:

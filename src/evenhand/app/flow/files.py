@@ -83,7 +83,12 @@ def read_applied(folder: Path) -> Applied | None:
         said = None
     known = said if isinstance(said, dict) else {}
     return Applied(
-        ok=True, files=files, promise=str(known.get("promise", "")), charged=str(known.get("charged", ""))
+        ok=True,
+        files=files,
+        promise=str(known.get("promise", "")),
+        charged=str(known.get("charged", "")),
+        links=str(known["links"]) if "links" in known else None,
+        is_for_publication=bool(known.get("is_for_publication", True)),
     )
 
 

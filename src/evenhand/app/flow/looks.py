@@ -150,6 +150,7 @@ def study_looks(drafted: Drafted, setup: Setup | None, leaks: Sequence[Leak]) ->
         are = "is" if len(left) == 1 else "are"
         looks.append(Look("plain", f"{_few(left)} {are} left out; the table below says why.", "", left))
     if setup is not None:
+        looks += [Look("warn", str(note)) for note in setup.notes if Note.of(note).kind == "unit"]
         looks += [Look("plain", str(note)) for note in setup.notes if Note.of(note).kind == "data"]
     return tuple(looks)
 

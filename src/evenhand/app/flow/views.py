@@ -401,7 +401,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class ApplyView:
-    """What doing a setting for real means. It holds no number that was read from the rows.
+    """What doing a setting for real means. Of the rows it tells how many link to one person each, no more.
 
     Parameters
     ----------
@@ -419,6 +419,12 @@ class ApplyView:
         The exact amount, such as "ε = 1".
     in_clear : tuple of str
         The columns that are written as they are.
+    keepable : tuple of str
+        Columns that may be written as they are, if somebody names them.
+    links : str
+        How many rows link to one person each by those that are.
+    is_for_publication : bool
+        Whether few enough rows link.
     ledger : LedgerView, optional
     ledgers : tuple of (str, str)
         Those that may be chosen: key and words; the last makes a new one.
@@ -440,6 +446,9 @@ class ApplyView:
     promise: str = ""
     spends: str = ""
     in_clear: tuple[str, ...] = ()
+    keepable: tuple[str, ...] = ()
+    links: str = ""
+    is_for_publication: bool = True
     ledger: LedgerView | None = None
     ledgers: tuple[tuple[str, str], ...] = ()
     ticks: tuple[Tick, ...] = ()
@@ -460,6 +469,11 @@ class Applied:
         Names in the folder ``applied`` of the study, for download.
     promise, charged : str
         The guarantee, and what was charged to which ledger.
+    links : str, optional
+        How many rows link to one person each by the columns in the clear, if there are any; None where an
+        earlier evenhand did it, which did not measure that.
+    is_for_publication : bool
+        Whether few enough rows link.
     said : tuple of str
         What the command said, line by line; or its error.
     """
@@ -468,4 +482,6 @@ class Applied:
     files: tuple[str, ...] = ()
     promise: str = ""
     charged: str = ""
+    links: str | None = ""
+    is_for_publication: bool = True
     said: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from evenhand.app.pages.parts import (
     actions,
     bold,
     button,
+    chips,
     code_block,
     command_block,
     error_note,
@@ -44,6 +45,13 @@ _WRITTEN = {
     ".csv.json": "What is promised and how the table was made, for whoever uses it.",
 }
 _GIVEN_AWAY = "What you may give away."
+_KEPT_BACK = "Not for publication: its columns in the clear link rows to people."
+_NOT_MEASURED = (
+    "An earlier evenhand wrote this, and did not measure whether its columns in the clear link rows to "
+    "people. Do not publish it before you know."
+)
+_KEEP = "Columns to pass on as they are"
+_KEEP_HELP = "None is passed on unless you choose it. Whoever knows these of a person may find the row."
 _AFTERWARDS = (
     "**Delete or lock away the original afterwards.** The promise covers what is written here only; whoever "
     "has both has everything."
@@ -57,7 +65,7 @@ _CANNOT_TICK = (
     "The button is off because one of the boxes cannot be ticked. What to do is said below that box."
 )
 _RUN_IT_YOURSELF = "There is no button for this setting: run it yourself as shown below."
-_NO_BUTTON_HERE = "With a file of your own there are two boxes to tick here, and the button."
+_NO_BUTTON_HERE = "With a file of your own there are boxes to tick here, and the button."
 _BUTTON_RUNS = "The button runs exactly this"
 _BUTTON_WOULD_RUN = "With a file of your own the button would run this, with its name"
 _ERROR_FIRST = "The button is off until what is said above is corrected."
@@ -131,6 +139,7 @@ def _what(study: str, view: ApplyView) -> Tag:
             ),
         ),
         tags.div(*(tags.p(bold(sentence), class_="lede") for sentence in view.sentences)),
+        _keeping(study, view),
         facts(
             (
                 ("What people are promised", bold(view.promise) if view.promise else "nothing"),
@@ -139,6 +148,25 @@ def _what(study: str, view: ApplyView) -> Tag:
         ),
         class_="form",
     )
+
+
+def _keeping(study: str, view: ApplyView) -> TagList | None:
+    """Return the columns that may be passed on, and how many rows link by those that are."""
+    if not view.keepable:
+        return None
+    options = [(name, name, "") for name in view.keepable]
+    known: Any = {"data_study": study, "data_key": "keep"}
+    return TagList(
+        tags.div(
+            chips("apply-keep", _KEEP, options, view.in_clear, do="apply.choose", **known), hint(_KEEP_HELP)
+        ),
+        _links(view),
+    )
+
+
+def _links(view: ApplyView | Applied) -> Tag | None:
+    tone = "plain" if view.is_for_publication else "warn"
+    return note(tone, tags.p(view.links), id="links") if view.links else None
 
 
 # --- the ledger ------------------------------------------------------------------------------------
@@ -230,7 +258,7 @@ def _ticks(study: str, view: ApplyView, *, busy: bool) -> TagList:
         disabled="",
         **({"data_blocked": ""} if blocked or busy else {}),
     )
-    said = hint("Tick both boxes to go on.", data_waiting_words="")
+    said = hint("Tick all boxes to go on.", data_waiting_words="")
     if blocked:
         said = hint(_ERROR_FIRST if view.error else view.needs or _CANNOT_TICK)
     if busy:
@@ -266,11 +294,12 @@ def _done(study: str, applied: Applied) -> TagList:
         )
     return TagList(
         tags.h1("It is done"),
+        _links(applied),
         lede(bold(applied.promise)) if applied.promise else None,
         note("ok", tags.p(tags.b(applied.charged or "The files are written.")), id="charged"),
         panel(
             tags.h2("What was written"),
-            tags.ul(*(_written(study, name) for name in applied.files), class_="download"),
+            tags.ul(*(_written(study, applied, name) for name in applied.files), class_="download"),
             tags.pre("\n".join(applied.said)) if applied.said else None,
         ),
         note("warn", tags.p(bold(_AFTERWARDS))),
@@ -281,9 +310,12 @@ def _done(study: str, applied: Applied) -> TagList:
 # --- what its controls do --------------------------------------------------------------------------
 
 
-def _written(study: str, name: str) -> Tag:
+def _written(study: str, applied: Applied, name: str) -> Tag:
     address = f"studies/{study}/applied/{quote(name)}"
-    what = next((words for ending, words in _WRITTEN.items() if name.endswith(ending)), _GIVEN_AWAY)
+    given = _GIVEN_AWAY if applied.is_for_publication else _KEPT_BACK
+    if applied.links is None and f"{name}.guarantee.json" in applied.files:
+        given = _NOT_MEASURED
+    what = next((words for ending, words in _WRITTEN.items() if name.endswith(ending)), given)
     return tags.li(tags.a(name, href=address, download=name, id=f"download-{name}"), tags.br(), what)
 
 
@@ -292,10 +324,9 @@ def _options(visit: Visit, study: str) -> dict[str, Any]:
 
 
 async def _choose(visit: Visit, event: Mapping[str, Any]) -> None:
-    study = str(event["study"])
-    visit.choose(
-        {(study, "apply"): {**_options(visit, study), str(event["key"]): str(event.get("value", ""))}}
-    )
+    study, given = str(event["study"]), event.get("value", "")
+    value = tuple(map(str, given)) if isinstance(given, list) else str(given)
+    visit.choose({(study, "apply"): {**_options(visit, study), str(event["key"]): value}})
 
 
 async def _now(visit: Visit, event: Mapping[str, Any]) -> None:

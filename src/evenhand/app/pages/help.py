@@ -58,8 +58,9 @@ def _contents() -> TagList:
         panel(
             tags.h2("What leaves this computer?"),
             tags.p(
-                "Nothing. The workbench listens on this computer alone, asks no other machine, and keeps "
-                "your files in a folder that only you can read, until you delete the study."
+                "Nothing of your files. The workbench listens on this computer alone, and keeps them in a "
+                "folder that only you can read, until you delete the study. It asks another computer for one "
+                "thing: a built-in data set that is not here yet is downloaded when you choose it."
             ),
         ),
         panel(

@@ -88,6 +88,8 @@ class Applying:
         What it does and what it leaves as it is.
     in_clear : tuple of str
         The columns that are written as they are.
+    keepable : tuple of str
+        The columns that are left out, and may be written as they are if somebody names them.
     script : str
         Python to run instead, where there is no command.
     why_not : str
@@ -98,6 +100,7 @@ class Applying:
     guarantee: Guarantee | None = None
     sentences: tuple[str, ...] = ()
     in_clear: tuple[str, ...] = ()
+    keepable: tuple[str, ...] = ()
     script: str = ""
     why_not: str = ""
 

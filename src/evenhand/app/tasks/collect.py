@@ -28,7 +28,7 @@ from evenhand.study.tasks.shared.models import MODELS
 from evenhand.study.tasks.shared.protection import promise_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
@@ -189,17 +189,17 @@ class CollectForm(TaskForm):
             return Applying(why_not=_PRINTED)
         single = setting.option("strategy") == "single"
         columns = schema.protected_columns if single else schema.sensitive
-        in_clear = tuple(name for name in schema.names if name not in columns)
+        hidden = {*columns, *schema.sensitive}
         return Applying(
             command=tuple(words),
-            guarantee=_promise(setting, schema),
+            guarantee=_promise(setting, schema, in_clear=()),
             sentences=(
                 (
                     "Every person's sensitive answers are drawn anew from the secure random source of this "
                     "computer, and the file with the reports is written."
                 ),
             ),
-            in_clear=in_clear,
+            keepable=tuple(name for name in schema.names if name not in hidden),
         )
 
 
@@ -216,11 +216,13 @@ def _limits() -> tuple[Field, ...]:
     )
 
 
-def _promise(setting: Setting, schema: Schema) -> Guarantee:
-    """Return what is promised, with the columns that stay as they are."""
+def _promise(setting: Setting, schema: Schema, *, in_clear: Sequence[str] | None = None) -> Guarantee:
+    """Return what is promised, with the columns that stay as they are: by default all others."""
     promise = promise_of(setting, schema)
-    clear = [name for name in schema.names if name not in promise.protects]
-    return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*promise.in_clear, *few_names(clear)]})
+    if in_clear is None:
+        in_clear = [name for name in schema.names if name not in promise.protects]
+    besides = [word for word in promise.in_clear if word not in schema.names]
+    return Guarantee.from_dict(promise.to_dict() | {"in_clear": [*besides, *few_names(in_clear)]})
 
 
 def _is_complete(schema: Schema) -> bool:

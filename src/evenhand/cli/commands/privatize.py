@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import asdict
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,7 @@ from evenhand.collect.protocols.homes import CLASSES
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.privatize import Privatized, privatize_file
 from evenhand.engine.row_order import GIVES_BACK
+from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
 from evenhand.schema import Schema
@@ -46,14 +48,15 @@ from evenhand.table.read import ENDINGS, detect_file_format, file_form, read
 from evenhand.table.side_files import side_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.engine.promise import Linkability
     from evenhand.table import FileFormat
 
 EXAMPLE = """\
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1
   evenhand privatize people.parquet reports.parquet --schema schema.toml --epsilon 2 \\
-      --protocol olh --columns race,age --only-reports
+      --protocol olh --columns race,age --keep hired
   evenhand privatize people/ reports/ --schema schema.toml --epsilon 1 --resume
   evenhand privatize people.csv reports.csv --schema schema.toml --epsilon 1 \\
       --protocol optimal --outcomes census.toml --columns race
@@ -111,13 +114,14 @@ def privatize(  # noqa: PLR0913 - one option each
         list[str] | None, data_option("COLUMNS", "What to randomise. [the schema's sensitive ones]")
     ] = None,
     keep: Annotated[
-        list[str] | None, data_option("COLUMNS", "What to pass on in the clear. [all others]")
+        list[str] | None, data_option("COLUMNS", "Columns to pass on in the clear. [none]")
     ] = None,
     only_reports: Annotated[
-        bool, data_option("", "Pass no column on in the clear.", "--only-reports")
+        bool, data_option("", "Pass no column on in the clear, as without --keep.", "--only-reports")
     ] = False,
-    declared_only: Annotated[
-        bool, data_option("", "Pass no column on that the schema does not declare.", "--declared-only")
+    linkable: Annotated[
+        bool,
+        data_option("", "Write it even if more than 5 % of rows are unique on --keep columns.", "--linkable"),
     ] = False,
     infer_schema: shared.InferSchema = False,
     band: shared.Band = None,
@@ -157,12 +161,8 @@ def privatize(  # noqa: PLR0913 - one option each
     asked = typed_format(locals())
     if only_reports and keep:
         wrong_use("--only-reports and --keep contradict each other. Hint: leave one of them out.")
-    if declared_only and (only_reports or keep):
-        wrong_use(
-            "--declared-only contradicts --only-reports and --keep, which say it already. Hint: leave it out."
-        )
     refuse_empty({"--columns": columns})
-    refuse_empty({"--keep": keep}, hint="--only-reports passes nothing on in the clear.")
+    refuse_empty({"--keep": keep}, hint="without it nothing is passed on in the clear.")
     _refuse_early(source, out, epsilon, overwrite=overwrite or resume)
     chosen = split_list(columns) or None
     read_files = {"--schema": schema, "--outcomes": outcomes, "--sign": sign}
@@ -182,8 +182,8 @@ def privatize(  # noqa: PLR0913 - one option each
             split=split,
             strategy=strategy,
             columns=chosen,
-            keep=() if only_reports or declared_only else split_list(keep) or None,
-            keep_declared=declared_only,
+            keep=split_list(keep),
+            linkable=linkable,
             simulate=simulate,
             file_format=file_format,
             keep_order=keep_order,
@@ -196,6 +196,7 @@ def privatize(  # noqa: PLR0913 - one option each
             solving=None if public is None else report_solving(terminal, groups=public.k),
             workers=workers,
             resume=resume,
+            measured=lambda links: _warn_of_links(terminal, links, split_list(keep)),
         )
     names = _protocol(protocol)
     warn_of_other_packages(terminal, CLASSES, names.values() if isinstance(names, dict) else [names])
@@ -307,15 +308,28 @@ def report_solving(terminal: Terminal, *, groups: int) -> Callable[[int, int], N
     return report
 
 
+def _warn_of_links(terminal: Terminal, links: Linkability, columns: Sequence[str]) -> None:
+    """Say how many rows link to one person each, to whoever holds them, before anything is written."""
+    if links.unique_share:
+        terminal.warn(links.describe(columns))
+    else:
+        terminal.say("Links", links.describe(columns))
+
+
 def _warn(terminal: Terminal, privatized: Privatized) -> None:
     """Say what the reports do not hide, and which tell hardly anything."""
     record = privatized.record
     if record.simulated:
         terminal.warn("These reports are simulated: drawn with a seed, so no guarantee holds for them.")
+    if privatized.guarantee is not None and privatized.guarantee.unit is Unit.ONE_REPORT:
+        terminal.warn(
+            "One person seems to have several rows, or the schema says so: what is promised is promised for "
+            "one row, not for one person. Hint: the promise names the column."
+        )
     if privatized.in_clear:
         terminal.warn(
             f"In the clear, and so not protected: {quote_names(privatized.in_clear)}. They may tell what the "
-            "reports hide. Hint: --only-reports leaves them out, --keep names those to pass on."
+            "reports hide. Hint: without --keep nothing is passed on."
         )
     if privatized.keeps_order:
         terminal.warn(
@@ -386,6 +400,7 @@ def _report(terminal: Terminal, privatized: Privatized, *, signed: bool) -> None
             "ledger_entry": None if privatized.charge is None else privatized.charge.reference(),
             "reported": list(record.strategy.columns),
             "in_clear": list(record.in_clear),
+            "linkable": None if record.linkability is None else asdict(record.linkability),
             "inferred": list(record.inferred),
             "rarely_true": record.strategy.rarely_true,
             "left_out": list(privatized.left_out),

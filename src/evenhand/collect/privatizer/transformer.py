@@ -61,7 +61,8 @@ class LocalPrivatizer(KeepsSpending, TransformerMixin, BaseEstimator):  # type: 
     Each sensitive column becomes one column per value, called ``gender_Female``: 1 where the person's report
     supports the value. The columns are the same whatever the protocol. A row may support several values of a
     column, or none. The other columns are one-hot, or pass as they are: they are in the clear. Rows keep
-    their order, as scikit-learn asks for it, so that is in the clear too.
+    their order, as scikit-learn asks for it, so that is in the clear too. How many rows link to one person
+    each by the columns in the clear is not measured here: before the frame is published, look for yourself.
 
     **Guarantee.** That of the strategy, for each call of :meth:`transform`: pure local differential privacy
     with ``epsilon`` for a person's whole report. Each call is a new collection. `guarantee_` is the total for

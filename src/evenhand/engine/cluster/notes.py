@@ -32,6 +32,9 @@ class Note:
         What is said of the columns in the clear that follow the order of the rows.
     sample : str
         The first rows of the columns in the clear, which the output has too, as Arrow in base64.
+    links : str
+        What was counted of rows that are unique on the columns in the clear, in base64; it means nothing
+        without the key of the run.
     error : dict, optional
         Why the rows are refused.
     """
@@ -41,6 +44,7 @@ class Note:
     digests: tuple[str, ...] = ()
     relations: dict[str, str] = field(default_factory=dict)
     sample: str = ""
+    links: str = ""
     error: dict[str, Any] | None = None
 
     def to_json(self) -> str:

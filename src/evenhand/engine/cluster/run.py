@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evenhand._validate import boolean, refuse
 from evenhand.engine.cluster.notes import raise_first_error, unpack_samples
-from evenhand.engine.cluster.tasks import CheckTask, DrawTask, GatherTask, part_name
+from evenhand.engine.cluster.tasks import CheckTask, DrawTask, GatherTask, part_name, secret_of_links
 from evenhand.engine.cluster.unfinished import State, Unfinished, refuse_taken
 from evenhand.engine.drawing import Evidence
 from evenhand.engine.places import Places
 from evenhand.engine.privatize import Privatized
-from evenhand.engine.promise import add_in_clear, charge_once, schema_text
+from evenhand.engine.promise import Linkability, add_in_clear, charge_once, schema_text
 from evenhand.engine.record import FORMAT, Record
 from evenhand.engine.row_order import (
     ASSOCIATED,
@@ -31,6 +32,7 @@ from evenhand.privacy.signing.keys import find_key
 from evenhand.privacy.signing.notes import hash_terms
 from evenhand.table.read import file_form
 from evenhand.table.side_files import record_path, schema_path
+from evenhand.table.unique_rows import UniqueRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +77,7 @@ class Choices:
     purpose: str | None
     owner: str
     sign: AnyKey | None = None
+    linkable: bool = False
 
     def check(self) -> Path:
         """Return where the output goes; refuse choices that cannot be."""
@@ -85,6 +88,7 @@ class Choices:
             refuse("out", self.owner, "a path that ends with .parquet or .pq", Path(self.out).name)
         boolean("keep_order", self.keep_order, owner=self.owner)
         boolean("overwrite", self.overwrite, owner=self.owner)
+        boolean("linkable", self.linkable, owner=self.owner)
         if self.materialize is not None:
             boolean("materialize", self.materialize, owner=self.owner)
         out = Path(os.path.abspath(self.out))  # noqa: PTH100 - links in its place are not followed
@@ -95,9 +99,9 @@ class Choices:
 def privatize_frame(engine: Engine, plan: ReportPlan, choices: Choices) -> Privatized:
     """Report the rows of a frame of a cluster into a folder of Parquet files.
 
-    1. *Check.* Every partition is gone through. Values that cannot be reported are refused, and the digests
-       of all blocks of rows are taken. Where the engine might give other rows the next time, the rows are
-       kept in the unfinished folder.
+    1. *Check.* Every partition is gone through. Values that cannot be reported are refused, and so are rows
+       too many of which link by the columns in the clear. The digests of all blocks of rows are taken. Where
+       the engine might give other rows the next time, the rows are kept in the unfinished folder.
     2. *Charge.* The key is written beside the output, and the ledger, if there is one, is charged once.
     3. *Draw.* Every partition is reported. A block whose digest is not the one of the check is refused.
     4. *Gather.* The rows of each part of the output are brought together in a random order.
@@ -138,7 +142,8 @@ def _describe_terms(plan: ReportPlan, choices: Choices, ledger: Ledger | None, k
     order = "in order" if choices.keep_order else "shuffled"
     charged = "no ledger" if ledger is None else f"ledger {ledger.identity} {_purpose(choices, plan)}"
     signed = "not signed" if key is None else f"signed {key.public.fingerprint}"
-    return f"{plan.fingerprint} {order} {signed} {charged}"
+    linked = "linkable" if choices.linkable else "not linkable"
+    return f"{plan.fingerprint} {order} {signed} {linked} {charged}"
 
 
 def _charge(
@@ -186,8 +191,8 @@ class _Run:
             self._folder.discard()
             raise
 
-    def _check(self) -> tuple[bool, tuple[Note, ...]]:
-        """Return whether the rows were kept, and the notes of the partitions that have rows."""
+    def _check(self) -> tuple[bool, tuple[Note, ...], Linkability | None]:
+        """Return whether the rows were kept, the notes of the partitions that have some, and what links."""
         stores = self._choices.materialize
         if stores is None:
             stores = not self._engine.is_reproducible
@@ -195,7 +200,21 @@ class _Run:
         task = CheckTask(**self._shared, key=self.key, stores=stores, measures_order=measures)
         notes = self._engine.map_partitions(task)
         raise_first_error(notes)
-        return stores, tuple(sorted((note for note in notes if note.rows), key=lambda note: note.number))
+        links = self._measure_links(notes)
+        kept = sorted((replace(note, links="") for note in notes if note.rows), key=lambda note: note.number)
+        return stores, tuple(kept), links
+
+    def _measure_links(self, notes: Sequence[Note]) -> Linkability | None:
+        """Return how many rows link by the columns in the clear; refuse too many."""
+        in_clear = self._plan.choice.in_clear
+        if not in_clear:
+            return None
+        unique = UniqueRows(in_clear, secret=secret_of_links(self.key))
+        for note in {note.number: note for note in notes}.values():
+            unique.add_packed(base64.b64decode(note.links))
+        links = Linkability.of(unique)
+        links.check(in_clear, is_allowed=self._choices.linkable, owner=self._choices.owner)
+        return links
 
     @property
     def _rows(self) -> dict[int, int]:
@@ -224,11 +243,13 @@ class _Run:
     def record(self) -> Record:
         """Return what will stand beside the output: all of it is known before anything is drawn."""
         plan = self._plan
+        links = self.state.linkability
         words = describe_row_order(self._relations, is_kept=self._choices.keep_order)
+        words = (*(() if links is None else links.in_clear), *words)
         clear = (*plan.choice.in_clear, *words)
         promise = add_in_clear(plan.promise, words)
         rows, schema = sum(self._rows.values()), plan.schema.fingerprint
-        return Record(plan.strategy, "parquet", rows, clear, schema, False, promise, plan.inferred)  # noqa: FBT003
+        return Record(plan.strategy, "parquet", rows, clear, schema, False, promise, plan.inferred, links)  # noqa: FBT003
 
     def finish(self, record: Record, evidence: Evidence) -> None:
         """Draw, gather and publish."""

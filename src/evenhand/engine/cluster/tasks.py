@@ -11,6 +11,7 @@ same probability, as :mod:`evenhand.engine.shuffle` shows. The words for it come
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 from contextlib import ExitStack
@@ -32,6 +33,7 @@ from evenhand.engine.writers import ParquetOut
 from evenhand.errors import ClusterError, EvenhandError, OtherRowsError
 from evenhand.privacy.sampling import permutation, uniform_below
 from evenhand.table.read import BATCH_ROWS
+from evenhand.table.unique_rows import UniqueRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 
 SAMPLED_ROWS = 64
 """Rows of a partition whose columns in the clear are compared with those of other partitions."""
+
+MOST_PARTITION_KEYS = 1 << 13
+"""Keys of unique rows that a partition hands to the driver; with more, the share is an estimate."""
 
 _SPILL_BYTES = 32 << 20
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -109,6 +114,7 @@ class CheckTask(Task):
     def _run(self, number: int, batches: Batches | None) -> Note:
         in_clear = list(self.plan.choice.in_clear)
         reporter, order = Reporter(self.plan, self.key, number), RowOrder(in_clear)
+        unique = UniqueRows(in_clear, secret=secret_of_links(self.key), most_keys=MOST_PARTITION_KEYS)
         rows, digests, sample = 0, [], ""
         with _InputFile(self, number) as file:
             for block in reporter.blocks(batches or ()):
@@ -117,11 +123,19 @@ class CheckTask(Task):
                     clear = block.rows.select(in_clear)
                     order.add(clear)
                     sample = sample or pack_sample(clear.slice(0, SAMPLED_ROWS).take(_first(clear)))
+                if in_clear:
+                    unique.add(block.rows)
                 rows += block.rows.num_rows
                 digests.append(block.digest.hex())
                 file.write(block.rows)
             file.finish(digests)
-        return Note(number, rows, tuple(digests), order.relations, sample)
+        links = base64.b64encode(unique.pack()).decode("ascii") if in_clear else ""
+        return Note(number, rows, tuple(digests), order.relations, sample, links)
+
+
+def secret_of_links(key: RunKey) -> bytes:
+    """Return what keys of unique rows are made with in a run."""
+    return key.digest("links").digest()
 
 
 def _first(rows: pa.RecordBatch) -> Any:

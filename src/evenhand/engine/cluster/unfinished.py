@@ -13,11 +13,12 @@ import os
 import shutil
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand._part_files import AS_BYTES, FOLLOW_NO_LINK, lock_file, resolve_folder
 from evenhand.engine.cluster.notes import Note
+from evenhand.engine.promise import Linkability
 from evenhand.errors import UnwritableFileError
 from evenhand.privacy.randomness import RunKey
 from evenhand.privacy.signing.notes import hash_open_file
@@ -54,12 +55,15 @@ class State:
         Whether the rows are kept in the folder.
     notes : tuple of Note
         What the check said of each partition that has rows.
+    linkability : Linkability, optional
+        How many rows link by the columns in the clear, if there are any.
     """
 
     terms: str
     run: str
     stored: bool
     notes: tuple[Note, ...]
+    linkability: Linkability | None = None
 
 
 class Unfinished:
@@ -143,7 +147,8 @@ class Unfinished:
         if fields["terms"] != terms:
             raise self._other_run()
         notes = tuple(Note.from_json(line) for line in fields["notes"])
-        return key, State(terms, fields["run"], fields["stored"], notes)
+        links = None if fields["links"] is None else Linkability(**fields["links"])
+        return key, State(terms, fields["run"], fields["stored"], notes, links)
 
     def _other_run(self) -> UnwritableFileError:
         return UnwritableFileError(
@@ -161,6 +166,7 @@ class Unfinished:
             "run": state.run,
             "stored": state.stored,
             "notes": [note.to_json() for note in state.notes],
+            "links": None if state.linkability is None else asdict(state.linkability),
         }
         self._write_private(_STATE, json.dumps(fields).encode("utf-8"))
 

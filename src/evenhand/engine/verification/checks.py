@@ -133,12 +133,12 @@ class NoteChecks:
             self.checks.append(Check(name, passed, text))
         return passed
 
-    def read_note(self, *, format_name: str, newest: int, most_bytes: int) -> str:
+    def read_note(self, *, format_name: str, newest: int, most_bytes: int, oldest: int | None = None) -> str:
         """Read the note, or refuse one of another form or that is not byte for byte what was written."""
         name = own_name(self.note)
         self.written = read_small_file(self.note, most_bytes=most_bytes)
         fields = parse_note(self.written, name)
-        _refuse_other_version(fields, name, format_name, newest)
+        _refuse_other_version(fields, name, format_name, newest=newest, oldest=oldest)
         if not is_whole(fields, self.written):
             raise Failed(f"{name} was changed: it is not byte for byte what was written.")
         _refuse_odd_fields(fields, name)
@@ -176,13 +176,15 @@ class NoteChecks:
         return None if signer is None else str(signer["fingerprint"])
 
 
-def _refuse_other_version(fields: Mapping[str, Any], name: str, format_name: str, newest: int) -> None:
+def _refuse_other_version(
+    fields: Mapping[str, Any], name: str, format_name: str, *, newest: int, oldest: int | None
+) -> None:
     number = format_number(fields.get("format"), format_name)
     if number is None:
         raise Failed(f"{name} is not the note of a release or of reports, or is of something else.")
     versions = fields.get("versions")
     older = versions.get("evenhand") if isinstance(versions, dict) else None
-    fault = version_fault(number, newest=newest, writer=fields.get("evenhand", older))
+    fault = version_fault(number, newest=newest, oldest=oldest, writer=fields.get("evenhand", older))
     if fault:
         raise Failed(f"{name} {fault}")
 

@@ -89,7 +89,8 @@ class ReleaseChecks(NoteChecks):
         self.is_reports = there[0]
         kind = reports if self.is_reports else tables
         form: Any = {"format_name": kind.FORMAT_NAME, "newest": kind.FORMAT_NUMBER}
-        return self.read_note(**form, most_bytes=MOST_BYTES)
+        oldest = reports.SEALED if self.is_reports else None
+        return self.read_note(**form, oldest=oldest, most_bytes=MOST_BYTES)
 
     def _note_of(self, is_reports: bool) -> Path:  # noqa: FBT001 - one of two
         return record_path(self.table) if is_reports else note_path(self.table)

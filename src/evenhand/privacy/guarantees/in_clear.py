@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import ROW_ORDER
+from evenhand.privacy.guarantees.units import LINKABLE, ROW_ORDER
 from evenhand.schema.text import listed, visible
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ INDEX = "index"
 SCORED_LATER = "people scored later"
 """What is in the clear where a model gets the true values of people it scores."""
 
-_RESERVED = frozenset({ROW_ORDER, READ_FROM_ROWS, INDEX, SCORED_LATER})
+_RESERVED = frozenset({LINKABLE, ROW_ORDER, READ_FROM_ROWS, INDEX, SCORED_LATER})
 
 
 def refuse_reserved_names(names: Iterable[str], *, owner: str, parameter: str) -> None:
@@ -90,7 +90,7 @@ def refuse_reserved_names(names: Iterable[str], *, owner: str, parameter: str) -
     >>> refuse_reserved_names(["sex", "Index", "order"], owner="privatize_file", parameter="path")
     """
     for name in names:
-        if name in _RESERVED or name.startswith(f"{ROW_ORDER} ("):
+        if name in _RESERVED or name.startswith((f"{LINKABLE} (", f"{ROW_ORDER} (")):
             raise InvalidParameterError(
                 parameter,
                 owner=owner,

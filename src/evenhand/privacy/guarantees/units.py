@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+LINKABLE = "linkable rows"
+"""What is in the clear where rows are unique on the columns in the clear, and so link to one person each."""
+
 ROW_ORDER = "row order"
 """What a guarantee lists as in the clear where reports stand in the order of the people behind them."""
+
+SEVERAL_ROWS = "one person may have several rows, and is promised this for each of them"
+"""What takes the place of the next where rows look as if one person had several, and nobody said so."""
 
 ONE_ROW = "each person is one row"
 """What a guarantee about people assumes where nothing says which rows are of one person."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from evenhand._notes import Note
 from evenhand.errors import EvenhandError
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
@@ -45,7 +46,8 @@ def draft_text(setup: Setup, *, data: str, reasons: Sequence[str] = ()) -> str:
     lines = [say("draft.head", data=data)]
     lines += [say("draft.inferred")] if setup.schema.inferred else []
     missing = [role for role in ROLES if getattr(setup.schema, role) in (None, ())]
-    notes = [*reasons, *(say("draft.missing", role=role, what=ROLES[role]) for role in missing)]
+    noticed = [note for note in setup.notes if Note.of(note).kind == "unit"]
+    notes = [*noticed, *reasons, *(say("draft.missing", role=role, what=ROLES[role]) for role in missing)]
     parts = ["".join(_comments(lines)), _with_comments(head, notes)]
     for column, text in zip(setup.schema, columns, strict=True):
         parts.append(_COLUMN + "".join(_comments(_column_notes(column))) + text)

@@ -17,6 +17,7 @@ from evenhand.study.intake.wording import say
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.rows import sampled_sentence
+from evenhand.table.repeated_people import find_repeated_people
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -207,7 +208,16 @@ def set_up(
     if setup.schema.target in setup.schema.protected_columns:
         message = f"Column '{setup.schema.target}' is the target and protected too."
         raise SchemaError(f"{message} Hint: compare the groups of another column.", field="roles")
-    return setup
+    return setup if setup.schema.person else _notice_people(setup, opened)
+
+
+def _notice_people(setup: Setup, opened: Opened) -> Setup:
+    """Return the setup with a note if one person seems to have several rows, and nobody said so."""
+    found = find_repeated_people(open_frame(opened.frame).to_arrow())
+    if found is None:
+        return setup
+    said = say("repeated", column=found.column, rows=f"{found.rows_each:g}", constant=_few(found.constant))
+    return replace(setup, notes=(*setup.notes, Note("unit", said)))
 
 
 def _refuse_roles_among(

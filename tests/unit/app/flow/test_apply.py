@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import pyarrow as pa
 import pytest
 from pyarrow import csv
 
@@ -44,7 +45,8 @@ def test_a_file_is_privatised_by_exactly_the_shown_command_and_the_ledger_is_cha
     )
     assert all(tick.can_be_set for tick in view.ticks)
     assert "ε = 1" in view.ticks[0].text
-    assert view.in_clear == ("job", "hired")
+    assert (view.in_clear, view.keepable, view.links) == ((), ("job", "hired"), "")
+    assert "Nothing is declared to be in the clear" in view.promise
     assert not (tmp_path / "ledgers" / "people 2026.db").exists()
 
     done = apply(made.folder, made.record, ledger="new", options=NEW)
@@ -55,6 +57,7 @@ def test_a_file_is_privatised_by_exactly_the_shown_command_and_the_ledger_is_cha
     assert "'people 2026'" in done.charged
     reports = csv.read_csv(made.folder / "applied" / "reports.csv")
     assert reports.num_rows == 400
+    assert set(reports.column_names) == {"sex", "race"}
     spent = Ledger(tmp_path / "ledgers" / "people 2026.db").total().spent
     assert str(spent.epsilon) == "1"
 
@@ -65,6 +68,53 @@ def test_a_file_is_privatised_by_exactly_the_shown_command_and_the_ledger_is_cha
     again = apply(made.folder, made.record, ledger="people 2026")
     assert not again.ok
     assert str(Ledger(tmp_path / "ledgers" / "people 2026.db").total().spent.epsilon) == "1"
+
+
+def test_columns_are_passed_on_only_by_name_with_how_many_rows_link_by_them(finished):
+    """If this is false, a file whose rows link to people is called what you may give away."""
+    made = finished()
+    view = prepare_applying(made.folder, made.record, options={"keep": ("job",)})
+
+    assert view.in_clear == ("job",)
+    assert "--keep job" in view.command
+    assert "--linkable" not in view.command
+    assert view.links == "No row is unique on job, which is in the clear."
+    assert "In the clear, and so not protected: job." in view.promise
+    assert [tick.name for tick in view.ticks] == ["spends", "public"]
+
+    done = apply(made.folder, made.record, options={"keep": ("job",)})
+
+    assert done.ok, done.said
+    assert (done.links, done.is_for_publication) == (view.links, True)
+    assert csv.read_csv(made.folder / "applied" / "reports.csv").column_names.count("job") == 1
+
+
+def test_a_file_whose_rows_link_needs_a_box_of_its_own_and_is_not_for_publication(tmp_path):
+    """Whoever publishes it names every person to whoever knows a few columns of theirs."""
+    rows = people()
+    jobs = [f"job {place}" if place < 30 else "cook" for place in range(rows.num_rows)]
+    rows = rows.set_column(2, "job", pa.array(jobs))
+    made = new_study(tmp_path, rows, "people.csv", form={"collect": FORMS["collect"]}, described=True)
+    made.change(**guess_roles(made.folder, made.record)).change(columns=PUBLIC).run()
+    options = {"keep": ("job", "hired")}
+    view = prepare_applying(made.folder, made.record, options=options)
+
+    assert not view.is_for_publication
+    assert view.links.startswith("Not for publication: 7.5 % of the rows are unique on job and hired")
+    assert "--linkable" in view.command
+    assert "linkable rows (" in view.promise
+    tick = view.ticks[-1]
+    assert (tick.name, tick.text.endswith("I will not publish the file.")) == ("linkable", True)
+    refused = apply(made.folder, made.record, options=options)
+    assert (refused.ok, refused.said) == (False, ("All boxes have to be ticked.",))
+    assert not (made.folder / "applied").exists()
+
+    done = apply(made.folder, made.record, options=options, ticks=("spends", "public", "linkable"))
+
+    assert done.ok, done.said
+    assert not done.is_for_publication
+    note = (made.folder / "applied" / "reports.csv.guarantee.json").read_text()
+    assert '"linkable": {' in note
 
 
 def test_a_table_is_released_by_the_shown_command(finished):

@@ -136,7 +136,7 @@ def test_what_a_closed_workbench_paid_for_is_there_when_it_opens_again(
     ledger = Ledger(tmp_path / "people.db", epsilon=3)
     work = made.folder / "applied" / ".work"
     work.mkdir(parents=True)
-    write_order(work, inputs=["people.csv"], promise="a promise", ledger=ledger)
+    write_order(work, inputs=["people.csv"], said={"promise": "a promise"}, ledger=ledger)
     monkeypatch.chdir(work)
 
     def main():

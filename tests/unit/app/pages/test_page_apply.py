@@ -209,3 +209,37 @@ def test_while_it_is_read_the_page_says_so_and_a_fault_is_said(tab, study):
     tab.desk.told["prepare_applying"] = EvenhandError("There are no results yet. Hint: run it first.")
 
     assert "There are no results yet." in tab.read()
+
+
+def test_columns_are_chosen_to_be_passed_on_and_the_page_says_what_links(tab, study):
+    """Nothing is passed on that nobody chose, and what links is said above the promise."""
+    said = "Not for publication: 99 % of the rows are unique on job, which is in the clear."
+    view = replace(VIEW, keepable=("job", "wage"), links=said, is_for_publication=False)
+    tab.desk.told["prepare_applying"] = view
+    html = tab.read()
+    tab.do(do="apply.choose", study=study, key="keep", value=["job", "wage"])
+    tab.read()
+
+    assert "checked" in Controls(html).by_id["apply-keep-0"]
+    assert "checked" not in Controls(html).by_id["apply-keep-1"]
+    assert words_of(html).index(said) < words_of(html).index("What people are promised")
+    assert calls(tab, "prepare_applying")[-1]["options"] == {"keep": ("job", "wage")}
+
+
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [
+        ({}, "What you may give away."),
+        ({"links": "Rows link.", "is_for_publication": False}, "Not for publication: its columns"),
+        ({"links": None}, "An earlier evenhand wrote this, and did not measure"),
+    ],
+)
+def test_what_was_written_is_called_safe_only_if_few_rows_link(tab, study, done, said):
+    """The words beside a download decide whether somebody publishes it."""
+    files = ("reports.csv", "reports.csv.guarantee.json")
+    tab.desk.told["apply"] = replace(DONE, files=files, **done)
+    tab.do(do="apply.now", study=study, ticks=["spends", "public"])
+    shown = words_of(tab.read())
+
+    assert said in shown
+    assert ("What you may give away." in shown) == (not done)

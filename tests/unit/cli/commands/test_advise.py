@@ -73,7 +73,7 @@ def test_the_advice_for_machines(call, file, with_rows):
     assert told["recommendation"]["name"] == "GRR, uniform split, ε = 0.5"
     assert told["finding"].startswith("Use GRR at ε = 0.5")
     assert told["next"] == (
-        "evenhand privatize people.csv reports.csv --schema advice/schema.toml --declared-only --columns sex "
+        "evenhand privatize people.csv reports.csv --schema advice/schema.toml --columns sex "
         "--epsilon 1/2 --protocol grr --split uniform"
     )
     assert told["caveats"]

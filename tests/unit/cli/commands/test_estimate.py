@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.engine.privatize import privatize_file
 from evenhand.schema import Column, Domain, Schema
 from unit.cli.conftest import people
+from unit.engine._keeping import privatize_all
 
 SCHEMA = Schema(
     [
@@ -29,7 +29,7 @@ SCHEMA = Schema(
 
 @pytest.fixture
 def reports(file):
-    return privatize_file(file, "out.csv", schema=SCHEMA, epsilon=6).places.out
+    return privatize_all(file, "out.csv", schema=SCHEMA, epsilon=6).places.out
 
 
 def test_shares_are_shown_with_their_intervals(call, reports):
@@ -45,7 +45,7 @@ def test_shares_are_shown_with_their_intervals(call, reports):
 def test_the_rate_of_nobody_is_undefined_in_words(call, tmp_path):
     """A reader who is no programmer does not know what nan is."""
     (tmp_path / "nobody.csv").write_text("sex,age,hired\n", encoding="utf-8")
-    out = privatize_file(tmp_path / "nobody.csv", tmp_path / "none.csv", schema=SCHEMA, epsilon=6).places.out
+    out = privatize_all(tmp_path / "nobody.csv", tmp_path / "none.csv", schema=SCHEMA, epsilon=6).places.out
     told = call("estimate", out, "--by", "hired").stdout
 
     assert "Overall rate: undefined." in told
@@ -54,7 +54,7 @@ def test_the_rate_of_nobody_is_undefined_in_words(call, tmp_path):
 
 def test_no_epsilon_is_shown_below_what_it_is(call, file):
     """As when the reports were made: the last digit is rounded up."""
-    made = privatize_file(file, "out.csv", schema=SCHEMA, epsilon="2/3")
+    made = privatize_all(file, "out.csv", schema=SCHEMA, epsilon="2/3")
     told = " ".join(call("estimate", made.places.out).stdout.split())
     for column in ("sex", "age"):
         exact = made.record.strategy.epsilon_within_report(column)
@@ -124,7 +124,7 @@ def test_crossed_columns_have_rates_of_their_combinations(call, file, tmp_path):
         [SCHEMA["sex"], Column("job", Domain.categorical(["nurse", "clerk", "cook"])), SCHEMA["hired"]],
         sensitive=["sex", "job"],
     )
-    made = privatize_file(source, "many-out.csv", schema=schema, epsilon=8).places.out
+    made = privatize_all(source, "many-out.csv", schema=schema, epsilon=8).places.out
     options = ["--by", "hired", "--positive", "yes", "--protected", "job,sex"]
 
     done = call("estimate", made, *options, "--privileged", "cook,male", "--csv", "shares.csv")
@@ -144,7 +144,7 @@ def test_crossed_columns_have_rates_of_their_combinations(call, file, tmp_path):
 def test_no_reports_have_no_shares(call, file):
     header = file.read_text().splitlines()[0]
     file.write_text(f"{header}\n")
-    path = privatize_file(file, "none.csv", schema=SCHEMA, epsilon=1, keep=["hired"]).places.out
+    path = privatize_all(file, "none.csv", schema=SCHEMA, epsilon=1, keep=["hired"]).places.out
     done = call("estimate", path, "--by", "hired")
 
     assert done.exit_code == 0
@@ -163,7 +163,7 @@ def test_domains_that_were_read_from_rows_are_warned_of(call, file, reports):
 
 
 def test_simulated_reports_are_refused_unless_allowed(call, file):
-    path = privatize_file(file, "sim.csv", schema=SCHEMA, epsilon=6, simulate=1).places.out
+    path = privatize_all(file, "sim.csv", schema=SCHEMA, epsilon=6, simulate=1).places.out
     refused, allowed = call("estimate", path), call("estimate", path, "--simulated")
 
     assert (refused.exit_code, allowed.exit_code) == (2, 0)
@@ -202,7 +202,7 @@ def test_a_column_that_cannot_be_undone_has_a_sentence_and_the_others_their_shar
     )
     census = GroupOutcomes.public([0.6, 0.2, 0.2], [0.5, 0.7, 0.3], source="census")
     Path("people.csv").write_text("race,job\n" + "a,x\nb,y\nc,x\n" * 100)
-    privatize_file("people.csv", "r.csv", schema=schema, epsilon=2, protocol=census, split="uniform")
+    privatize_all("people.csv", "r.csv", schema=schema, epsilon=2, protocol=census, split="uniform")
     done = call("estimate", "r.csv")
     told = json.loads(call("estimate", "r.csv", "--json").stdout)
 
@@ -239,7 +239,7 @@ def test_a_table_is_not_written_over_what_is_read(call, reports, name):
 def test_nothing_is_written_among_the_reports_that_are_read(call, file, tmp_path, flag, name, read):
     """If this is false, the next estimate of the folder reads what this one wrote."""
     (tmp_path / "parts").mkdir()
-    privatize_file(file, "parts/a.csv", schema=SCHEMA, epsilon=6)
+    privatize_all(file, "parts/a.csv", schema=SCHEMA, epsilon=6)
 
     done = call("estimate", read, flag, f"parts/{name}")
 

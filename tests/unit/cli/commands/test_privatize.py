@@ -63,7 +63,8 @@ def test_no_epsilon_is_shown_below_what_it_is(call, file, schema, epsilon):
 
 def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
     """Whoever reads past it publishes what they did not mean to."""
-    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--columns", "sex")
+    words = ["--columns", "sex", "--keep", "id,age,hired", "--linkable"]
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, *words)
 
     told = " ".join(done.stderr.split())
     assert "Warning In the clear, and so not protected: id, age, hired." in told
@@ -73,12 +74,17 @@ def test_columns_in_the_clear_are_named_in_a_warning(call, file, schema):
 
 def test_a_column_that_gives_the_order_back_is_named_in_a_warning(call, file, schema):
     """People come out in a random order, and whoever sorts them by their number undoes that."""
-    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, "--keep", "id", "--json")
+    words = ["--keep", "id", "--linkable", "--json"]
+    done = call("privatize", file, "out.csv", "--schema", schema, "--epsilon", 1, *words)
 
     told = " ".join(done.stderr.split())
     assert "in the clear: whoever sorts the reports by id has it back, or nearly so." in told
     assert json.loads(done.stdout)["follow_order"] == ["id"]
-    assert json.loads(done.stdout)["in_clear"] == ["id", "row order (id gives it back)"]
+    assert json.loads(done.stdout)["in_clear"] == [
+        "id",
+        "linkable rows (100 % are unique on these columns)",
+        "row order (id gives it back)",
+    ]
     assert (
         "row order (id gives it back)" in json.loads(Path("out.csv.guarantee.json").read_text())["statement"]
     )
@@ -88,7 +94,19 @@ def test_a_column_of_few_values_is_not_said_to_give_the_order_back(call, tmp_pat
     """Said of a column with two values it was false, in a note that is signed; the figure stays here."""
     rows = [f"{'fe' * (place % 2)}male,{int(place % 10 < place // 400)}" for place in range(4_000)]
     (tmp_path / "p.csv").write_text("\n".join(["sex,rate", *rows]))
-    done = call("privatize", "p.csv", "o.csv", "--schema", schema, "--epsilon", 1, "--columns", "sex")
+    done = call(
+        "privatize",
+        "p.csv",
+        "o.csv",
+        "--schema",
+        schema,
+        "--epsilon",
+        1,
+        "--columns",
+        "sex",
+        "--keep",
+        "rate",
+    )
 
     told, note = " ".join(done.stderr.split()), Path("o.csv.guarantee.json").read_text()
     assert re.search(r"they tell something: rate \(rank correlation 0\.[45]\d\)\. Hint: leave it out", told)
@@ -133,6 +151,7 @@ def test_the_answer_for_machines(call, file, schema):
         "ledger_entry": None,
         "reported": ["sex", "job"],
         "in_clear": ["hired"],
+        "linkable": {"unique_share": 0.0, "is_sampled": False},
         "inferred": [],
         "rarely_true": {},
         "left_out": ["id", "age"],
@@ -222,7 +241,7 @@ def test_a_schema_that_would_leave_people_out_is_refused(call, file, schema, rul
             ["--schema", "schema.toml", "--only-reports", "--keep", "id"],
             "contradict each other. Hint: leave one",
         ),
-        (["--schema", "schema.toml", "--only-reports", "--declared-only"], "already. Hint: leave it out."),
+        (["--schema", "schema.toml", "--keep", "id"], "this is not for publication: more rows are unique"),
         (["--schema", "gone.toml"], "no schema file"),
         (["--schema", "schema.toml", "--columns", "wage"], "'wage'"),
         (["--schema", "schema.toml", "--protocol", "xyz"], "'xyz'"),

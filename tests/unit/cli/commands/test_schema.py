@@ -263,7 +263,7 @@ def test_a_published_table_keeps_codes_and_its_terms_have_the_labels(call, loans
 
 def test_estimates_show_the_labels_of_the_schema(call, loans):
     call("schema", loans, "--label", "male=1:Men", "--label", "male=0:Women", "--out", "s.toml")
-    typed = ["--schema", "s.toml", "--columns", "male", "--epsilon", "3"]
+    typed = ["--schema", "s.toml", "--columns", "male", "--epsilon", "3", "--keep", "approve"]
     made = call("privatize", loans, "reports.csv", *typed)
     done = call("estimate", "reports.csv", "--by", "approve", "--privileged", "Men")
 

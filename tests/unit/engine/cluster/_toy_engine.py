@@ -39,7 +39,8 @@ def people(rows, *, start=0):
 
 
 def plan_of(table, **options):
-    return ReportPlan.make(table.schema, **({"schema": SCHEMA, "epsilon": 2} | options))
+    keep = [name for name in table.column_names if name not in {"sex", "job"}]
+    return ReportPlan.make(table.schema, **({"schema": SCHEMA, "epsilon": 2, "keep": keep} | options))
 
 
 class ToyEngine:
@@ -82,7 +83,7 @@ class ToyEngine:
 def run(engine, out, **options):
     """Report the partitions of a toy engine into `out`."""
     asked = dict.fromkeys(["materialize", "ledger", "purpose", "sign"])
-    asked |= {"keep_order": False, "overwrite": False}
+    asked |= {"keep_order": False, "overwrite": False, "linkable": True}  # ids are unique
     chosen = {name: options.pop(name, default) for name, default in asked.items()}
     plan = plan_of(engine.partitions[0], **options)
     return privatize_frame(engine, plan, Choices(out=out, owner="toy.privatize", **chosen))

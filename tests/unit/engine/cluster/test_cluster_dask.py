@@ -39,7 +39,9 @@ def ddf(dask_client):
 
 
 def privatize(ddf, out, **options):
-    return eh.engine.dask.privatize(ddf, out=out, **({"schema": SCHEMA, "epsilon": 2} | options))
+    keep = [name for name in getattr(ddf, "columns", ()) if name not in {"sex", "job"}]
+    asked = {"schema": SCHEMA, "epsilon": 2, "keep": keep, "linkable": True}
+    return eh.engine.dask.privatize(ddf, out=out, **(asked | options))
 
 
 def names_in(folder):

@@ -123,8 +123,9 @@ def test_dask_in_threads_reports_every_row(tmp_path):
     dd = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install 'evenhand[dask]'")
     frame = people(300).to_pandas()
     frame["kind"] = pd.Categorical(["x", "y", "z"] * 100)
+    asked = {"schema": SCHEMA, "epsilon": 1, "keep": ["id", "kind"], "linkable": True}
     made = eh.engine.dask.privatize(
-        dd.from_pandas(frame, npartitions=3, sort=False), out=tmp_path / "r.parquet", schema=SCHEMA, epsilon=1
+        dd.from_pandas(frame, npartitions=3, sort=False), out=tmp_path / "r.parquet", **asked
     )
 
     assert made.rows == 300

@@ -50,7 +50,9 @@ def df(spark, stored):
 
 
 def privatize(df, out, **options):
-    return eh.engine.spark.privatize(df, out=out, **({"schema": SCHEMA, "epsilon": 2} | options))
+    keep = [name for name in getattr(df, "columns", ()) if name not in {"sex", "job"}]
+    asked = {"schema": SCHEMA, "epsilon": 2, "keep": keep, "linkable": True}
+    return eh.engine.spark.privatize(df, out=out, **(asked | options))
 
 
 def names_in(folder):

@@ -9,11 +9,12 @@ import pytest
 
 from evenhand.collect import Aggregate, JointReports, Reports, group_rates
 from evenhand.collect.joint.combined import ProductStrategy
-from evenhand.engine import count_file, estimate_file, privatize_file
+from evenhand.engine import count_file, estimate_file
 from evenhand.engine.counting import ReportFile
 from evenhand.engine.writers import part_names
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
+from unit.engine._keeping import privatize_all
 from unit.engine._streams import write
 
 SCHEMA = Schema(
@@ -48,7 +49,7 @@ def privatize(tmp_path, name, *, rows=3_000, form="parquet", seed=5, **how):
     source = write(people(rows, seed), tmp_path / f"people-{seed}.parquet")
     out = tmp_path / f"{name}-{seed}.{form}"
     how = {"epsilon": 6, **MADE[name], **how}
-    return privatize_file(source, out, schema=SCHEMA, simulate=seed, keep_order=True, **how).places.out
+    return privatize_all(source, out, schema=SCHEMA, simulate=seed, keep_order=True, **how).places.out
 
 
 def read_reports(path):
@@ -151,7 +152,7 @@ def test_one_protected_column_alone_has_rates(tmp_path):
 def test_the_privileged_combination_of_the_schema_is_compared_with(tmp_path):
     schema = SCHEMA.with_roles(protected=CROSSED, privileged=("c", "f"))
     source = write(people(500), tmp_path / "people.parquet")
-    privatize_file(source, tmp_path / "out.parquet", schema=schema, epsilon=6, protocol="grr", simulate=1)
+    privatize_all(source, tmp_path / "out.parquet", schema=schema, epsilon=6, protocol="grr", simulate=1)
 
     found = estimate_file(tmp_path / "out.parquet", protected=CROSSED, **ALLOWED).rates
 
@@ -166,7 +167,7 @@ def test_an_outcome_that_is_left_out_is_in_no_combination(tmp_path):
     source = write(table.set_column(3, "hired", some), tmp_path / "people.parquet")
     hired = Column("hired", SCHEMA["hired"].domain, nulls="drop")
     schema = Schema([*(SCHEMA[name] for name in ("sex", "race", "union")), hired], sensitive=["sex", "race"])
-    privatize_file(source, tmp_path / "out.parquet", schema=schema, epsilon=6, protocol="grr", simulate=1)
+    privatize_all(source, tmp_path / "out.parquet", schema=schema, epsilon=6, protocol="grr", simulate=1)
 
     found = estimate_file(tmp_path / "out.parquet", protected=CROSSED, positive="yes", **ALLOWED)
 

@@ -11,7 +11,6 @@ import pytest
 from evenhand.collect.estimates.group_rates import group_rates
 from evenhand.collect.reports.reports import Reports
 from evenhand.engine.estimates import estimate_file
-from evenhand.engine.privatize import privatize_file
 from evenhand.errors import (
     ColumnNotFoundError,
     GuaranteeError,
@@ -23,6 +22,7 @@ from evenhand.errors import (
     UnreadableFileError,
 )
 from evenhand.schema import Column, Domain, Schema
+from unit.engine._keeping import privatize_all
 from unit.engine._streams import SCHEMA, people, write
 
 ROWS = 4_000
@@ -36,7 +36,7 @@ def made(tmp_path_factory):
     source = write(PEOPLE, folder / "people.parquet")
     how = {"schema": SCHEMA, "epsilon": 4, "protocol": {"race": "grr", "age": "oue"}, "simulate": 3}
     return {
-        form: privatize_file(source, folder / f"reports.{form}", **how).places.out
+        form: privatize_all(source, folder / f"reports.{form}", **how).places.out
         for form in ("csv", "parquet")
     }
 
@@ -45,7 +45,7 @@ def made(tmp_path_factory):
 def collected(tmp_path):
     """Return a file of reports that nobody simulated."""
     source = write(PEOPLE, tmp_path / "people.parquet")
-    return privatize_file(source, tmp_path / "reports.parquet", schema=SCHEMA, epsilon=4).places.out
+    return privatize_all(source, tmp_path / "reports.parquet", schema=SCHEMA, epsilon=4).places.out
 
 
 def _estimated(path, **how):
@@ -115,7 +115,7 @@ def _file(folder, outcomes, form="csv", schema=None):
     table = pa.table({"sex": ["f", "m"] * (len(outcomes) // 2), "outcome": outcomes})
     source = write(table, folder / f"in.{form}")
     told = Schema([sex, *(schema or [])], sensitive="sex")
-    return privatize_file(source, folder / f"o.{form}", schema=told, epsilon=3, overwrite=True).places.out
+    return privatize_all(source, folder / f"o.{form}", schema=told, epsilon=3, overwrite=True).places.out
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -192,7 +192,7 @@ def test_a_privileged_group_that_is_none_is_refused(made):
 def test_too_many_groups_for_rates_are_refused(tmp_path):
     many = Column("sex", Domain.integers(0, 2_000))
     source = write(pa.table({"sex": [1, 2], "hired": [0, 1]}), tmp_path / "in.csv")
-    path = privatize_file(
+    path = privatize_all(
         source, tmp_path / "o.csv", schema=Schema([many], sensitive="sex"), epsilon=1
     ).places.out
 
@@ -205,7 +205,7 @@ def test_an_outcome_made_from_the_reports_is_warned_of(tmp_path):
     """Predictions of a model that saw the reports have rates that no true groups could have."""
     source = write(pa.table({"sex": ["f", "m"] * 3_000, "outcome": [0] * 6_000}), tmp_path / "in.parquet")
     schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")
-    path = privatize_file(source, tmp_path / "o.parquet", schema=schema, epsilon="1/2").places.out
+    path = privatize_all(source, tmp_path / "o.parquet", schema=schema, epsilon="1/2").places.out
     reports = pq.read_table(path)
     said = reports.schema.metadata
     forged = reports.set_column(1, "outcome", reports["sex"].cast(pa.int64())).replace_schema_metadata(said)
@@ -299,6 +299,6 @@ def test_reading_warns_of_nothing(tmp_path):
     """Whoever estimates from reports did not choose their epsilon."""
     source = write(PEOPLE.slice(0, 10), tmp_path / "people.parquet")
     with warnings.catch_warnings(action="ignore"):
-        path = privatize_file(source, tmp_path / "o.csv", schema=SCHEMA, epsilon=20).places.out
+        path = privatize_all(source, tmp_path / "o.csv", schema=SCHEMA, epsilon=20).places.out
 
     assert estimate_file(path).shares["race"].n == 10

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from evenhand.collect import GRR, Aggregate
-from evenhand.engine import count_file, estimate_file, privatize_file
+from evenhand.engine import count_file, estimate_file
 from evenhand.errors import ColumnNotFoundError, GuaranteeError, InvalidParameterError, UnreadableFileError
 from evenhand.schema import Column, Domain, Schema
+from unit.engine._keeping import privatize_all
 from unit.engine._streams import SCHEMA, people, write
 
 ALLOWED = {"simulated": "allow"}
@@ -20,7 +21,7 @@ def parts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")
     for place, ending in enumerate(("parquet", "csv", "parquet")):
         data = write(people(300 + place, seed=place), folder.parent / f"people-{place}.{ending}")
-        privatize_file(data, folder / f"{place}.{ending}", schema=SCHEMA, epsilon=3, simulate=place)
+        privatize_all(data, folder / f"{place}.{ending}", schema=SCHEMA, epsilon=3, simulate=place)
     return folder
 
 
@@ -69,7 +70,7 @@ def test_the_same_file_is_not_counted_twice(parts, tmp_path):
 def test_files_that_do_not_belong_together_are_refused(parts, tmp_path):
     count_file(parts / "0.parquet", **ALLOWED).save(tmp_path / "a.json")
     data = write(people(80), tmp_path / "people.csv.txt")
-    privatize_file(
+    privatize_all(
         data,
         tmp_path / "b.csv",
         schema=SCHEMA,
@@ -129,7 +130,7 @@ def unequal(tmp_path):
     for name, hired in (("a", "yes"), ("b", "no")):
         rows = "".join(f"{sex},{outcome}\n" for sex in "fm" for outcome in ["no", hired] * 40)
         (tmp_path / "people" / f"{name}.csv").write_text(f"sex,hired\n{rows}", encoding="utf-8")
-    privatize_file(tmp_path / "people", tmp_path / "reports", schema=UNDECLARED, epsilon=4)
+    privatize_all(tmp_path / "people", tmp_path / "reports", schema=UNDECLARED, epsilon=4)
     return tmp_path / "reports"
 
 

@@ -244,11 +244,12 @@ def test_another_schema_than_the_one_named_is_found(tmp_path):
 
 
 def test_a_newer_and_an_older_note_are_refused_with_the_way_on(tmp_path):
-    for path, name, number in ((release(tmp_path), "release", 2), (reports(tmp_path), "privatized", 3)):
+    kinds = ((release(tmp_path), "release", 2, 2), (reports(tmp_path), "privatized", 4, 3))
+    for path, name, number, oldest in kinds:
         written = note_of(path).read_bytes()
         for other, hint in (
             (number + 1, "install a newer evenhand"),
-            (number - 1, "read it with the evenhand"),
+            (oldest - 1, "read it with the evenhand"),
         ):
             form = f"evenhand {name} {number}", f"evenhand {name} {other}"
             note_of(path).write_bytes(written.replace(*(each.encode() for each in form)))

@@ -9,7 +9,7 @@ from evenhand.engine import estimate_file, privatize_file, verify
 from evenhand.engine.places import FolderPlaces
 from evenhand.privacy.ledger import Ledger
 from evenhand.schema import Column, Schema
-from unit.engine._releases import KEY, OTHER, PEOPLE, SCHEMA, SEX, reseal
+from unit.engine._releases import JOB, KEY, OTHER, PEOPLE, SCHEMA, reseal
 
 NOTE = "folder.guarantee.json"
 PARTS = ("a.csv", "b.csv", "c.csv")
@@ -204,7 +204,7 @@ def test_a_note_that_was_made_to_harm_opens_no_other_file(out, changes):
 
 
 def test_another_schema_and_ledger_are_found_in_the_parts(out, tmp_path):
-    refuse_folder(out, "a.csv does not pass by itself", schema=Schema([SEX, Column("job", SEX.domain)]))
+    refuse_folder(out, "a.csv does not pass by itself", schema=Schema([Column("sex", JOB.domain)]))
     Ledger(tmp_path / "l.db", epsilon=1)
     refuse_folder(out, "The note names no entry of a ledger", ledger=tmp_path / "l.db")
 

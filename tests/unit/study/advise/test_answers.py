@@ -243,7 +243,7 @@ def test_a_recommendation_ends_with_the_command_that_uses_it():
     advice = advise(data, folder="my advice")
 
     assert advice.answer.action == (
-        "evenhand privatize people.csv reports.csv --schema 'my advice/schema.toml' --declared-only "
+        "evenhand privatize people.csv reports.csv --schema 'my advice/schema.toml' "
         "--columns sex,age --epsilon 1 --protocol grr --split uniform"
     )
     assert f"\n  {advice.answer.action}\n" in str(advice)

@@ -50,7 +50,7 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str)
     columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
     names = typed_list(columns)
     out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
-    words = ["evenhand", "privatize", data, out, "--schema", file, "--declared-only"]
+    words = ["evenhand", "privatize", data, out, "--schema", file]
     words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
     words += ["--split", split] if split != UNPROTECTED else []
     words += ["--strategy", strategy] if strategy != "independent" else []

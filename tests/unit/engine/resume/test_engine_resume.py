@@ -291,10 +291,13 @@ def test_columns_that_follow_the_order_are_told_of_files_that_are_done(data, tmp
         write(people(900, seed=place), folder / f"{place}.parquet")
     undo = interrupt(monkeypatch, Unfinished, "mark_placing")
     with pytest.raises(KeyboardInterrupt):
-        run(folder, tmp_path / "out", keep=("id", "note", "hired"))
+        run(folder, tmp_path / "out", keep=("id", "note", "hired"), linkable=True)
     undo()
 
-    assert run(folder, tmp_path / "out", keep=("id", "note", "hired")).follow_order == ("id", "note")
+    assert run(folder, tmp_path / "out", keep=("id", "note", "hired"), linkable=True).follow_order == (
+        "id",
+        "note",
+    )
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

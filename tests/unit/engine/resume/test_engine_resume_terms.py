@@ -49,14 +49,25 @@ CHANGES = [
     ({"columns": ("wage", "sex")}, "columns"),
     ({"strategy": "combined"}, "strategy"),
     ({"keep": ("sex",)}, "keep"),
-    ({"keep_declared": True}, "keep"),
+    ({"linkable": True}, "linkable"),
     ({"keep_order": True}, "keep_order"),
     ({"batch_rows": 41}, "batch_rows"),
     ({"ledger": "l.db"}, "ledger"),
     ({"purpose": "something else"}, "purpose"),
     ({"sign": "a key"}, "sign"),
 ]
-FREE = {"path", "out", "workers", "progress", "solving", "overwrite", "limits", "resume", "simulate"}
+FREE = {
+    "path",
+    "out",
+    "workers",
+    "progress",
+    "solving",
+    "overwrite",
+    "limits",
+    "resume",
+    "simulate",
+    "measured",
+}
 """Parameters that no row depends on, and 'path', whose files are compared."""
 
 

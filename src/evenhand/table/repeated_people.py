@@ -1,0 +1,149 @@
+"""Whether one person seems to have several rows: a column whose values repeat while others stay the same.
+
+A panel has the same people in several years. Their number repeats, and what a person is, such as sex or year
+of birth, stays the same within it. What is promised for one row is then not promised for one person.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    Codes = npt.NDArray[np.int64]
+
+_FEWEST_PEOPLE = 20  # with several rows: fewer may stay the same by chance
+_LEAST_REPEATS = 1.5
+_MOST_REPEATS = 400
+_EVEN = 0.9  # of the people have as many rows as most
+_SAME = 0.99  # of the people have one value, if a column stays the same; the rest are slips of the pen
+_VARIES = 0.9
+_BY_CHANCE = 0.9  # of pairs of rows that agree in a column: whether it stays the same cannot be told
+_MOST_COLUMNS = 200
+_NUMBERED = frozenset(
+    {"id", "nr", "pid", "uid", "idcode", "ident", "identifier", "person", "personid", "subject"}
+)
+_TIMES = frozenset({"age", "year", "quarter", "month", "week", "day", "date", "time", "wave", "period"})
+_PERSONAL = frozenset({
+    "sex", "gender", "female", "male", "race", "black", "white", "hisp", "hispanic", "ethnicity", "ethnic",
+    "birth", "born", "birthdate", "birthyear", "dob", "yob", "nationality", "native", "age",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RepeatedPeople:
+    """A column that seems to say whose row it is, with several rows for a person.
+
+    Parameters
+    ----------
+    column : str
+    rows_each : float
+        How many rows each value has on average.
+    is_even : bool
+        Whether nearly all have the same number.
+    constant : tuple of str
+        Columns that stay the same within each value.
+    """
+
+    column: str
+    rows_each: float
+    is_even: bool
+    constant: tuple[str, ...]
+
+
+def find_repeated_people(rows: pa.Table) -> RepeatedPeople | None:
+    """Return the column that seems to say which rows are of one person; None if there is none.
+
+    Its values repeat, and at least one other column stays the same within each of them, and another does not.
+    No column that tells what a person is, such as sex, may vary within it: a state, a household or a school
+    has several people. Where values do not repeat evenly, such a column must stay the same, or the name must
+    be that of a number of people.
+
+    Examples
+    --------
+    >>> rows = pa.table({
+    ...     "nr": [place // 4 for place in range(120)],
+    ...     "sex": ["fm"[place // 4 % 2] for place in range(120)],
+    ...     "wage": [place * 7 % 31 for place in range(120)],
+    ... })
+    >>> find_repeated_people(rows)
+    RepeatedPeople(column='nr', rows_each=4.0, is_even=True, constant=('sex',))
+    """
+    if rows.num_columns > _MOST_COLUMNS:
+        rows = rows.select(rows.column_names[:_MOST_COLUMNS])
+    codes = {name: _encode(rows.column(name)) for name in rows.column_names}
+    found = [each for name in codes for each in _look_at(name, rows.column(name).type, codes)]
+    ranked = sorted(found, key=lambda each: (not _is_numbered(each.column), -len(each.constant)))
+    return ranked[0] if ranked else None
+
+
+def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[RepeatedPeople]:
+    """Yield what a column seems to be, if it seems to say whose row it is."""
+    own = codes[name]
+    if _tokens(name) & _TIMES and not _is_numbered(name):  # within which whole panels stay the same
+        return
+    if pa.types.is_floating(kind) or pa.types.is_boolean(kind) or len(own) == 0 or own.min() < 0:
+        return
+    counts = np.bincount(own)
+    several = int(np.count_nonzero(counts > 1))
+    rows_each = len(own) / len(counts)
+    if several < _FEWEST_PEOPLE or not _LEAST_REPEATS <= rows_each <= _MOST_REPEATS:
+        return
+    order = np.argsort(own, kind="stable")
+    is_next = own[order][1:] == own[order][:-1]
+    shares = {}
+    for other, values in codes.items():
+        if other != name and values.max(initial=-1) > 0:
+            shares[other] = _share_constant(values[order], is_next, own[order], several)
+    constant = tuple(other for other, share in shares.items() if share >= _SAME and not _agrees(codes[other]))
+    varies = [other for other, share in shares.items() if share < _VARIES]
+    personal = [other for other in varies if _tokens(other) & _PERSONAL and "age" not in _tokens(other)]
+    is_even = bool(np.mean(counts == np.bincount(counts).argmax()) >= _EVEN)
+    told = is_even or _is_numbered(name) or any(_tokens(other) & _PERSONAL for other in constant)
+    if constant and varies and not personal and told:
+        yield RepeatedPeople(name, round(rows_each, 1), is_even, constant)
+
+
+def _share_constant(values: Codes, is_next: Any, own: Codes, several: int) -> float:
+    """Return the share of people with several rows who have one value in all of them."""
+    changes = is_next & (values[1:] != values[:-1])
+    return 1 - len(np.unique(own[1:][changes])) / several
+
+
+def _agrees(values: Codes) -> bool:
+    """Whether nearly all pairs of rows agree in a column."""
+    shares = np.bincount(values + 1) / len(values)
+    return float(np.dot(shares, shares)) > _BY_CHANCE
+
+
+def _encode(column: Any) -> Codes:
+    """Return a code for each value, -1 where it is missing."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], column.type)
+    try:
+        encoded = whole if pa.types.is_dictionary(whole.type) else pc.dictionary_encode(whole)
+    except pa.ArrowException:  # lists and the like
+        return np.zeros(len(whole), np.int64)
+    codes: Codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    if pa.types.is_dictionary(whole.type):  # not every value of the list need be there
+        codes = np.unique(codes, return_inverse=True)[1] - int(bool((codes < 0).any()))
+    return codes
+
+
+def _is_numbered(name: str) -> bool:
+    return bool(_tokens(name) & _NUMBERED)
+
+
+def _tokens(name: str) -> frozenset[str]:
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return frozenset(re.findall(r"[a-z]+", parted.lower()))
