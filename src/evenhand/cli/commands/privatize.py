@@ -347,7 +347,7 @@ def _warn(terminal: Terminal, privatized: Privatized) -> None:
 
 def _warn_of_order(terminal: Terminal, privatized: Privatized) -> None:
     """Say which columns in the clear tell something of the order of the input, and how much."""
-    relations, hint = privatized.order_relations, "Hint: leave it out, by --keep or --only-reports."
+    relations, hint = privatized.order_relations, "Hint: leave it out of --keep."
     giving = [name for name, relation in relations.items() if relation == GIVES_BACK]
     others = [name for name in relations if name not in giving]
     if giving:
