@@ -118,7 +118,11 @@ def release(  # noqa: PLR0913 - one option each
     sheet: shared.Sheet = None,
     broken_rows: Annotated[
         str | None,
-        data_option("RULE", "Rows that cannot be read: refuse the file, or other: by the rules of the columns. [refuse]", "--broken-rows"),
+        data_option(
+            "RULE",
+            "Rows that cannot be read: refuse the file, or other: by the rules of the columns. [refuse]",
+            "--broken-rows",
+        ),
     ] = None,
     unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
     threshold: shared.Threshold = None,
