@@ -152,10 +152,11 @@ def privatize(  # noqa: PLR0913 - one option each
 ) -> None:
     """Randomise the sensitive columns of a file, for release.
 
-    Each row is one person. Files of any length are read and written in batches, and people come out in a
-    random order. OUT.schema.toml and OUT.guarantee.json stand beside the result; 'evenhand estimate' needs
-    them. Of a folder, or of a pattern in quotation marks, OUT.parquet gets all people; OUT without an ending
-    becomes a folder with a file of reports for each file.
+    Each row is one report, and a person with several rows is promised epsilon for each. Files of any length
+    are read and written in batches, and people come out in a random order. OUT.schema.toml and
+    OUT.guarantee.json stand beside the result; 'evenhand estimate' needs them. Of a folder, or of a pattern
+    in quotation marks, OUT.parquet gets all people; OUT without an ending becomes a folder with a file of
+    reports for each file.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     asked = typed_format(locals())
