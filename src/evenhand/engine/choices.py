@@ -62,6 +62,14 @@ def without_beside(schema: Schema) -> Schema:
     return schema.with_roles(person=None, rows_per_person=None, weight=None)
 
 
+def refuse_person(person: str | None, choice: Choice, *, is_allowed: bool, owner: str = _OWNER) -> None:
+    """Refuse to pass on the column that says whose row it is: rows of one person hide each other's link."""
+    if person is not None and person in choice.in_clear and not is_allowed:
+        must_be = f"without '{person}', by which every row links to one person"
+        hint = "leave it out, or allow it with linkable=True (--linkable)."
+        raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=person, hint=hint)
+
+
 def notice_people(path: Any, file_options: dict[str, Any]) -> str | None:
     """Return the column whose values seem to be people with several rows, as far as the first rows tell.
 

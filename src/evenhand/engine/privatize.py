@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import boolean
 from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import choose_columns, notice_people, strategy_of, without_beside
+from evenhand.engine.choices import choose_columns, notice_people, refuse_person, strategy_of, without_beside
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams, measure_links
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
@@ -263,6 +263,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked)
     person, asked_schema = schema.person or notice_people(path, file_options), schema
+    refuse_person(person, choice, is_allowed=linkable)
     schema = without_beside(schema)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}
     chosen = strategy_of(schema, choice.reported, **options)

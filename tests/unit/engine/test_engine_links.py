@@ -191,6 +191,15 @@ def test_where_one_person_seems_to_have_several_rows_the_guarantee_is_for_a_row(
     assert verify(made.places.out).passed
 
 
+def test_the_column_of_persons_is_passed_on_only_where_rows_may_link(tmp_path):
+    """No row is unique on it where each person has several, and every row links to one person by it."""
+    panel = write_panel(tmp_path / "panel.csv")
+    with pytest.raises(InvalidParameterError, match="without 'nr', by which every row links to one person"):
+        privatize(panel, keep=["nr"])
+
+    assert privatize(panel, keep=["nr"], linkable=True).record.in_clear[0] == "nr"
+
+
 def test_where_the_schema_says_whose_row_it_is_the_guarantee_is_for_a_row(file):
     made = privatize(file, schema=SCHEMA.with_roles(person="wage"))
 
