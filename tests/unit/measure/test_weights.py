@@ -140,7 +140,7 @@ def test_rows_add_up_with_the_tables():
     assert (first + CountTable(first.groups, first.counts, first.squares)).rows is None
 
 
-def test_the_area_has_the_linearised_variance_of_its_placements():
+def test_the_area_has_the_linearised_variance_of_its_placements_or_that_at_the_size_of_kish():
     scores = ((I * 11) % 23).astype(float)
     ranking = rank_scores(Y.astype(np.uint8), scores, WEIGHTS)
     expected = 0.0
@@ -150,7 +150,9 @@ def test_the_area_has_the_linearised_variance_of_its_placements():
         placements = above @ WEIGHTS[other] / WEIGHTS[other].sum()
         area = float(WEIGHTS[own] @ placements / WEIGHTS[own].sum())
         squares = (WEIGHTS[own] * (placements - area) / WEIGHTS[own].sum()) ** 2
-        expected += squares.sum() * own.sum() / (own.sum() - 1)
+        kish = WEIGHTS[own].sum() ** 2 / (WEIGHTS[own] ** 2).sum()
+        spread = float(WEIGHTS[own] @ (placements - area) ** 2 / WEIGHTS[own].sum())
+        expected += max(squares.sum(), spread / kish) * own.sum() / (own.sum() - 1)
         if label:
             assert ranking.area == pytest.approx(area, rel=1e-12)
 
