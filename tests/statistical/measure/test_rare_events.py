@@ -238,7 +238,11 @@ def _weigh(draws, kind, shape):
 
 def _weighted(draws, kind, rate, size, tables):
     """Return sums of weights and of their squares, of each table."""
-    selected, weights = draws.random((tables, size)) < rate, _weigh(draws, kind, (tables, size))
+    selected = draws.random((tables, size)) < rate
+    if kind == "heavy successes":
+        weights = np.where(selected & (draws.random(selected.shape) < 0.1), 20.0, 1.0)
+    else:
+        weights = _weigh(draws, kind, selected.shape)
     sums = []
     for amounts in (weights, weights**2):
         cells = np.zeros((tables, 4))
@@ -277,6 +281,15 @@ def test_with_weights_of_a_few_rows_intervals_hold_and_the_page_says_how_often(k
 
     assert min(held) >= LEAST
     assert row in PAGE.read_text(encoding="utf-8"), row
+
+
+@pytest.mark.figures
+def test_weights_that_go_with_the_outcome_hold_as_seldom_as_the_page_says():
+    """Simulated: a small group without a heavy success does not tell that there are any."""
+    held = _hold_with_weights("heavy successes", 0.3, 1)
+
+    told = f"one success in ten and no failure weighs 20 times as much they hold {100 * held:.0f} %"
+    assert told in PAGE.read_text(encoding="utf-8"), told
 
 
 @pytest.mark.figures
