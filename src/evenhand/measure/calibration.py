@@ -138,8 +138,7 @@ def _bin(ranked: Any, hits: Any, mass: Any, part: slice, level: float) -> ScoreB
         return None
     share, score = min(float(weights @ hits[part]) / total, 1.0), float(weights @ ranked[part]) / total
     outcomes = np.stack([1 - hits[part], hits[part], *np.zeros((2, len(weights)))])
-    cells, squares, rows = (outcomes @ amounts for amounts in (weights, weights**2, weights > 0))
-    shares = Tables(cells, squares, labelled=False, rows=rows).groups
+    shares = Tables(outcomes @ weights, outcomes @ weights**2, labelled=False).groups
     low, high = clopper_pearson(*shares.of("selection"), level)
     people = int((weights > 0).sum())
     return ScoreBin(

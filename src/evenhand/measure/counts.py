@@ -54,7 +54,7 @@ class CountTable:
     labelled : bool
         Whether true labels were given. If not, every row is counted under ``y = 0``.
     rows : array of the same shape, optional
-        With weights, how many rows were counted: no effective size is larger.
+        With weights, how many rows were counted.
 
     Examples
     --------
@@ -107,8 +107,7 @@ class CountTable:
         """Return the table of both parts; they must have the same groups."""
         if not isinstance(other, CountTable):
             return NotImplemented
-        alike = (self.groups, self.labelled, self.weighted) == (other.groups, other.labelled, other.weighted)
-        if not alike:
+        if (self.groups, self.labelled, self.weighted) != (other.groups, other.labelled, other.weighted):
             refuse(
                 "other",
                 "CountTable.__add__",
@@ -325,9 +324,10 @@ class Shares:
 
     where :math:`x_i` and :math:`y_i` say whether row :math:`i` is a trial and a success, :math:`w_i` is its
     weight, :math:`R` the share and :math:`n` counts all rows; with equal weights and :math:`m` trials it is
-    :math:`\frac{n}{n - 1} R (1 - R) / m`. So the effective size is :math:`\frac{n}{n - 1} R (1 - R) / V`. It
-    is at most the number of rows that are trials and, where every trial or none is a success and both
-    variances are 0, it is Kish's. Shares of disjoint rows have a linearised covariance of 0.
+    :math:`\frac{n}{n - 1} R (1 - R) / m`. So the size is :math:`\frac{n}{n - 1} R (1 - R) / V`, but at most
+    Kish's :math:`(\sum_i w_i x_i)^2 / \sum_i w_i^2 x_i`, which no outcome changes: where few rows are heavy,
+    a variance estimated from them is often far too small. It is Kish's where every trial or none is a
+    success. Shares of disjoint rows have a linearised covariance of 0.
 
     References
     ----------
@@ -351,11 +351,10 @@ class Shares:
     def of(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return successes and trials of one rate, both on the scale of the effective size."""
         place = PLACE[name]
-        successes, trials = self.successes[..., place], self.trials[..., place]
         effective = self.effective[..., place]
         if self.effective is self.trials:
-            return successes, trials
-        return _divide(successes, trials) * effective, effective
+            return self.successes[..., place], effective
+        return self.values[..., place] * effective, effective
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,23 +371,19 @@ class Tables:
         The row of the privileged group.
     labelled : bool
         Whether the true labels are known.
-    rows : array of the same shape, optional
-        With weights, how many rows were counted.
     """
 
     cells: NDArray[Any]
     squares: NDArray[Any] | None = None
     privileged: int | None = None
     labelled: bool = True
-    rows: NDArray[Any] | None = None
 
     @classmethod
     def of(cls, table: CountTable, privileged: int | None) -> Tables:
         """Return the tables of one count table."""
         shape = (len(table.groups), 4)
         squares = None if table.squares is None else table.squares.reshape(shape)
-        rows = None if table.rows is None else table.rows.reshape(shape)
-        return cls(table.counts.reshape(shape), squares, privileged, table.labelled, rows)
+        return cls(table.counts.reshape(shape), squares, privileged, table.labelled)
 
     @property
     def n_groups(self) -> int:
@@ -398,7 +393,7 @@ class Tables:
     @cached_property
     def groups(self) -> Shares:
         """Shares of each group."""
-        return self._shares(self.cells, self.squares, self.rows)
+        return self._shares(self.cells, self.squares)
 
     @cached_property
     def overall(self) -> Shares:
@@ -419,23 +414,28 @@ class Tables:
         return self._shares(
             self.cells[..., members, :].sum(axis=-2),
             None if self.squares is None else self.squares[..., members, :].sum(axis=-2),
-            None if self.rows is None else self.rows[..., members, :].sum(axis=-2),
         )
 
-    def _shares(self, cells: NDArray[Any], squares: NDArray[Any] | None, rows: NDArray[Any] | None) -> Shares:
+    def _shares(self, cells: NDArray[Any], squares: NDArray[Any] | None) -> Shares:
         known = _TRIALS if self.labelled else _TRIALS * _WITHOUT_LABELS
         successes, trials = cells @ _SUCCESSES, cells @ known
         if squares is None:
             return Shares(successes, trials, trials)
-        share, size = _divide(successes, trials), trials * trials
-        spread = (1 - share) ** 2 * _divide(squares @ _SUCCESSES, size)
-        spread += share**2 * _divide(squares @ (known - _SUCCESSES * known), size)
-        kish = _divide(size, squares @ known)
+        share = _divide(successes, trials)
+        kish = _divide(trials * trials, squares @ known)
         inside = share * (1 - share)
-        effective = np.where(inside > 0, _divide(inside, spread), kish)
-        if rows is not None:
-            effective = np.fmin(effective, rows @ known)
+        linearised = _divide(inside, linearise_variance(share, trials, squares, known))
+        effective = np.where(inside > 0, np.fmin(linearised, kish), kish)
         return Shares(successes, trials, np.fmax(effective, 1))  # 1 also where squares underflow
+
+
+def linearise_variance(
+    share: NDArray[Any], trials: NDArray[Any], squares: NDArray[Any], known: NDArray[Any] = _TRIALS
+) -> NDArray[np.float64]:
+    """Return the linearised variance of weighted shares, without its factor n / (n - 1)."""
+    variance = (1 - share) ** 2 * _divide(squares @ _SUCCESSES, trials * trials)
+    variance += share**2 * _divide(squares @ (known - _SUCCESSES * known), trials * trials)
+    return np.asarray(variance)
 
 
 @dataclass(frozen=True)

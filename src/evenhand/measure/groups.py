@@ -343,7 +343,7 @@ class GroupReport:
 
     def _interval(self, low: float, high: float, level: float, method: str, *, exact: bool) -> Interval:
         if self.table.weighted:
-            method += ", effective size from the linearised variance"
+            method += ", effective size from the linearised variance, at most Kish's"
         return Interval(low, high, level, method, exact=exact and not self.table.weighted)
 
 

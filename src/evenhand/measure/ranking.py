@@ -103,7 +103,8 @@ def rank_scores(
     The placement of a positive row is the share of negative rows scored below it (half of those
     scored the same), and the other way round. The area is the mean placement of the positive rows,
     and the variance is the sum over both classes of the variance of the placements over the rows:
-    with weights the linearised one of a weighted mean, which with equal weights is DeLong's.
+    with weights the linearised one of a weighted mean, and at least that of as many rows of equal weights
+    as Kish's effective size counts. With equal weights it is DeLong's.
 
     Parameters
     ----------
@@ -135,9 +136,9 @@ def rank_scores(
     of_hits, of_misses = _below(misses), 1 - _below(hits)
     area = min(1.0, float(hits @ of_hits) / float(hits.sum()))
     placements = np.where(positive == 1, of_hits[place], of_misses[place])
-    scores_squared = mass * mass * (placements - area) ** 2
+    squares = (placements - area) ** 2
     variance = sum(
-        _mean_variance(scores_squared[positive == label], weights)
+        _mean_variance(squares[(positive == label) & (mass > 0)], weights)
         for label, weights in zip((1, 0), classes, strict=True)
     )
     return Ranking(area, variance, positives, negatives)
@@ -170,9 +171,11 @@ def _effective(weights: NDArray[np.float64]) -> float:
 
 
 def _mean_variance(squares: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Return the linearised variance of a weighted mean from the squares of weight times deviation."""
-    n, total = len(weights), float(weights.sum())
-    return float(squares.sum()) / total / total * n / (n - 1) if n > 1 else math.nan
+    """Return the linearised variance of a weighted mean of squares, at least that at the size of Kish."""
+    shares, n = weights / weights.sum(), len(weights)
+    if n < 2:
+        return math.nan
+    return max(float(shares**2 @ squares), float(shares @ squares) / _effective(weights)) * n / (n - 1)
 
 
 def _expit(logit: float) -> float:

@@ -73,21 +73,23 @@ def test_weights_of_one_change_nothing_and_others_widen_the_interval():
     assert weighted.high - weighted.low > plain.high - plain.low
 
 
-def test_weighted_intervals_rest_on_the_linearised_effective_size():
-    """Weights that go with the outcome tell more or less than Kish's size says."""
+@pytest.mark.parametrize(("every", "weight"), [(1, 5.0), (6, 3.0)])
+def test_weighted_intervals_rest_on_the_smaller_of_both_effective_sizes(every, weight):
+    """Weights that go with the outcome tell less than Kish's size says, or seem to tell more."""
     positive, scores = people(300)
-    weights = np.where((positive == 1) & (np.arange(300) % 3 == 0), 5.0, 1.0)
+    positive = np.where(np.arange(300) % every == 0, positive, 0).astype(np.uint8)
+    weights = np.where((positive == 1) & (np.arange(300) % 3 == 0), weight, 1.0)
     found = calibrate(positive, scores, weights).whole
     share = weights @ positive / weights.sum()
     variance = (weights**2) @ (positive - share) ** 2 / weights.sum() ** 2
-    size = share * (1 - share) / variance
+    kish = weights.sum() ** 2 / (weights**2).sum()
+    linearised = share * (1 - share) / variance
+    size = min(linearised, kish)
     exact = beta.ppf(
         [0.025, 0.975], [share * size, share * size + 1], [(1 - share) * size + 1, (1 - share) * size]
     )
-    kish = weights.sum() ** 2 / (weights**2).sum()
 
-    assert size < 290
-    assert abs(size - kish) > 10
+    assert (linearised > kish + 10, linearised < kish - 10) == (every == 1, every == 6)
     assert (found.low, found.high) == pytest.approx(tuple(exact), abs=1e-9)
 
 

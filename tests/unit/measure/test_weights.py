@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure import RATES, CountTable, count_table, group_report
-from evenhand.measure.counts import PLACE, Tables
+from evenhand.measure.counts import PLACE, Tables, linearise_variance
 from evenhand.measure.ranking import rank_scores
 
 N = 60
@@ -46,10 +46,18 @@ def test_rates_and_their_linearised_variance_equal_those_of_samplics(rate, group
     """If this is false, intervals of survey data are not those of a survey statistician."""
     value, variance = SAMPLICS[rate, group]
     report = _weighted()
-    effective = Tables.of(report.table, None).groups.effective["ab".index(group), PLACE[rate]]
+    tables, place = Tables.of(report.table, None), ("ab".index(group), PLACE[rate])
+    shares = tables.groups
+    linearised = N / (N - 1) * linearise_variance(shares.values, shares.trials, tables.squares)[place]
+    counted = WEIGHTS[
+        (group == GROUP) & {"tpr": Y == 1, "fpr": Y == 0, "precision": P == 1}.get(rate, Y >= 0)
+    ]
+    kish = counted.sum() ** 2 / (counted**2).sum()
 
     assert getattr(report.rates[group], rate) == pytest.approx(value, rel=1e-12)
-    assert N / (N - 1) * value * (1 - value) / effective == pytest.approx(variance, rel=1e-10)
+    assert linearised == pytest.approx(variance, rel=1e-10)
+    size = min(N / (N - 1) * value * (1 - value) / variance, kish)
+    assert shares.effective[place] == pytest.approx(size, rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +112,18 @@ def test_whole_weights_are_repeated_rows_in_every_rate(rate):
         assert getattr(weighted.rates[group], rate) == pytest.approx(expected, rel=1e-12)
 
 
-def test_no_row_counts_for_more_than_one_in_an_interval():
+@pytest.mark.parametrize("tiny", [1e-3, 1e-17])
+def test_no_row_counts_for_more_than_one_in_an_interval(tiny):
     """One row of a tiny weight that differs makes the linearised variance far too small."""
-    y, weights = np.array([1] * 49 + [0]), np.array([1.0] * 49 + [1e-3])
+    y, weights = np.array([1] * 49 + [0]), np.array([1.0] * 49 + [tiny])
     table = count_table(y, y, ["a"] * 50, weights=weights)
-    by_hand = CountTable(table.groups, table.counts, table.squares)
+    tables = Tables.of(table, None)
+    shares = tables.groups
+    variance = linearise_variance(shares.values, shares.trials, tables.squares)
+    place = 0, PLACE["selection"]
 
-    assert Tables.of(table, None).overall.effective[PLACE["selection"]] == 50
-    assert Tables.of(by_hand, None).overall.effective[PLACE["selection"]] > 500
+    assert shares.effective[place] == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    assert tiny < 1e-16 or shares.values[place] * (1 - shares.values[place]) / variance[place] > 500
 
 
 def test_a_share_of_all_or_of_nobody_has_the_size_of_kish():
@@ -128,7 +140,7 @@ def test_rows_add_up_with_the_tables():
     assert (first + CountTable(first.groups, first.counts, first.squares)).rows is None
 
 
-def test_the_area_has_the_linearised_variance_of_its_placements():
+def test_the_area_has_the_linearised_variance_of_its_placements_or_that_at_the_size_of_kish():
     scores = ((I * 11) % 23).astype(float)
     ranking = rank_scores(Y.astype(np.uint8), scores, WEIGHTS)
     expected = 0.0
@@ -138,7 +150,9 @@ def test_the_area_has_the_linearised_variance_of_its_placements():
         placements = above @ WEIGHTS[other] / WEIGHTS[other].sum()
         area = float(WEIGHTS[own] @ placements / WEIGHTS[own].sum())
         squares = (WEIGHTS[own] * (placements - area) / WEIGHTS[own].sum()) ** 2
-        expected += squares.sum() * own.sum() / (own.sum() - 1)
+        kish = WEIGHTS[own].sum() ** 2 / (WEIGHTS[own] ** 2).sum()
+        spread = float(WEIGHTS[own] @ (placements - area) ** 2 / WEIGHTS[own].sum())
+        expected += max(squares.sum(), spread / kish) * own.sum() / (own.sum() - 1)
         if label:
             assert ranking.area == pytest.approx(area, rel=1e-12)
 
@@ -148,4 +162,4 @@ def test_the_area_has_the_linearised_variance_of_its_placements():
 def test_an_interval_says_what_it_rests_on():
     method = _weighted().interval("acc").method
 
-    assert method == "Clopper-Pearson, effective size from the linearised variance"
+    assert method == "Clopper-Pearson, effective size from the linearised variance, at most Kish's"

@@ -318,9 +318,8 @@ class Reading:
     @cached_property
     def epsilons(self) -> tuple[float, ...]:
         """The values of epsilon that were tested, the most private first."""
-        return tuple(
-            sorted({float(setting.epsilon) for setting in self.protected if setting.epsilon is not None})
-        )
+        tested = {float(setting.epsilon) for setting in self.protected if setting.epsilon is not None}
+        return tuple(sorted(tested))
 
     @cached_property
     def nearest_epsilon(self) -> Fraction | None:
@@ -372,15 +371,14 @@ class Reading:
 
     def outcome(self, setting: Setting | None = None) -> Outcome | None:
         """Return the first finished outcome of a setting, of the chosen one unless another is named."""
-        wanted = self.chosen if setting is None else setting
         done = (outcome for outcome in self.results.outcomes if outcome.failure is None)
-        return next((outcome for outcome in done if outcome.cell.setting == wanted), None)
+        return next((outcome for outcome in done if outcome.cell.setting == (setting or self.chosen)), None)
 
     # --- estimates --------------------------------------------------------------------------------
 
     def value(self, measure: str, setting: Setting | None = None) -> Estimated:
         """Return the mean of a measure, of the chosen setting unless another is named."""
-        return estimate(self.results, self.chosen if setting is None else setting, measure, level=LEVEL)
+        return estimate(self.results, setting or self.chosen, measure, level=LEVEL)
 
     def before(self, measure: str) -> Estimated:
         """Return the mean of a measure where nothing is protected."""
@@ -395,21 +393,20 @@ class Reading:
         comparisons: int = 1,
     ) -> Estimated:
         """Return the change of a measure within repeats, against the baseline unless another is named."""
-        where = self.chosen if setting is None else setting
-        return paired_change(self.results, where, measure, against=against, level=strict(comparisons))
+        level = strict(comparisons)
+        return paired_change(self.results, setting or self.chosen, measure, against=against, level=level)
 
     def rate(self, group: str, rate: str, setting: Setting | None = None) -> Estimated:
         """Return the mean of a rate of a group."""
-        where = self.chosen if setting is None else setting
-        return group_estimate(self.results, where, group, rate, level=LEVEL)
+        return group_estimate(self.results, setting or self.chosen, group, rate, level=LEVEL)
 
     def moved(self, group: str, rate: str, setting: Setting | None = None) -> Estimated:
         """Return how far a rate of a group moves from the baseline to the chosen setting, or to another.
 
         The intervals of all groups hold together with :data:`LEVEL`.
         """
-        where = self.chosen if setting is None else setting
-        return group_change(self.results, where, group, rate, level=strict(len(self.groups)))
+        level = strict(len(self.groups))
+        return group_change(self.results, setting or self.chosen, group, rate, level=level)
 
     def pair(self, measure: str) -> tuple[Estimated, Estimated]:
         """Return the mean of a measure in the baseline and the chosen setting, over repeats that both have.
@@ -454,11 +451,11 @@ class Reading:
 
     def mean(self, measure: str, setting: Setting | None = None) -> float:
         """Return the mean of a measure over repeats without an interval; NaN if no cell is done."""
-        return mean_of(self.runs(self.chosen if setting is None else setting, measure))
+        return mean_of(self.runs(setting or self.chosen, measure))
 
     def largest(self, measure: str, setting: Setting | None = None) -> float:
         """Return the largest value of a measure in any repeat; NaN if there is none."""
-        runs = self.runs(self.chosen if setting is None else setting, measure)
+        runs = self.runs(setting or self.chosen, measure)
         known = runs[np.isfinite(runs)]
         return float(known.max()) if known.size else math.nan
 

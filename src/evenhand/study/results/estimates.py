@@ -225,7 +225,7 @@ def note_of(runs: int, left_out: int, *, error: float, why: str = "", is_exact: 
         notes.append(_COMPUTED_ONCE)
     elif runs == 1:
         notes.append("There is a single repeat, so nothing is known about the spread: no interval.")
-    elif error == 0:
+    elif error == 0 and not why:
         notes.append("All repeats gave the same value.")
     if why:
         notes.append(why)

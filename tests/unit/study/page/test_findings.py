@@ -95,11 +95,7 @@ def test_a_loss_of_all_does_not_say_who_pays_with_few_repeats():
 def test_a_loss_of_all_that_is_no_group_s_is_said_so():
     """With few people in each group the sum may be clear and no part of it."""
     swing = {0: 0.03, 1: -0.03, 2: 0.02, 3: -0.03, 4: 0.01, 5: -0.02, 6: 0.02}
-
-    def rates(where):
-        return two(0.3, 0.6, accuracy=(0.79, 0.81)) if where.is_protected else BEFORE
-
-    plain = made(rates, repeats=7)
+    plain = made(against(BEFORE, two(0.3, 0.6, accuracy=(0.79, 0.81))), repeats=7)
     outcomes = []
     for each in plain.outcomes:
         if each.cell.setting.is_protected:

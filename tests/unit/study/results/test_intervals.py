@@ -24,6 +24,7 @@ from evenhand.measure.repeat_means import (
     stretches,
     why_no_interval,
 )
+from evenhand.study.results.estimates import note_of
 from evenhand.study.tasks.collect.task import CollectTask
 
 RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
@@ -311,6 +312,14 @@ def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
     assert float(found.standard_error) > 0
 
 
+def test_a_note_says_once_that_all_repeats_are_equal():
+    """Twice in one line reads as two findings."""
+    equal = compare_repeats(np.full(8, 0.25), level=0.95, within=(-1, 1))
+
+    assert note_of(8, 0, error=0.0, why=equal.why) == equal.why
+    assert note_of(8, 0, error=0.0) == "All repeats gave the same value."
+
+
 # --- the page on coverage -------------------------------------------------------------------------
 
 PAGE = Path(__file__).parents[4] / "docs" / "background" / "inside-a-study.md"
@@ -343,3 +352,17 @@ def test_the_page_prints_the_numbers_of_the_rule():
         rows = {n: tuple(map(float, text.split(", "))) for n, text in page[title].items() if ", " in text}
         assert rows == {int(n): numbers for n, *rest in _TABLE[name] for numbers in (tuple(rest),)}, name
         assert all((page[title][n] == "none") == (n < FEWEST_REPEATS.get(name, 0)) for n in page[title])
+
+
+def test_the_page_says_how_often_a_rare_loss_is_not_foreseen():
+    """Equal on average: +1 person of 100 in nine of ten repeats, as people are drawn, and -9 in the tenth."""
+    draws, better = np.random.default_rng(5), []
+    for repeats in (7, 10, 20, 30):
+        gain = draws.binomial(600, 0.01, (20_000, repeats)) / 600
+        runs = np.where(draws.random(gain.shape) < 0.1, -0.09, gain)
+        found = means(runs, level=1 - 0.05 / 6, spread="even")  # as for two candidates
+        better.append(round(100 * np.mean((found.low > 0) | (found.high < 0))))
+    first, *rest = better
+
+    told = f"called better in {first} of 100 studies with 7 repeats, {rest[0]} with 10, {rest[1]} with 20 and"
+    assert f"{told} {rest[2]} with 30." in PAGE.read_text("utf-8"), better
