@@ -23,10 +23,10 @@ from evenhand._locks import Lock
 from evenhand._notes import Note
 from evenhand.app.flow.command import amount_text, runs_in, write_order
 from evenhand.app.flow.files import find_applied, read_applied
-from evenhand.app.flow.opening import SCHEMA_FILE, file_label
-from evenhand.app.flow.result import STORE, load_results
+from evenhand.app.flow.opening import SCHEMA_FILE, file_label, is_of_other_data
+from evenhand.app.flow.result import load_results
 from evenhand.app.flow.views import Applied, ApplyView, LedgerView, SettingChoice, Tick
-from evenhand.app.state.workspace import APPLIED, DATA, OUTPUT, RUN_LOCK
+from evenhand.app.state.workspace import APPLIED, DATA, RUN_LOCK
 from evenhand.app.tasks.answers import few_names, type_number
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.engine.drawing import measure_links
@@ -303,7 +303,7 @@ class _Doing:
         doing = cls(results.plan, schema, protected, setting)
         if record.data is not None and record.data.file:
             doing.label, doing.data = file_label(record.data), folder / DATA / record.data.file
-            doing.is_of_other_data = _is_newer(doing.data, folder / OUTPUT / STORE)
+            doing.is_of_other_data = is_of_other_data(folder, doing.data)
         if not doing.is_of_other_data:
             doing.keep(keep)
         return doing
@@ -315,14 +315,6 @@ def state_rows(guarantee: Guarantee, notes: Sequence[str]) -> Guarantee:
         return guarantee
     assumed = [SEVERAL_ROWS if each == ONE_ROW else each for each in guarantee.assumptions]
     return type(guarantee).from_dict(guarantee.to_dict() | {"assumptions": assumed})
-
-
-def _is_newer(data: Path, results: Path) -> bool:
-    """Whether a file came after the last result; if one of them is not there, nothing can be said."""
-    try:
-        return data.stat().st_mtime_ns > results.stat().st_mtime_ns
-    except OSError:
-        return False
 
 
 def _usual_setting(results: Any, protected: Sequence[Setting]) -> Setting:
