@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._locks import Lock
 from evenhand._notes import Note
-from evenhand.app.flow.command import amount_text, runs_in, write_order
-from evenhand.app.flow.files import find_applied, read_applied
-from evenhand.app.flow.opening import SCHEMA_FILE, file_label
-from evenhand.app.flow.result import STORE, load_results
+from evenhand.app.flow.command import WORK, amount_text, find_done, runs_in, write_order
+from evenhand.app.flow.files import APPLIED_NOTE, read_applied
+from evenhand.app.flow.opening import SCHEMA_FILE, file_label, is_of_other_data
+from evenhand.app.flow.result import load_results
 from evenhand.app.flow.views import Applied, ApplyView, LedgerView, SettingChoice, Tick
-from evenhand.app.state.workspace import APPLIED, DATA, OUTPUT, RUN_LOCK
+from evenhand.app.state.workspace import APPLIED, DATA, RUN_LOCK
 from evenhand.app.tasks.answers import few_names, type_number
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.engine.drawing import measure_links
@@ -65,7 +65,6 @@ TICKS = ("spends", "public")
 """The boxes that must be ticked, and ``linkable`` where the rows link to people."""
 
 _MAIN = "from evenhand.app.flow.command import run; from evenhand.cli import main; run(main)"
-_WORK = ".work"
 _ENDING = ".db"
 _LONGEST_NAME = 60
 _SECONDS = 3_600
@@ -200,15 +199,16 @@ def _apply_once(
     folder: Path, record: StudyRecord, *, chosen: str, ledger: str, options: Mapping[str, Any] | None
 ) -> Applied:
     """Do it unless it was done before; what a process left that was killed in the middle does not count."""
-    if find_applied(folder):
+    if find_done(folder) is not None:
         return Applied(ok=False, said=("It was done already: the files are in this study.",))
     done = _Doing.of(folder, record, chosen, (options or {}).get("keep", ()))
     place = folder / APPLIED
-    if runs_in(place / _WORK):  # of a workbench that was closed meanwhile
+    if runs_in(place / WORK):  # of a workbench that was closed meanwhile
         return Applied(ok=False, said=(_BUSY,))
     charged = _open_ledger(folder, ledger, options or {}, makes=True)
     place.mkdir(mode=0o700, exist_ok=True)
-    error = _run(done, place / _WORK, charged if isinstance(charged, Ledger) else None)
+    (folder / APPLIED_NOTE).unlink(missing_ok=True)  # of files that somebody removed
+    error = _run(done, place / WORK, charged if isinstance(charged, Ledger) else None)
     return read_applied(folder) or Applied(ok=False, said=(error,))
 
 
@@ -303,7 +303,7 @@ class _Doing:
         doing = cls(results.plan, schema, protected, setting)
         if record.data is not None and record.data.file:
             doing.label, doing.data = file_label(record.data), folder / DATA / record.data.file
-            doing.is_of_other_data = _is_newer(doing.data, folder / OUTPUT / STORE)
+            doing.is_of_other_data = is_of_other_data(folder, doing.data)
         if not doing.is_of_other_data:
             doing.keep(keep)
         return doing
@@ -315,14 +315,6 @@ def state_rows(guarantee: Guarantee, notes: Sequence[str]) -> Guarantee:
         return guarantee
     assumed = [SEVERAL_ROWS if each == ONE_ROW else each for each in guarantee.assumptions]
     return type(guarantee).from_dict(guarantee.to_dict() | {"assumptions": assumed})
-
-
-def _is_newer(data: Path, results: Path) -> bool:
-    """Whether a file came after the last result; if one of them is not there, nothing can be said."""
-    try:
-        return data.stat().st_mtime_ns > results.stat().st_mtime_ns
-    except OSError:
-        return False
 
 
 def _usual_setting(results: Any, protected: Sequence[Setting]) -> Setting:

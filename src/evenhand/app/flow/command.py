@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand._locks import Lock
-from evenhand.app.flow.files import APPLIED_NOTE
+from evenhand.app.flow.files import APPLIED_NOTE, read_applied
 from evenhand.app.state.files import write_private
+from evenhand.app.state.workspace import APPLIED
 from evenhand.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from evenhand.app.flow.views import Applied
+
+WORK = ".work"
+"""The folder of a command, in that of what was done for real."""
 
 _RUNNING, _ORDER = ".running", ".order.json"
 
@@ -57,11 +64,8 @@ def runs_in(work: Path) -> bool:
 
 
 def keep_files(work: Path) -> None:
-    """Put what was written beside the folder of the command, with what it promises and was charged."""
+    """Put what was written beside the folder of the command, after what it promises and was charged."""
     order = json.loads((work / _ORDER).read_bytes())
-    for file in work.iterdir():
-        if file.name not in order["inputs"] and not file.name.startswith("."):
-            file.rename(work.parent / file.name)
     charged = ""
     if order["ledger"]:
         ledger = Ledger(order["ledger"])
@@ -70,6 +74,25 @@ def keep_files(work: Path) -> None:
         charged = f"Ledger '{Path(ledger.name).stem}': {spent} is spent, {left} is left."
     # so that it is still said when the page is loaded again
     write_private(work.parent.parent / APPLIED_NOTE, json.dumps(order["said"] | {"charged": charged}))
+    _move_files(work, order["inputs"])
+
+
+def find_done(folder: Path) -> Applied | None:
+    """Return what was done for real on the last page of a study; None if nothing was.
+
+    If a command was killed as it put its files in place, which it does last, the rest is put there.
+    """
+    work = folder / APPLIED / WORK
+    with suppress(OSError, ValueError):  # there is nothing to do, or another tab does it
+        if (folder / APPLIED_NOTE).exists() and not runs_in(work):
+            _move_files(work, json.loads((work / _ORDER).read_bytes())["inputs"])
+    return read_applied(folder)
+
+
+def _move_files(work: Path, inputs: Sequence[str]) -> None:
+    for file in work.iterdir():
+        if file.name not in inputs and not file.name.startswith("."):
+            file.rename(work.parent / file.name)
 
 
 def amount_text(amount: object) -> str:

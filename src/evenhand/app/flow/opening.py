@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from evenhand.app.state.files import write_private
 from evenhand.app.state.record import StudyRecord
 from evenhand.app.state.workspace import DATA, OUTPUT, RECORD
 from evenhand.errors import EvenhandError, InvalidParameterError
@@ -15,6 +16,7 @@ from evenhand.study.intake.opening import open_data
 from evenhand.study.intake.planned import open_plan
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
+from evenhand.study.store.file import FILE
 from evenhand.table.file_format import FileFormat
 from evenhand.table.sample import LARGE_FILE_ROWS
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
 """What is written into the folder of a study before it is run."""
+
+_RAN_ON = ".data"
 
 
 def open_rows(
@@ -109,6 +113,31 @@ def open_written_plan(folder: Path) -> tuple[Plan, Opened]:
         path=str(folder / OUTPUT / label), rows=plan.data.rows, file_format=plan.data.file_format
     )
     return found.with_(data=source), opened
+
+
+def note_data(folder: Path) -> None:
+    """Note beside the results of a study which file they are of; nothing for those of a data set."""
+    kept = folder / RECORD
+    choice = StudyRecord.from_json(kept.read_bytes()).data if kept.is_file() else None
+    if choice is not None and choice.file:
+        write_private(folder / OUTPUT / _RAN_ON, _mark_of(folder / DATA / choice.file), durable=False)
+
+
+def is_of_other_data(folder: Path, data: Path) -> bool:
+    """Whether a file is not the one that the results of a study are of.
+
+    No clock is asked, which may have been moved meanwhile, but for results of a version that noted nothing.
+    """
+    try:
+        return (folder / OUTPUT / _RAN_ON).read_text() != _mark_of(data)
+    except FileNotFoundError:
+        results = folder / OUTPUT / FILE
+        return data.exists() and results.exists() and data.stat().st_mtime_ns > results.stat().st_mtime_ns
+
+
+def _mark_of(data: Path) -> str:
+    state = data.stat()
+    return f"{data.name} {state.st_size} {state.st_mtime_ns}"
 
 
 def portable_plan(plan: Plan) -> Plan:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from htmltools import HTML, Tag, TagList, tags
 
-from evenhand.app.flow.files import read_applied
+from evenhand.app.flow.command import find_done
 from evenhand.app.pages.address import study_address
 from evenhand.app.pages.glossary import term
 from evenhand.app.pages.parts import (
@@ -84,7 +84,7 @@ def draw(visit: Visit, study: str) -> TagList:
             actions(link("Go to the run", study_address(study, "run"), look="primary", id="to-run")),
         )
     done: Applied | None = visit.choices().get((study, "applied"))
-    done = done or read_applied(visit.folder(study))
+    done = done or find_done(visit.folder(study))
     if done is not None:
         return _done(study, done)
     key = (

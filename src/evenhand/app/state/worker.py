@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._locks import Lock
-from evenhand.app.flow.opening import open_written_plan, portable_plan
+from evenhand.app.flow.opening import note_data, open_written_plan, portable_plan
 from evenhand.app.state.files import write_private
 from evenhand.app.state.processes import be_nice
 from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
@@ -239,6 +239,7 @@ def _run_cells(plan: Plan, frame: Any, out: Path, progress: Progress, watch: Sto
     for event in runner.events():
         if isinstance(event, Started):
             watch.is_in_cells = True
+            note_data(out.parent)
         if isinstance(event, Cancelled):
             return None
         rate, left = speed.of(event)

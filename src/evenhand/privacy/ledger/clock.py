@@ -45,7 +45,8 @@ class Clock:
         if last and now < _seconds_of(last) - _TOLERATED_SECONDS:
             raise LedgerError(
                 f"The clock of this machine says {text}, before the last entry of ledger '{name}' "
-                f"({last}). Nothing was spent. Hint: set the clock right."
+                f"({last}). Nothing was spent. Hint: set the clock right. If it is right, it was ahead at "
+                "that entry: make a new ledger with what is left."
             )
         return max(text, last)
 

@@ -297,11 +297,13 @@ class Ledger:
         Parameters
         ----------
         period : str, optional
-            Such as ``"2026"``; the present one if left out, and ``""`` for all time.
+            Such as ``"2026"``; the present one if left out, and ``""`` for all time. Only the present one is
+            told by the clock, which must not be behind the last entry.
         """
         entries, budget = self.history(), self.budget
         if period is None:
-            period = budget.period_of(self._clock.stamp(entries[-1].time, name=self.name))
+            now = self._clock.stamp(entries[-1].time, name=self.name) if budget.period else ""
+            period = budget.period_of(now)
         return total_of(entries, budget, period=period)
 
     def by_purpose(self, *, period: str = "") -> dict[str, Amount]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.intervals import check_level
 from evenhand.study.advise.answers import answer
-from evenhand.study.advise.caveats import caveats
+from evenhand.study.advise.caveats import caveats, count_unfinished
 from evenhand.study.advise.predictions import predict
 from evenhand.study.advise.reasons import reasons, tried
 from evenhand.study.advise.recommend import Limits, choose, message_bits
@@ -57,7 +57,10 @@ class Advice:
     predictions : tuple of Checked
         What was expected of these data, with what the study says of it.
     caveats : tuple of str
-        What to keep in mind. The first is the same in every advice.
+        What to keep in mind. The first is the same in every advice; the second tells of runs that failed or
+        were not run, if there are any.
+    unfinished : int
+        How many runs failed or were not run.
     limits : Limits
     profile : Profile or None
         What the predictions rest on.
@@ -74,10 +77,16 @@ class Advice:
     tried: tuple[str, ...]
     predictions: tuple[Checked, ...]
     caveats: tuple[str, ...]
+    unfinished: int
     limits: Limits
     profile: Profile | None
     schema: Schema
     level: float
+
+    @property
+    def first_caveats(self) -> tuple[str, ...]:
+        """The caveats that the short advice has, too."""
+        return self.caveats[: 2 if self.unfinished else 1]
 
     @property
     def details(self) -> str:
@@ -180,6 +189,7 @@ def advise(
         tried=tried(limits, choice, results.facts.schema),
         predictions=checks,
         caveats=caveats(results, limits, chosen, profile=rows, checks=checks),
+        unfinished=count_unfinished(results),
         limits=limits,
         profile=rows,
         schema=results.facts.schema,
@@ -215,7 +225,7 @@ def as_lines(advice: Advice, *, details: bool = False) -> list[tuple[str, str]]:
             lines += [("  ", f"{_mark(each)}: {each.prediction.sentence}")]
             lines += [("    ", f"{each.prediction.evidence} {each.finding} [{each.prediction.source}]")]
     lines += [("", ""), ("", say("headings.caveats"))]
-    lines += [("  ", each) for each in (advice.caveats if details else advice.caveats[:1])]
+    lines += [("  ", each) for each in (advice.caveats if details else advice.first_caveats)]
     return [*lines, ("", ""), ("", say("not_private"))]
 
 
@@ -249,11 +259,11 @@ def as_html(advice: Advice) -> str:
         f"[{each.prediction.source}]"
         for each in advice.predictions
     ]
-    parts += [_listed(advice.reasons), f"<p>{escape(advice.caveats[0])}</p>"]
+    parts += [_listed(advice.reasons), *(f"<p>{escape(each)}</p>" for each in advice.first_caveats)]
     for heading, lines in (
         ("tried", advice.tried),
         ("predictions", checks),
-        ("caveats", advice.caveats[1:]),
+        ("caveats", advice.caveats[len(advice.first_caveats) :]),
     ):
         if lines:
             title = escape(say(f"headings.{heading}"))

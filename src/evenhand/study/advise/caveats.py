@@ -31,8 +31,11 @@ def caveats(
     profile: Profile | None,
     checks: Sequence[Checked],
 ) -> tuple[str, ...]:
-    """Return what to keep in mind; the first is the same in every advice."""
+    """Return what to keep in mind; the first is the same in every advice, then come runs that failed."""
     told = [say("caveat.looking")]
+    unfinished = count_unfinished(results)
+    if unfinished:
+        told.append(say("caveat.missing", count=unfinished))
     if recommended is not None and not limits.are_set:
         told.append(say("caveat.no_limits"))
     broken = [say(f"caveat.about.{each.prediction.about}") for each in checks if each.verdict == HOLDS_NOT]
@@ -43,6 +46,11 @@ def caveats(
     told += _about_rows(results, profile)
     told.append(say("caveat.rows"))
     return tuple(told)
+
+
+def count_unfinished(results: ResultData) -> int:
+    """Return how many runs of a study failed or were not run."""
+    return len(results.failures) + len(results.missing)
 
 
 def _about_gap(results: ResultData, recommended: Setting) -> list[str]:
@@ -77,7 +85,4 @@ def _about_rows(results: ResultData, profile: Profile | None) -> list[str]:
             say("caveat.reveal_one", column=plain(each.first), v=bounded_text(each.v)) for each in revealing
         ]
         told.append(say("caveat.reveal", protected=plain(profile.protected), columns=shown))
-    left_out = len(results.failures) + len(results.missing)
-    if left_out:
-        told.append(say("caveat.missing", count=left_out))
     return told

@@ -7,13 +7,14 @@ import time
 import pytest
 
 from evenhand._locks import Lock
+from evenhand.app.flow.opening import is_of_other_data
 from evenhand.app.state import worker
 from evenhand.app.state.worker import Progress, StopWatch, run_study
 from evenhand.app.state.workspace import PROGRESS, RUN_LOCK
 from evenhand.errors import SchemaError
 from evenhand.study.results.results import Results
 from evenhand.study.store.store import Store
-from unit.app.state._studies import PLANS, add_study
+from unit.app.state._studies import PLANS, UPLOAD, add_study
 
 SMALL, OTHER = PLANS["release"], PLANS["release"].with_(seed=7)
 
@@ -92,6 +93,27 @@ def test_another_question_takes_the_place_of_the_old_answer_only_once_it_runs(st
     assert run_study(study) == 0
     assert Results.load(study / "study").plan.seed == 7
     assert [path.name for path in study.iterdir() if path.name.startswith(".old")] == []
+
+
+YEAR, CENTURY = 366 * 86_400, 36_525 * 86_400
+
+
+@pytest.mark.parametrize("moved", [-YEAR, CENTURY])
+def test_results_are_of_the_file_that_ran_whatever_the_clock_said(study, workspace, moved):
+    """A clock that was ahead had a setting that was tested on one file be used on another; one that was set
+    back had the file that was tested refused for ever."""
+    place = workspace.folder(add_study(workspace, PLANS["decide"]))
+    file, store = place / "data" / UPLOAD, place / "study" / "study.db"
+    assert run_study(place) == 0
+    ran = store.stat().st_mtime
+    os.utime(store, (ran + moved, ran + moved))
+    other = file.with_name("0ther0ther0ther0.csv")
+    other.write_bytes(file.read_bytes())
+
+    assert not is_of_other_data(place, file)
+    assert is_of_other_data(place, other)
+    assert run_study(place) == 0
+    assert not is_of_other_data(place, file)
 
 
 def test_what_was_put_aside_before_a_power_cut_is_put_back(study):

@@ -57,6 +57,39 @@ def test_a_clock_that_was_set_back_before_a_ledger_is_opened_is_refused(tmp_path
     assert made.anchor.read_bytes() == before
 
 
+YEAR = 366 * DAY
+
+
+@pytest.fixture
+def charged_a_century_ahead(tmp_path, monkeypatch):
+    """Return the path of a ledger for all time that was charged once while the clock was 100 years ahead."""
+    now = clock._wall_seconds()
+    made = Ledger(tmp_path / "ledger.db", epsilon=1)
+    made.spend(TENTH, purpose="table")
+    with monkeypatch.context() as moved:
+        moved.setattr(clock, "_wall_seconds", lambda: now + 100 * YEAR)
+        Ledger(made.path).spend(TENTH, purpose="a century ahead")
+    return made.path
+
+
+def test_what_was_spent_of_a_budget_for_all_time_is_told_by_any_clock(charged_a_century_ahead):
+    """After one charge by a clock that was ahead nobody could see what is left, for a century."""
+    again = Ledger(charged_a_century_ahead)
+
+    assert again.total() == again.total(period="")
+    assert again.total().spent.epsilon == Fraction(2, 10)
+    assert again.verify() == 3
+
+
+def test_a_clock_that_was_ahead_once_is_refused_with_a_way_out(charged_a_century_ahead):
+    """Whoever reads only that the clock is to be set right cannot do it: it is right."""
+    again = Ledger(charged_a_century_ahead)
+    with pytest.raises(LedgerError, match=r"If it is right, it was ahead at that entry: make a new ledger"):
+        again.spend(TENTH, purpose="table")
+
+    assert again.verify() == 3
+
+
 def test_a_clock_that_is_corrected_by_a_second_is_fine(ledger, monkeypatch):
     now = clock._wall_seconds()
     monkeypatch.setattr(clock, "_wall_seconds", lambda: now - 2)

@@ -91,6 +91,17 @@ def test_runs_that_failed_or_were_not_run_are_counted():
     assert any("10 runs of the study failed or were not run" in each for each in advice.caveats)
 
 
+def test_the_short_advice_tells_of_runs_that_failed():
+    """The command ended with code 1, and nothing that it showed said why."""
+    half, whole = advised(ONE_BETTER, given={"leave_out": [OUE]}), advised(ONE_BETTER)
+    shown = half._repr_html_().partition("<details>")[0]
+
+    assert "10 runs of the study failed or were not run" in str(half)
+    assert "10 runs of the study failed or were not run" in shown
+    assert half._repr_html_().count("failed or were not run") == 1
+    assert "not run" not in str(whole)
+
+
 def test_reports_of_one_column_are_no_candidates():
     """Their epsilon is about less."""
     single = setting("grr", 1, strategy="single")
