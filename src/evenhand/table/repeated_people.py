@@ -7,17 +7,25 @@ of birth, stays the same within it. What is promised for one row is then not pro
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand.errors import LimitExceededError, UnreadableFileError
+from evenhand.table.frames import eager_frame
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import open_batches
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
+
+    from evenhand.table import FileFormat
 
     Codes = npt.NDArray[np.int64]
 
@@ -29,6 +37,7 @@ _SAME = 0.99  # of the people have one value, if a column stays the same; the re
 _VARIES = 0.9
 _BY_CHANCE = 0.9  # of pairs of rows that agree in a column: whether it stays the same cannot be told
 _MOST_COLUMNS = 200
+_NOTICED_ROWS = 1 << 15
 _NUMBERED = frozenset(
     {"id", "nr", "pid", "uid", "idcode", "ident", "identifier", "person", "personid", "subject"}
 )
@@ -84,6 +93,39 @@ def find_repeated_people(rows: pa.Table) -> RepeatedPeople | None:
     found = [each for name in codes for each in _look_at(name, rows.column(name).type, codes)]
     ranked = sorted(found, key=lambda each: (not _is_numbered(each.column), -len(each.constant)))
     return ranked[0] if ranked else None
+
+
+def notice_people_in_file(
+    path: Any, *, file_format: FileFormat | None = None, **file_options: Any
+) -> str | None:
+    """Return the column whose values seem to be people with several rows, as far as the first rows tell.
+
+    A file with a row or a column that cannot be read, and may be left out, tells nothing.
+    """
+    if file_format is not None:
+        file_format = replace(file_format, broken_rows=None)
+    file_options["file_format"] = file_format
+    try:
+        options: Any = {"limits": STREAM_LIMITS, "batch_rows": _NOTICED_ROWS} | file_options
+        with open_batches(path, **options) as batches:
+            first = next(iter(batches), None)
+    except (UnreadableFileError, LimitExceededError):
+        return None
+    return None if first is None else _column_of(find_repeated_people(pa.Table.from_batches([first])))
+
+
+def notice_people_in_frame(frame: Any, *, owner: str) -> str | None:
+    """Return what :func:`notice_people_in_file` does, of a frame; a column of mixed types tells nothing."""
+    first = eager_frame(frame, owner=owner, parameter="df").head(_NOTICED_ROWS)
+    columns: dict[str, Any] = {}
+    for name in first.columns[:_MOST_COLUMNS]:
+        with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
+            columns[str(name)] = first.get_column(name).to_arrow()
+    return _column_of(find_repeated_people(pa.table(columns)))
+
+
+def _column_of(found: RepeatedPeople | None) -> str | None:
+    return None if found is None else found.column
 
 
 def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[RepeatedPeople]:

@@ -438,7 +438,7 @@ def test_several_columns_are_privatized_without_loading_another_package(
 ):
     """If this is false a protocol that hangs as it is loaded stops all who do not use it."""
     text = f"open({str(tmp_path / 'loaded')!r}, 'w').close(); raise ImportError"  # so that it is tried again
-    broken({"evenhand.protocols": {"spy": "evenhand_spy:Spy"}}, modules={"evenhand_spy": text})
+    broken({"evenhand.protocols": {f"spy-{protocol}-{split}": "evenhand_spy:Spy"}}, {"evenhand_spy": text})
     typed = ["--schema", schema, "--epsilon", 1, "--protocol", protocol, "--split", split]
     done = call("privatize", file, "reports.csv", *typed, "--only-reports")
     back = call("estimate", "reports.csv", "--json")

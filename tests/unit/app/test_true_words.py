@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from evenhand._notes import Note
-from evenhand.app.flow.apply import state_rows
 from evenhand.app.security.token import SessionCookie
 from evenhand.privacy import Guarantee
+from evenhand.study.tasks.shared.claims import state_rows
 
 DOCS = Path(__file__).parents[3] / "docs"
 
