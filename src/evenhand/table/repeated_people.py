@@ -21,7 +21,7 @@ from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.read import open_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -141,24 +141,34 @@ def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[
     if several < _FEWEST_PEOPLE or not _LEAST_REPEATS <= rows_each <= _MOST_REPEATS:
         return
     order = np.argsort(own, kind="stable")
-    is_next = own[order][1:] == own[order][:-1]
-    shares = {}
-    for other, values in codes.items():
-        if other != name and values.max(initial=-1) > 0:
-            shares[other] = _share_constant(values[order], is_next, own[order], several)
-    constant = tuple(other for other, share in shares.items() if share >= _SAME and not _agrees(codes[other]))
-    varies = [other for other, share in shares.items() if share < _VARIES]
-    personal = [other for other in varies if _tokens(other) & _PERSONAL and "age" not in _tokens(other)]
+    ordered = own[order]
+    is_next = ordered[1:] == ordered[:-1]
+
+    def measure(names: Iterable[str]) -> dict[str, float]:
+        return {other: _share_constant(codes[other][order], is_next, ordered, several) for other in names}
+
+    others = [other for other in codes if other != name and codes[other].max(initial=-1) > 0]
     is_even = bool(np.mean(counts == np.bincount(counts).argmax()) >= _EVEN)
-    told = is_even or _is_numbered(name) or any(_tokens(other) & _PERSONAL for other in constant)
-    if constant and varies and not personal and told:
+    shares = measure(other for other in others if _tokens(other) & _PERSONAL)  # first: most end here
+    if any(share < _VARIES and "age" not in _tokens(other) for other, share in shares.items()):
+        return
+    if not (is_even or _is_numbered(name) or any(_stays(codes[other], shares[other]) for other in shares)):
+        return
+    shares |= measure(other for other in others if other not in shares)
+    constant = tuple(other for other in others if _stays(codes[other], shares[other]))
+    if constant and min(shares.values()) < _VARIES:
         yield RepeatedPeople(name, round(rows_each, 1), is_even, constant)
 
 
-def _share_constant(values: Codes, is_next: Any, own: Codes, several: int) -> float:
-    """Return the share of people with several rows who have one value in all of them."""
-    changes = is_next & (values[1:] != values[:-1])
-    return 1 - len(np.unique(own[1:][changes])) / several
+def _share_constant(values: Codes, is_next: Any, ordered: Codes, several: int) -> float:
+    """Return the share of people with several rows, now side by side, who have one value in all of them."""
+    changing = ordered[1:][is_next & (values[1:] != values[:-1])]
+    return 1 - (np.count_nonzero(np.diff(changing)) + int(len(changing) > 0)) / several
+
+
+def _stays(values: Codes, share: float) -> bool:
+    """Whether a column stays the same within nearly all people, and not because it does nearly everywhere."""
+    return share >= _SAME and not _agrees(values)
 
 
 def _agrees(values: Codes) -> bool:

@@ -47,25 +47,6 @@ def test_the_promise_names_neighbours_rows_and_what_it_rests_on():
     assert "simulation" in facts["Noise"]
 
 
-@pytest.mark.parametrize("unit", ["add or remove one", "replace one"])
-@pytest.mark.parametrize("methods", [["dp"], ["dp+parity"], ["local"]], ids=str)
-def test_the_promise_is_for_a_row_where_one_person_may_have_several(methods, unit):
-    """If this is false, the page promises a person of a panel what holds for one of their rows."""
-    noticed = (Note("unit", "Values of 'nr' repeat."),)
-    claim = (Note("unit", "one report" if methods == ["local"] else unit), Note("trust", "central"))
-    page = page_of(made(usual, methods=methods, unit=unit, notes=claim, facts_notes=noticed))
-    section = sections(page)["promise"]
-    facts = {fact.term: fact.text for fact in section.facts}
-
-    assert "promises one row ε = " in section.heading
-    assert "person" not in section.lead
-    assert facts["Neighbouring data"].endswith("; one person may have several, and is promised this for each")
-    assert "one row per person" not in str(facts)
-    assert "as one person" not in str(facts)
-    assert "Promised to one row" in str(page)
-    assert "Promised to one person" not in str(page)
-
-
 def test_the_promise_is_said_for_the_neighbours_it_is_about():
     removed, replaced = (
         sections(page_of(made(usual, methods=["dp"], unit=unit)))["promise"].lead
