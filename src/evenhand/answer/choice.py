@@ -120,7 +120,7 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
         key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name),
     )
     payer = verdict.payers[0].row
-    seen = table.by_key[payer.option, payer.group, payer.effect]
+    seen = table.by_key[payer.setting, payer.group, payer.effect]
     matters = float(per_head(seen, table.threshold(seen)))
     tied = [trial for trial in passed if trial.left < passed[0].left + matters / 10]
     return Choice(
@@ -138,7 +138,7 @@ def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]
         harmful = [
             row
             for row in rows
-            if row.option == option.name and row.group != EVERYBODY and table.hurts(row.effect)
+            if row.setting == option.name and row.group != EVERYBODY and table.hurts(row.effect)
         ]
         judged = [row for row in harmful if row.status != "unjudged"]
         nobody = bool(judged) and all(
@@ -161,7 +161,7 @@ def _try(table: EffectTable, option: Option, payer: Payer, *, level: float, cost
     harmed = _find_harmed(table, option.name, level)
     if harmed:
         failed.append("no new harm")
-    own = table.by_key[payer.row.option, payer.row.group, payer.row.effect]
+    own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
     unit = EFFECTS[payer.row.effect].unit
     change, _ = _compare_harm(table, option.name, payer.row.group, unit, level)
     relief = _negate(change)
@@ -283,7 +283,7 @@ def _mean_in_all(table: EffectTable, name: str, effect: str) -> float:
 
 
 def _lack_of(table: EffectTable, row: Effect) -> float:
-    seen = table.by_key[row.option, row.group, row.effect]
+    seen = table.by_key[row.setting, row.group, row.effect]
     return max(float(np.nanmean(per_head(seen, lacks(table, seen)))), 0.0)
 
 

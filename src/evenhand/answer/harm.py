@@ -78,7 +78,9 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
     """Return who pays under the page's option; `rows` are those of :func:`judge`, where they are at hand."""
     rows = judge(table) if rows is None else rows
     harmful = [
-        row for row in rows if row.option == table.page and row.group != EVERYBODY and table.hurts(row.effect)
+        row
+        for row in rows
+        if row.setting == table.page and row.group != EVERYBODY and table.hurts(row.effect)
     ]
     level = family_level(table, [table.page])
     payers = sorted(
@@ -150,7 +152,7 @@ def lacks(table: EffectTable, seen: Observation) -> NDArray[np.float64]:
 
 def _payer(table: EffectTable, row: Effect) -> Payer:
     """Return a group with a clear harm: the limits of the change are those of the lack."""
-    seen = table.by_key[row.option, row.group, row.effect]
+    seen = table.by_key[row.setting, row.group, row.effect]
     falls = row.change < 0
     low = max(-row.high, 0.0) if falls else max(row.low, 0.0)
     tier = EFFECTS[row.effect].tier
@@ -166,9 +168,9 @@ def _may_be_named(table: EffectTable, payer: Payer, level: float) -> bool:
     row = payer.row
     if row.group in table.entities:
         return row.basis == "exact"
-    own = table.by_key[row.option, row.group, row.effect]
+    own = table.by_key[row.setting, row.group, row.effect]
     for margin in table.margins.get(row.group, ()):
-        other = table.by_key.get((row.option, margin, row.effect))
+        other = table.by_key.get((row.setting, margin, row.effect))
         if other is None or not _is_clearly_worse(table, own, other, level):
             return False
     return True
@@ -179,10 +181,10 @@ def _name_equals(table: EffectTable, payers: list[Payer], level: float) -> list[
     if not payers:
         return []
     first = payers[0]
-    lead = table.by_key[first.row.option, first.row.group, first.row.effect]
+    lead = table.by_key[first.row.setting, first.row.group, first.row.effect]
     named = {first.row.group: first}
     for payer in payers[1:]:
-        own = table.by_key[payer.row.option, payer.row.group, payer.row.effect]
+        own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
         if payer.tier == first.tier and not _is_clearly_worse(table, lead, own, level):
             named.setdefault(payer.row.group, payer)
     return list(named.values())
@@ -220,12 +222,12 @@ def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
 
 def _bound_of(table: EffectTable, row: Effect) -> float:
     """Return the most that a group may lack, per head; NaN where there is no limit."""
-    return float(per_head(table.by_key[row.option, row.group, row.effect], row.bound))
+    return float(per_head(table.by_key[row.setting, row.group, row.effect], row.bound))
 
 
 def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, float]:
     """Return an amount as a multiple of what matters, which all units have."""
-    seen = table.by_key[row.option, row.group, row.effect]
+    seen = table.by_key[row.setting, row.group, row.effect]
     threshold = table.threshold(seen)
     return (amount / threshold if threshold else math.inf, amount)
 

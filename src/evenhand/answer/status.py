@@ -63,7 +63,7 @@ class Limits(NamedTuple):
 class Effect:
     """A row of the table: what an option does to one group, and how sure that is."""
 
-    option: str
+    setting: str
     reference: str
     group: str
     people: float
@@ -187,7 +187,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
     }.get(harm, limits.most)
     runs = int(np.isfinite(seen.after).sum())
     return Effect(
-        option=seen.option,
+        setting=seen.option,
         reference=table.by_name[seen.option].reference,
         group=seen.group,
         people=seen.people,

@@ -130,7 +130,7 @@ def _check_further(table):
         options=(*table.options, Option("worse", PLAIN, epsilon=0.5)),
         observations=(*table.observations, *worse),
     )
-    rows, others = ([row for row in judge(each) if row.option == PAGE] for each in (table, more))
+    rows, others = ([row for row in judge(each) if row.setting == PAGE] for each in (table, more))
 
     assert answer(more)[:4] == answer(table)[:4]
     assert repr(others) == repr(rows)
@@ -344,11 +344,11 @@ def test_halves_of_a_sampled_group_are_clear_only_if_the_whole_is(seed):
     table = change_observations(
         draw_table(seed), lambda seen: replace(seen, people=max(seen.people, 2.0 * effects.FEWEST_PEOPLE))
     )
-    clear = {(row.group, row.effect) for row in judge(table) if row.status == "clear" and row.option == PAGE}
+    clear = {(row.group, row.effect) for row in judge(table) if row.status == "clear" and row.setting == PAGE}
     halves = {
         (row.group[:-1], row.effect)
         for row in judge(_halve(table))
-        if row.status == "clear" and row.option == PAGE and row.group
+        if row.status == "clear" and row.setting == PAGE and row.group
     }
 
     assert halves <= clear

@@ -17,7 +17,7 @@ from evenhand.answer.harm import find_payers
 from property.answer._tables import PAGE, PLAIN
 
 SEED = 20_261_118
-WORLDS, DRAWS = 200, 5
+WORLDS, DRAWS = 200, 2
 MATTERS = 10.0
 
 

@@ -1,5 +1,7 @@
 """The interval over repeats holds the true mean as often as it says; broken copies do not."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import stdtrit
@@ -190,3 +192,33 @@ def test_intervals_of_equal_repeats_are_seen_to_miss_the_mean(repeats, monkeypat
     monkeypatch.setattr(intervals, "_are_mostly_equal", lambda tied, _: np.zeros_like(tied, dtype=bool))
 
     assert binom.sf(count_misses("0 in nine of ten, else 0.1", repeats) - 1, 20_000, 0.06) < ALPHA
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "background" / "inside-a-study.md"
+ROWS = {
+    "0 in nine of ten, else +0.1": ["0 in nine of ten, else 0.1"],
+    "+0.01 in nine of ten, else −0.09": ["+0.01 in nine of ten, else -0.09"],
+    "+0.01 in eight of ten, +0.011 in one, else −0.091": ["+0.01 in eight of ten, near it in one"],
+    "rate of 40 people, of whom 5 in 100 change": ["rate of 40 people, 5 in 100 change"],
+    "normal; exponential loss": ["normal", "exponential"],
+}
+"""Rows of the table of the page, and the laws they are about."""
+
+
+def shown_and_missed(law, repeats):
+    """Return in how many of 100 studies there is an interval, and in how many it misses the mean."""
+    draw, truth = REPEAT_LAWS[law]
+    found = means(draw(np.random.default_rng(repeats), (20_000, repeats)), level=0.95, spread="tailed")
+    missed = (found.low > truth) | (found.high < truth)
+    shown, missed = 100 * np.isfinite(found.low).mean(), 100 * missed.mean()
+    return f"{shown:.{0 if shown > 10 else 1}f}, {missed:.1f}".replace("0.0", "0")
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("row", ROWS)
+def test_the_page_has_how_many_studies_show_an_interval_and_miss_the_mean(row):
+    """A reader would rely on figures that nobody computes."""
+    cells = ["; ".join(shown_and_missed(law, repeats) for law in ROWS[row]) for repeats in (5, 10, 30)]
+    line = f"| {row} | {' | '.join(cells)} |"
+
+    assert line in PAGE.read_text(encoding="utf-8"), line

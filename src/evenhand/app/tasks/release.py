@@ -195,7 +195,7 @@ class ReleaseForm(TaskForm):
         sentences = (
             (
                 "The people of the file are counted, the secure random source of this computer is asked, and "
-                "the table is written with a note on what is promised. No true count is written or shown."
+                "the table is written with a note on what is promised. No other count is written or shown."
             ),
             *((_MEANINGLESS,) if meaningless else ()),
         )

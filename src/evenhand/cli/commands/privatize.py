@@ -152,10 +152,11 @@ def privatize(  # noqa: PLR0913 - one option each
 ) -> None:
     """Randomise the sensitive columns of a file, for release.
 
-    Each row is one person. Files of any length are read and written in batches, and people come out in a
-    random order. OUT.schema.toml and OUT.guarantee.json stand beside the result; 'evenhand estimate' needs
-    them. Of a folder, or of a pattern in quotation marks, OUT.parquet gets all people; OUT without an ending
-    becomes a folder with a file of reports for each file.
+    Each row is one report, and a person with several rows is promised epsilon for each. Files of any length
+    are read and written in batches, and people come out in a random order. OUT.schema.toml and
+    OUT.guarantee.json stand beside the result; 'evenhand estimate' needs them. Of a folder, or of a pattern
+    in quotation marks, OUT.parquet gets all people; OUT without an ending becomes a folder with a file of
+    reports for each file.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     asked = typed_format(locals())
@@ -347,7 +348,7 @@ def _warn(terminal: Terminal, privatized: Privatized) -> None:
 
 def _warn_of_order(terminal: Terminal, privatized: Privatized) -> None:
     """Say which columns in the clear tell something of the order of the input, and how much."""
-    relations, hint = privatized.order_relations, "Hint: leave it out, by --keep or --only-reports."
+    relations, hint = privatized.order_relations, "Hint: leave it out of --keep."
     giving = [name for name, relation in relations.items() if relation == GIVES_BACK]
     others = [name for name in relations if name not in giving]
     if giving:

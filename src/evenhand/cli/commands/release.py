@@ -124,7 +124,11 @@ def release(  # noqa: PLR0913 - one option each
     sheet: shared.Sheet = None,
     broken_rows: Annotated[
         str | None,
-        data_option("RULE", "Rows that cannot be read: refuse, or count as other. [refuse]", "--broken-rows"),
+        data_option(
+            "RULE",
+            "Rows that cannot be read: refuse the file, or other: by the rules of the columns. [refuse]",
+            "--broken-rows",
+        ),
     ] = None,
     unit: Annotated[str, protection_option("WORDS", "Of {units}.")] = UNITS[0],
     threshold: shared.Threshold = None,
@@ -157,8 +161,8 @@ def release(  # noqa: PLR0913 - one option each
     """Publish a table of counts, with what it promises.
 
     Every declared cell is counted, empty ones too. Draws from the system's secure source, and writes the
-    table and beside it FILE.json, which says what is promised, and the labels of values. No true count is
-    written or shown.
+    table and beside it FILE.json, which says what is promised, and the labels of values. No count
+    is written or shown but those that the mechanism publishes; suppression publishes true ones.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())

@@ -14,7 +14,7 @@ def test_the_first_page_of_help_leads_to_every_other_one_and_says_that_nothing_l
 
     for page in ("report", "mechanisms", "glossary"):
         assert f'href="{help_address(page)}"' in html
-    assert "What leaves this computer? Nothing." in words_of(html)
+    assert "What leaves this computer? Nothing of your files." in words_of(html)
 
 
 @pytest.mark.parametrize("page", ["report", "glossary", "mechanisms", "mechanisms/grr"])

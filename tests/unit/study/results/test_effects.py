@@ -40,12 +40,12 @@ def test_effects_of_classifiers_are_those_of_their_rates():
     plain = groups[(groups["mechanism"] == "none") & (groups["group"] == "0")]
     missed = 1000 * (rates["base_rate"] * (1 - rates["tpr"])).mean()
 
-    row = _row(effects, option="DP, ε = 3", group="0", effect="wrongly_refused")
+    row = _row(effects, setting="DP, ε = 3", group="0", effect="wrongly_refused")
     assert row["after"] == pytest.approx(missed)
     assert row["rate"] == pytest.approx(missed / rates["base_rate"].mean())
-    selected = _row(effects, option="DP, ε = 3", group="0", effect="selected")
+    selected = _row(effects, setting="DP, ε = 3", group="0", effect="selected")
     assert selected["due"] == pytest.approx(1000 * plain["selection"].mean())
-    wrong = _row(effects, option="DP, ε = 3", group="0", effect="wrong")
+    wrong = _row(effects, setting="DP, ε = 3", group="0", effect="wrong")
     assert wrong["after"] == pytest.approx(1000 * (1 - rates["accuracy"].mean()))
 
 
@@ -53,7 +53,8 @@ def test_parity_is_compared_with_training_and_not_with_the_plain_model():
     """If not, what parity costs would be called the price of privacy."""
     effects = learn.small_study().effects(backend="pandas")
     private, parity = (
-        _row(effects, option=f"{name}, ε = 3", group="1", effect="selected") for name in ("DP", "DP + parity")
+        _row(effects, setting=f"{name}, ε = 3", group="1", effect="selected")
+        for name in ("DP", "DP + parity")
     )
 
     assert parity["reference"] == "DP, ε = 3"
@@ -68,7 +69,7 @@ def test_everybody_is_the_mean_of_the_groups_by_their_people():
     own = groups[groups["mechanism"] == "dp"]
     by_repeat = [np.average(part["selection"], weights=part["people"]) for _, part in own.groupby("repeat")]
 
-    row = _row(results.effects(backend="pandas"), option="DP, ε = 3", group="", effect="selected")
+    row = _row(results.effects(backend="pandas"), setting="DP, ε = 3", group="", effect="selected")
     assert row["after"] == pytest.approx(1000 * np.mean(by_repeat))
 
 
@@ -101,10 +102,10 @@ def test_people_whom_a_clamp_invents_are_those_of_the_law(released):
     for sex in ("women", "men"):
         own = counts[sex].to_numpy()
         expected = [float((np.maximum(count + noise, 0) * weights).sum()) for count in own]
-        counted = _row(effects, option="Laplace noise, ε = 1", group=sex, effect="counted")
+        counted = _row(effects, setting="Laplace noise, ε = 1", group=sex, effect="counted")
         assert counted["after"] == pytest.approx(sum(expected))
         assert (counted["basis"], counted["low"]) == ("exact", counted["change"])
-        invented = _row(effects, option="Laplace noise, ε = 1", group=sex, effect="invented")
+        invented = _row(effects, setting="Laplace noise, ε = 1", group=sex, effect="invented")
         empty = sum(value for value, count in zip(expected, own, strict=True) if count == 0)
         assert invented["after"] == pytest.approx(empty)
 
@@ -117,7 +118,7 @@ def test_people_in_blanks_are_counted_as_hidden(released):
 
     for sex in ("women", "men"):
         own = counts[sex]
-        row = _row(effects, option="Suppression, threshold=6", group=sex, effect="hidden")
+        row = _row(effects, setting="Suppression, threshold=6", group=sex, effect="hidden")
         assert row["after"] == own[own < 6].sum()
 
 
