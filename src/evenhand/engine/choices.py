@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from evenhand._validate import one_of
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.joint.build import STRATEGIES, optimal_strategy, refuse_single_values, strategy_for
 from evenhand.collect.joint.split import SPLITS
 from evenhand.collect.joint.strategy import refuse_dropping
-from evenhand.errors import ColumnNotFoundError, InvalidParameterError, UnreadableFileError
+from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.in_clear import refuse_reserved_names
 from evenhand.schema import Schema
-from evenhand.table.read import open_batches
-from evenhand.table.repeated_people import find_repeated_people
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +22,6 @@ if TYPE_CHECKING:
 
 _OWNER = "privatize_file"
 _OPTIMAL = "optimal"
-_NOTICED_ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -68,20 +63,6 @@ def refuse_person(person: str | None, choice: Choice, *, is_allowed: bool, owner
         must_be = f"without '{person}', by which every row links to one person"
         hint = "leave it out, or allow it with linkable=True (--linkable)."
         raise InvalidParameterError("keep", owner=owner, must_be=must_be, got=person, hint=hint)
-
-
-def notice_people(path: Any, file_options: dict[str, Any]) -> str | None:
-    """Return the column whose values seem to be people with several rows, as far as the first rows tell.
-
-    A file with a column that cannot be read, and may be left out, tells nothing.
-    """
-    try:
-        with open_batches(path, batch_rows=_NOTICED_ROWS, **file_options) as batches:
-            first = next(iter(batches), None)
-    except UnreadableFileError:
-        return None
-    found = None if first is None else find_repeated_people(pa.Table.from_batches([first]))
-    return None if found is None else found.column
 
 
 def choose_columns(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._validate import boolean
 from evenhand.collect.joint.records import describe_strategy
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.engine.choices import choose_columns, notice_people, refuse_person, strategy_of, without_beside
+from evenhand.engine.choices import choose_columns, refuse_person, strategy_of, without_beside
 from evenhand.engine.drawing import Drawing, Drawn, Evidence, Streams, measure_links
 from evenhand.engine.places import FolderPlaces, Places, goes_into_folder
 from evenhand.engine.promise import charge_once, prepare_strategy, state_guarantee
@@ -30,6 +30,7 @@ from evenhand.table.read import (
     file_form,
     open_batches,
 )
+from evenhand.table.repeated_people import notice_people_in_file
 from evenhand.table.source import own_name
 from evenhand.table.workers import count_workers, map_in_order
 
@@ -262,7 +263,7 @@ def privatize_file(  # noqa: PLR0913 - one keyword for each choice
     names = file_columns(path, **file_options)
     asked: dict[str, Any] = {"columns": columns, "keep": keep, "strategy": strategy}
     choice = choose_columns(names, schema, **asked)
-    person, asked_schema = schema.person or notice_people(path, file_options), schema
+    person, asked_schema = schema.person or notice_people_in_file(path, **file_options), schema
     refuse_person(person, choice, is_allowed=linkable)
     schema = without_beside(schema)
     options = {"epsilon": epsilon, "protocol": protocol, "split": split, "strategy": strategy}

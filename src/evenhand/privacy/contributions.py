@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.errors import ColumnNotFoundError
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.guarantees.units import ONE_ROW, Unit
+from evenhand.privacy.guarantees.units import ONE_ROW, SEVERAL_ROWS, Trust, Unit
 from evenhand.table.frames import eager_frame
 from evenhand.table.persons import RULE, person_codes
 
@@ -110,6 +110,16 @@ def promise_to_people(
     unit = Unit.ONE_PERSON if guarantee.unit is Unit.REPLACE_ONE else guarantee.unit
     stated = {"unit": str(unit), "assumptions": list(dict.fromkeys((assumed_rows(person, most), *kept)))}
     return Guarantee.from_dict(guarantee.to_dict() | stated)
+
+
+def promise_to_rows(guarantee: Guarantee) -> Guarantee:
+    """Return a guarantee as one about rows, where one person may have several and nobody said whose they are.
+
+    It then reads as one about rows, see :mod:`evenhand.privacy.guarantees.wording`.
+    """
+    if guarantee.trust is Trust.NONE:
+        return guarantee
+    return assume_first(guarantee, SEVERAL_ROWS, instead_of=ONE_ROW)
 
 
 def assume_first(guarantee: Guarantee, assumption: str, *, instead_of: str = "") -> Guarantee:

@@ -7,17 +7,25 @@ of birth, stays the same within it. What is promised for one row is then not pro
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenhand.errors import LimitExceededError, UnreadableFileError
+from evenhand.table.frames import eager_frame
+from evenhand.table.limits import STREAM_LIMITS
+from evenhand.table.read import open_batches
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
+
+    from evenhand.table import FileFormat
 
     Codes = npt.NDArray[np.int64]
 
@@ -29,6 +37,7 @@ _SAME = 0.99  # of the people have one value, if a column stays the same; the re
 _VARIES = 0.9
 _BY_CHANCE = 0.9  # of pairs of rows that agree in a column: whether it stays the same cannot be told
 _MOST_COLUMNS = 200
+_NOTICED_ROWS = 1 << 15
 _NUMBERED = frozenset(
     {"id", "nr", "pid", "uid", "idcode", "ident", "identifier", "person", "personid", "subject"}
 )
@@ -86,6 +95,39 @@ def find_repeated_people(rows: pa.Table) -> RepeatedPeople | None:
     return ranked[0] if ranked else None
 
 
+def notice_people_in_file(
+    path: Any, *, file_format: FileFormat | None = None, **file_options: Any
+) -> str | None:
+    """Return the column whose values seem to be people with several rows, as far as the first rows tell.
+
+    A file with a row or a column that cannot be read, and may be left out, tells nothing.
+    """
+    if file_format is not None:
+        file_format = replace(file_format, broken_rows=None)
+    file_options["file_format"] = file_format
+    try:
+        options: Any = {"limits": STREAM_LIMITS, "batch_rows": _NOTICED_ROWS} | file_options
+        with open_batches(path, **options) as batches:
+            first = next(iter(batches), None)
+    except (UnreadableFileError, LimitExceededError):
+        return None
+    return None if first is None else _column_of(find_repeated_people(pa.Table.from_batches([first])))
+
+
+def notice_people_in_frame(frame: Any, *, owner: str) -> str | None:
+    """Return what :func:`notice_people_in_file` does, of a frame; a column of mixed types tells nothing."""
+    first = eager_frame(frame, owner=owner, parameter="df").head(_NOTICED_ROWS)
+    columns: dict[str, Any] = {}
+    for name in first.columns[:_MOST_COLUMNS]:
+        with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
+            columns[str(name)] = first.get_column(name).to_arrow()
+    return _column_of(find_repeated_people(pa.table(columns)))
+
+
+def _column_of(found: RepeatedPeople | None) -> str | None:
+    return None if found is None else found.column
+
+
 def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[RepeatedPeople]:
     """Yield what a column seems to be, if it seems to say whose row it is."""
     own = codes[name]
@@ -99,24 +141,34 @@ def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[
     if several < _FEWEST_PEOPLE or not _LEAST_REPEATS <= rows_each <= _MOST_REPEATS:
         return
     order = np.argsort(own, kind="stable")
-    is_next = own[order][1:] == own[order][:-1]
-    shares = {}
-    for other, values in codes.items():
-        if other != name and values.max(initial=-1) > 0:
-            shares[other] = _share_constant(values[order], is_next, own[order], several)
-    constant = tuple(other for other, share in shares.items() if share >= _SAME and not _agrees(codes[other]))
-    varies = [other for other, share in shares.items() if share < _VARIES]
-    personal = [other for other in varies if _tokens(other) & _PERSONAL and "age" not in _tokens(other)]
+    ordered = own[order]
+    is_next = ordered[1:] == ordered[:-1]
+
+    def measure(names: Iterable[str]) -> dict[str, float]:
+        return {other: _share_constant(codes[other][order], is_next, ordered, several) for other in names}
+
+    others = [other for other in codes if other != name and codes[other].max(initial=-1) > 0]
     is_even = bool(np.mean(counts == np.bincount(counts).argmax()) >= _EVEN)
-    told = is_even or _is_numbered(name) or any(_tokens(other) & _PERSONAL for other in constant)
-    if constant and varies and not personal and told:
+    shares = measure(other for other in others if _tokens(other) & _PERSONAL)  # first: most end here
+    if any(share < _VARIES and "age" not in _tokens(other) for other, share in shares.items()):
+        return
+    if not (is_even or _is_numbered(name) or any(_stays(codes[other], shares[other]) for other in shares)):
+        return
+    shares |= measure(other for other in others if other not in shares)
+    constant = tuple(other for other in others if _stays(codes[other], shares[other]))
+    if constant and min(shares.values()) < _VARIES:
         yield RepeatedPeople(name, round(rows_each, 1), is_even, constant)
 
 
-def _share_constant(values: Codes, is_next: Any, own: Codes, several: int) -> float:
-    """Return the share of people with several rows who have one value in all of them."""
-    changes = is_next & (values[1:] != values[:-1])
-    return 1 - len(np.unique(own[1:][changes])) / several
+def _share_constant(values: Codes, is_next: Any, ordered: Codes, several: int) -> float:
+    """Return the share of people with several rows, now side by side, who have one value in all of them."""
+    changing = ordered[1:][is_next & (values[1:] != values[:-1])]
+    return 1 - (np.count_nonzero(np.diff(changing)) + int(len(changing) > 0)) / several
+
+
+def _stays(values: Codes, share: float) -> bool:
+    """Whether a column stays the same within nearly all people, and not because it does nearly everywhere."""
+    return share >= _SAME and not _agrees(values)
 
 
 def _agrees(values: Codes) -> bool:

@@ -430,6 +430,24 @@ def test_what_evenhand_has_is_released_without_loading_another_package(broken, c
     assert not (tmp_path / "loaded").exists()
 
 
+@pytest.mark.parametrize(
+    ("protocol", "split"), [("grr", "optimal"), ("auto", "optimal"), ("auto", "sample"), ("oue", "uniform")]
+)
+def test_several_columns_are_privatized_without_loading_another_package(
+    protocol, split, broken, call, file, schema, tmp_path
+):
+    """If this is false a protocol that hangs as it is loaded stops all who do not use it."""
+    text = f"open({str(tmp_path / 'loaded')!r}, 'w').close(); raise ImportError"  # so that it is tried again
+    broken({"evenhand.protocols": {f"spy-{protocol}-{split}": "evenhand_spy:Spy"}}, {"evenhand_spy": text})
+    typed = ["--schema", schema, "--epsilon", 1, "--protocol", protocol, "--split", split]
+    done = call("privatize", file, "reports.csv", *typed, "--only-reports")
+    back = call("estimate", "reports.csv", "--json")
+
+    assert done.exit_code == 0, done.output
+    assert back.exit_code == 0, back.output
+    assert not (tmp_path / "loaded").exists()
+
+
 def test_a_name_that_no_package_has_is_unknown_as_before():
     with pytest.raises(UnknownNameError, match="nonsense"):
         protocol_named("nonsense")

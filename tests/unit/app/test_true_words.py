@@ -1,11 +1,18 @@
 """What the workbench says of itself, held against what it does."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import evenhand as eh
 from evenhand._notes import Note
-from evenhand.app.flow.apply import state_rows
+from evenhand.app.flow.question import _promise
 from evenhand.app.security.token import SessionCookie
+from evenhand.app.tasks.registry import form_of_kind
 from evenhand.privacy import Guarantee
+from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.source import DataSource
+from evenhand.study.tasks.learn.task import LearnTask
+from evenhand.study.tasks.shared.claims import state_rows
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -48,3 +55,17 @@ def test_the_apply_page_promises_rows_and_not_people_until_somebody_answered():
         "one person may have several rows, and is promised this for each of them",
         "x",
     )
+
+
+def test_the_question_page_promises_rows_and_not_people_until_somebody_answered():
+    """The same plan must not promise a person on one page and a row on the next."""
+    task = LearnTask(["dp"], [1])
+    schema = eh.datasets.load("causal", n=10).schema
+    plan = Plan(data=DataSource(dataset="causal"), task=task, schema=schema)
+    noticed = replace(plan, notes=(Note("unit", "Values of 'nr' repeat."),))
+    people, rows = (_promise(form_of_kind("learn"), each, task.epsilons) for each in (plan, noticed))
+
+    assert "one person" in people[0]
+    assert "one row" in rows[0]
+    assert "one person" not in rows[0]
+    assert "one person may have several rows" in rows[1]

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._locks import Lock
-from evenhand._notes import Note
 from evenhand.app.flow.command import WORK, amount_text, find_done, runs_in, write_order
 from evenhand.app.flow.files import APPLIED_NOTE, read_applied
 from evenhand.app.flow.opening import SCHEMA_FILE, file_label, is_of_other_data
@@ -32,10 +31,10 @@ from evenhand.app.tasks.registry import form_of_kind
 from evenhand.engine.drawing import measure_links
 from evenhand.engine.promise import add_in_clear
 from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, UnknownNameError
-from evenhand.privacy.guarantees.units import ONE_ROW, SEVERAL_ROWS
 from evenhand.privacy.ledger import Ledger, find_ledger
 from evenhand.privacy.rational import exact
 from evenhand.study.page.wording import delta_text
+from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.read import open_batches
@@ -307,14 +306,6 @@ class _Doing:
         if not doing.is_of_other_data:
             doing.keep(keep)
         return doing
-
-
-def state_rows(guarantee: Guarantee, notes: Sequence[str]) -> Guarantee:
-    """Return the guarantee for rows, not people, if the notes of a plan ask whose rows they are."""
-    if not any(Note.of(note).kind == "unit" for note in notes):
-        return guarantee
-    assumed = [SEVERAL_ROWS if each == ONE_ROW else each for each in guarantee.assumptions]
-    return type(guarantee).from_dict(guarantee.to_dict() | {"assumptions": assumed})
 
 
 def _usual_setting(results: Any, protected: Sequence[Setting]) -> Setting:

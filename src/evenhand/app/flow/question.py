@@ -22,6 +22,7 @@ from evenhand.study.plan.script import as_script
 from evenhand.study.run.expected import grid_size, round_range, spell_expected, spell_range
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.registry import task_of_kind
+from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.table.file_format import FileFormat
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
     plan, task = made.plan, made.plan.task
     epsilons: tuple[Fraction, ...] = getattr(task, "epsilons", ())
     seconds, words = _expected(form, plan, made.frame.num_rows, timing)
-    promise, more = _promise(form, task, plan.schema, epsilons)
+    promise, more = _promise(form, plan, epsilons)
     return replace(
         shown,
         plan_toml=portable_plan(plan).to_toml(),
@@ -258,14 +259,13 @@ def _expected(form: TaskForm, plan: Plan, rows: int, timing: Timing) -> tuple[tu
     return (low, high), f"{spell_range(low, high)}, by a rule of thumb: {rule}"
 
 
-def _promise(
-    form: TaskForm, task: Any, schema: Schema | None, epsilons: tuple[Fraction, ...]
-) -> tuple[str, str]:
+def _promise(form: TaskForm, plan: Plan, epsilons: tuple[Fraction, ...]) -> tuple[str, str]:
     """Return what is promised at the epsilon nearest to 1, and what else belongs to the promise."""
     if not epsilons:
         return "", ""
     epsilon = min(epsilons, key=lambda each: abs(math.log(each)))
-    whole = form.promise(task, schema, epsilon=str(epsilon))
+    guarantee = form.promise(plan.task, plan.schema, epsilon=str(epsilon))
+    whole = "" if guarantee is None else str(state_rows(guarantee, plan.notes))
     sentence, mark, more = whole.partition("). ")
     return (f"{sentence}).", more) if mark else (whole, "")
 

@@ -194,8 +194,8 @@ class TaskForm(ABC):
         """Return what is typed after the data and the schema to have this task on the command line."""
 
     @abstractmethod
-    def promise(self, task: Task, schema: Schema | None, *, epsilon: str) -> str:
-        """Return in one sentence what one person is promised at an epsilon."""
+    def promise(self, task: Task, schema: Schema | None, *, epsilon: str) -> Guarantee | None:
+        """Return what one person is promised at an epsilon; None where nothing is."""
 
     @abstractmethod
     def applying(self, setting: Setting | None, plan: Plan, *, data: str) -> Applying:

@@ -169,13 +169,13 @@ class CollectForm(TaskForm):
         plain = {"split": typed_list(usual.splits), "strategy": typed_list(usual.strategies)}
         return words + type_options(own, {**plain, "model": usual.model, "encoder": usual.encoder})
 
-    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> str:
+    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> Guarantee | None:
         """Return what one person is promised by their report."""
         if schema is None:
-            return ""
+            return None
         amount = Fraction(epsilon)
         setting = next((each for each in task.settings() if each.epsilon == amount), None)
-        return "" if setting is None else str(_promise(setting, schema))
+        return None if setting is None else _promise(setting, schema)
 
     def applying(self, setting: Setting | None, plan: Plan, *, data: str) -> Applying:
         """Return ``evenhand privatize`` as the setting tested it."""

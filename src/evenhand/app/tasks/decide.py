@@ -192,10 +192,10 @@ class DecideForm(TaskForm):
         command = audit_command(plan, epsilons=task.epsilons, mitigations=task.mitigations, post=task.post)
         return shlex.split(command)[4:]
 
-    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> str:
+    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> Guarantee | None:
         """Return what one person is promised by the noisy counts."""
         del schema
-        return str(_guarantee(task, task.mechanisms[0], Fraction(epsilon)))
+        return _guarantee(task, task.mechanisms[0], Fraction(epsilon))
 
     def applying(self, setting: Setting | None, plan: Plan, *, data: str) -> Applying:
         """Return the script that publishes the counts: nothing is published from here."""

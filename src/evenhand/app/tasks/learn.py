@@ -140,14 +140,14 @@ class LearnForm(TaskForm):
         }
         return words + type_options(own, {"delta": type_number(usual.delta), "unit": usual.unit, "gap": "0"})
 
-    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> str:
+    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> Guarantee | None:
         """Return what one person is promised by a private method."""
         private = [
             name for name in task.methods if METHODS[name].takes_epsilon and METHODS[name].base != "local"
         ]
         if not private or schema is None:
-            return ""
-        return str(_guarantee(task, few_names(schema.names), Fraction(epsilon)))
+            return None
+        return _guarantee(task, few_names(schema.names), Fraction(epsilon))
 
     def applying(self, setting: Setting | None, plan: Plan, *, data: str) -> Applying:
         """Return the script that trains one classifier: nothing is published from here."""

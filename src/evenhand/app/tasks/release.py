@@ -173,12 +173,12 @@ class ReleaseForm(TaskForm):
         own |= {"unit": task.unit, "bound": task.bound, "post": typed_list(task.post)}
         return words + type_options(own, {"unit": UNITS[0]})
 
-    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> str:
+    def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> Guarantee | None:
         """Return what one person is promised by the first mechanism that has an epsilon."""
         noisy = [each for each in task.mechanisms if each.takes_epsilon]
         if not noisy or schema is None:
-            return ""
-        return str(_guarantee(Setting(noisy[0].name, Fraction(epsilon), noisy[0].parameters), schema, task))
+            return None
+        return _guarantee(Setting(noisy[0].name, Fraction(epsilon), noisy[0].parameters), schema, task)
 
     def applying(self, setting: Setting | None, plan: Plan, *, data: str) -> Applying:
         """Return ``evenhand release`` as the setting tested it."""

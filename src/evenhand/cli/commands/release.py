@@ -39,6 +39,7 @@ from evenhand.release.table.released import COUNT, SUPPRESSED
 from evenhand.report.words import number
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
+from evenhand.schema.text import visible
 from evenhand.study.intake.setup import column_named
 from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
@@ -82,6 +83,11 @@ _LINES = (
     "Each line of the file was taken for one row, and one that could not be read for a row of values outside "
     "their domains; with persons it was left out. A cell that holds a line end is several rows, which the "
     "guarantee takes for those of several people."
+)
+_REPEATED = (
+    "Values of '{column}' repeat while other columns stay the same within each: one person may have several "
+    "rows. What is promised is promised for one row, not for one person. Hint: if '{column}' says whose row "
+    "it is, name it with --person."
 )
 _ENDINGS = (".csv", ".parquet")
 _USUAL_EPSILON = "1"
@@ -173,8 +179,12 @@ def release(  # noqa: PLR0913 - one option each
     key = load_key(terminal, sign)
     histogram, declared = _count_people(terminal, typed)
     charged = _find_ledger(ledger, source)
+    warnings = []
+    if histogram.repeats is not None:
+        warnings.append(_REPEATED.format(column=visible(histogram.repeats)))
+        terminal.warn(warnings[0])
     published = chosen.release(histogram, post=steps, ledger=charged, purpose=purpose)
-    warnings = [*warn_of_other_packages(terminal, MECHANISMS, [chosen.name])]
+    warnings += warn_of_other_packages(terminal, MECHANISMS, [chosen.name])
     warnings += [_INFERRED] if declared.inferred else []
     warnings += [_LINES] if broken_rows == "other" else []
     published.write(out, warnings=warnings, sign=key)

@@ -13,7 +13,7 @@ import numpy as np
 from evenhand._validate import integer, one_of
 from evenhand.collect.joint.split_optimal import Attributes, optimal_split
 from evenhand.collect.protocols.probabilities import GRID
-from evenhand.collect.protocols.registry import AUTO, convex_names, formula_names
+from evenhand.collect.protocols.registry import AUTO, check_formula, is_convex
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import Number, exact
 
@@ -209,10 +209,8 @@ class _Budget(NamedTuple):
             named = self.in_order("protocol", protocol)
         else:
             named = [protocol] * len(self.sizes)
-        known = formula_names()
         names = tuple(
-            one_of("protocol", name.lower() if isinstance(name, str) else name, known, owner=self.owner)
-            for name in named
+            check_formula(name.lower() if isinstance(name, str) else name, owner=self.owner) for name in named
         )
         default = weights is None or (isinstance(weights, str) and weights == "cells")
         amounts = self.sizes if default else self.checked_weights(weights)
@@ -273,7 +271,7 @@ class _Budget(NamedTuple):
             return [self.epsilon]
         self.precise_epsilon()
         alike = set(zip(attributes.sizes, attributes.weights, attributes.names, strict=True))
-        if len(alike) == 1 and attributes.names[0] in convex_names():
+        if len(alike) == 1 and is_convex(attributes.names[0]):
             return self.split("uniform", None, None)
         starts = tuple(tuple(map(float, self.split(how, None, None))) for how in SPLITS[:2])
         weights = tuple(attributes.weights.tolist())

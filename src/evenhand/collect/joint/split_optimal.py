@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.collect.protocols.registry import PROTOCOLS, convex_names, ideal_arrays
+from evenhand.collect.protocols.registry import PROTOCOLS, ideal_arrays, is_convex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +83,7 @@ def optimal_split(total: float, attributes: Attributes, starts: Sequence[Floats]
     """
     if len(attributes.names) == 1:
         return np.array([total])
-    if set(attributes.names) <= set(convex_names()):
+    if all(map(is_convex, set(attributes.names))):
         return _water_filling(total, attributes)
     order = np.lexsort((np.array(attributes.names), attributes.weights, attributes.sizes))
     ordered = attributes.select(order)

@@ -71,12 +71,28 @@ def formula_names() -> tuple[str, ...]:
     >>> "grr" in formula_names(), "optimal" in formula_names()
     (True, False)
     """
-    return (*(name for name, kind in PROTOCOLS.items() if kind.ideal(_TWO, _ONE) is not None), AUTO)
+    return (*(name for name, kind in PROTOCOLS.items() if _has_formula(kind)), AUTO)
 
 
-def convex_names() -> tuple[str, ...]:
-    """Return the names of the protocols whose variance is smooth and convex in epsilon."""
-    return tuple(name for name, kind in PROTOCOLS.items() if kind.log_gain(_TWO, _ONE) is not None)
+def check_formula(protocol: object, *, owner: str) -> str:
+    """Return the name of a protocol that has a formula, or ``auto``; refuse what is none.
+
+    No other protocol is loaded: one of another package may be slow or print.
+    """
+    if isinstance(protocol, str) and (
+        protocol == AUTO or (protocol in PROTOCOLS and _has_formula(PROTOCOLS[protocol]))
+    ):
+        return protocol
+    return one_of("protocol", protocol, formula_names(), owner=owner)
+
+
+def _has_formula(kind: type[Protocol]) -> bool:
+    return kind.ideal(_TWO, _ONE) is not None
+
+
+def is_convex(name: str) -> bool:
+    """Return whether the variance of a protocol is smooth and convex in epsilon; that of ``auto`` is not."""
+    return name != AUTO and PROTOCOLS[name].log_gain(_TWO, _ONE) is not None
 
 
 def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
@@ -117,7 +133,7 @@ def ideal(protocol: str, k: npt.ArrayLike, epsilon: npt.ArrayLike) -> Ideal:
     >>> ideal("auto", [2, 100], 1.0).variance.round(4)
     array([0.9207, 3.5896])
     """
-    name = one_of("protocol", protocol, formula_names(), owner="ideal")
+    name = check_formula(protocol, owner="ideal")
     sizes, amounts = np.broadcast_arrays(np.asarray(k, dtype=float), np.asarray(epsilon, dtype=float))
     figures = ideal_arrays(name, sizes, amounts)
     return Ideal(*map(float, figures)) if sizes.ndim == 0 else figures

@@ -11,7 +11,10 @@ ROW_ORDER = "row order"
 """What a guarantee lists as in the clear where reports stand in the order of the people behind them."""
 
 SEVERAL_ROWS = "one person may have several rows, and is promised this for each of them"
-"""What takes the place of the next where rows look as if one person had several, and nobody said so."""
+"""What takes the place of the next where rows look as if one person had several, and nobody said so.
+
+A guarantee that assumes it is worded for rows, not for people.
+"""
 
 ONE_ROW = "each person is one row"
 """What a guarantee about people assumes where nothing says which rows are of one person."""

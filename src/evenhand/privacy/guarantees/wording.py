@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from evenhand.errors import PrivacyWarning
-from evenhand.privacy.guarantees.units import Measure, Trust, Unit
+from evenhand.privacy.guarantees.units import SEVERAL_ROWS, Measure, Trust, Unit
 from evenhand.privacy.rational import (
     as_text,
     decimal_context,
@@ -135,10 +135,9 @@ def _meaning_of_large_delta(guarantee: Statement) -> str:
     if guarantee.trust is Trust.NONE:
         return "nothing limits what can be learnt about one person (trust: none)"
     seen = "a report" if guarantee.unit is Unit.ONE_REPORT else "what is seen"
-    return (
-        f"{_delta_fact(guarantee.delta)}, and with about this chance {seen} tells one person's record "
-        "from another's, whatever epsilon says"
-    )
+    told = "one row from another" if _is_of_rows(guarantee) else "one person's record from another's"
+    chance = f"{_delta_fact(guarantee.delta)}, and with about this chance"
+    return f"{chance} {seen} tells {told}, whatever epsilon says"
 
 
 def _claim(guarantee: Statement) -> str:
@@ -167,7 +166,8 @@ def _facts(guarantee: Statement) -> str:
         facts.append(_delta_fact(guarantee.delta))
     facts += [str(guarantee.measure), f"unit: {guarantee.unit}", f"trust: {guarantee.trust}"]
     if guarantee.group_size > 1:
-        units = "reports" if guarantee.unit is Unit.ONE_REPORT else "people"
+        several = "rows" if _is_of_rows(guarantee) else "people"
+        units = "reports" if guarantee.unit is Unit.ONE_REPORT else several
         facts.append(f"for {guarantee.group_size:,} {units} at once")
     how = "tight" if guarantee.tight else "bound"
     by = f", by {guarantee.proof.replace('; ', ' and ')}" if guarantee.proof else ""
@@ -208,8 +208,14 @@ def _changing(guarantee: Statement) -> str:
     }[guarantee.unit]
 
 
+def _is_of_rows(guarantee: Statement) -> bool:
+    """Whether the claim holds for rows, of which one person may have several."""
+    return guarantee.trust is Trust.CENTRAL and SEVERAL_ROWS in guarantee.assumptions
+
+
 def _whose(guarantee: Statement) -> str:
-    return "one person" if guarantee.group_size == 1 else f"any {guarantee.group_size:,} people"
+    one, many = ("row", "rows") if _is_of_rows(guarantee) else ("person", "people")
+    return f"one {one}" if guarantee.group_size == 1 else f"any {guarantee.group_size:,} {many}"
 
 
 def _reports(guarantee: Statement) -> str:
@@ -223,12 +229,17 @@ def _record(guarantee: Statement) -> str:
 def _owned(guarantee: Statement) -> str:
     """Return what is protected of whom; beside columns in the clear it is not the whole record."""
     rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
+    if _is_of_rows(guarantee):
+        named = f"{_join_names(guarantee.protects)} in " if guarantee.protects else ""
+        return f"{rest}{named}{_whose(guarantee)}"
     return f"{rest}{_whose(guarantee)}'s {_join_names(guarantee.protects) or 'record'}"
 
 
 def _their(guarantee: Statement) -> str:
     rest = "" if guarantee.protects or not guarantee.in_clear else "the rest of "
-    return f"{rest}their {_join_names(guarantee.protects) or 'record'}"
+    their = "its" if _is_of_rows(guarantee) and guarantee.group_size == 1 else "their"
+    whole = "values" if _is_of_rows(guarantee) else "record"
+    return f"{rest}{their} {_join_names(guarantee.protects) or whole}"
 
 
 def _factor(epsilon: Fraction) -> str:

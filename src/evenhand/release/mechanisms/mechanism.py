@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._validate import integer, one_of
 from evenhand.errors import GuaranteeError, InvalidParameterError, LimitExceededError
-from evenhand.privacy.contributions import promise_to_people
+from evenhand.privacy.contributions import promise_to_people, promise_to_rows
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.ledger.charging import charge_draw, fit_purpose
@@ -222,6 +222,8 @@ class ReleaseMechanism(ABC):
         """Return the guarantee that a release of this table states, and that a ledger is charged with."""
         mechanism, schema = self.for_table(histogram), histogram.schema
         guarantee = state_inferred(mechanism.guarantee_for(histogram), schema.inferred)
+        if histogram.repeats is not None:
+            return promise_to_rows(guarantee)
         return promise_to_people(guarantee, schema.person, schema.rows_per_person)
 
     def _draw_release(

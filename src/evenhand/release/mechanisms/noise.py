@@ -60,7 +60,8 @@ def assumptions_of(histogram: Histogram, *, public: str = _VALUES_PUBLIC) -> tup
     public : str
         What is said of its cells where they were declared.
     """
-    one_cell = _ONE_CELL if (histogram.schema.rows_per_person or 1) == 1 else _ONE_CELL_EACH
+    several = histogram.repeats is not None or (histogram.schema.rows_per_person or 1) > 1
+    one_cell = _ONE_CELL_EACH if several else _ONE_CELL
     if histogram.may_drop:
         one_cell += f", or in none where a rule of {listed(histogram.may_drop)} leaves the row out"
     read = histogram.schema.inferred

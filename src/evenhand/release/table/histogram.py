@@ -36,6 +36,7 @@ from evenhand.schema.text import visible
 from evenhand.schema.values import instance, shown
 from evenhand.table.encode import Table, read_only
 from evenhand.table.lazy.combinations import lazy_frame
+from evenhand.table.repeated_people import notice_people_in_file, notice_people_in_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,6 +71,9 @@ class Histogram:
         the table has the columns. Those of `schema` are added. Guarantees depend on it.
     simulated : bool, default False
         Whether a seed decided which rows of each person count. Such a table is not published.
+    repeats : str, optional
+        The column whose values seem to be people with several rows, where no role says who they are. What
+        is promised is then promised for one row. It was read from the rows, and no guarantee covers it.
 
     Notes
     -----
@@ -103,6 +107,7 @@ class Histogram:
     bound: int | None = None
     may_drop: tuple[str, ...] = ()
     simulated: bool = False
+    repeats: str | None = None
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -205,13 +210,16 @@ class Histogram:
         source = source_from(rng)
         if is_path:
             counted = count_file(df, chosen, shape, size, source=source, file_format=file_format)
+            repeats = None if chosen.person else notice_people_in_file(df, file_format=file_format)
         else:
             rows = bound_rows(df, chosen, source=source, owner="Histogram.count")
             counted = count_rows(Table.encode(rows, chosen), shape, size)
+            repeats = None if chosen.person else notice_people_in_frame(df, owner="Histogram.count")
         person = () if chosen.person is None else (chosen.person,)
         left_out = person if is_path and file_format is not None and file_format.broken_rows else ()
         simulated = bool(person) and source.simulated
-        return cls.of_stored(counted, chosen, bound=bound, may_drop=left_out, simulated=simulated)
+        traits: Any = {"may_drop": left_out, "simulated": simulated, "repeats": repeats}
+        return cls.of_stored(counted, chosen, bound=bound, **traits)
 
     @classmethod
     def of(
@@ -276,30 +284,21 @@ class Histogram:
         return cls.of_stored(read_cells(frame, chosen, count=count).present, chosen, bound=bound)
 
     @classmethod
-    def of_stored(
-        cls,
-        stored: NDArray[Any] | Cells,
-        schema: Schema,
-        *,
-        bound: int | None = None,
-        may_drop: tuple[str, ...] = (),
-        simulated: bool = False,
-    ) -> Histogram:
-        """Make a table from all counts, or from the filled cells, kept as a table of its size is."""
-        traits: Any = {"schema": schema, "bound": bound, "may_drop": may_drop, "simulated": simulated}
+    def of_stored(cls, stored: NDArray[Any] | Cells, schema: Schema, **traits: Any) -> Histogram:
+        """Make a table from all counts, or filled cells, kept as one of its size is; `traits` are fields."""
         if isinstance(stored, Cells):
             size = checked_size(_shape(schema), owner="Histogram")
             if size > MOST_CELLS:
-                return cls(**stored._asdict(), **traits)
+                return cls(schema=schema, **stored._asdict(), **traits)
             counts = np.zeros(size, stored.filled.dtype)
             counts[stored.cells] = stored.filled
             stored = counts
-        return cls(counts=stored, **traits)
+        return cls(schema=schema, counts=stored, **traits)
 
     def of_same_people(self, stored: NDArray[Any] | Cells, schema: Schema, *, bound: int | None) -> Histogram:
         """Make a table of other cells from this one: who was left out, and how, stays as it is."""
-        dropped, simulated = self.may_drop, self.simulated
-        return Histogram.of_stored(stored, schema, bound=bound, may_drop=dropped, simulated=simulated)
+        traits = {name: getattr(self, name) for name in ("may_drop", "simulated", "repeats")}
+        return Histogram.of_stored(stored, schema, bound=bound, **traits)
 
     # --- what it is ----------------------------------------------------------------------------
 

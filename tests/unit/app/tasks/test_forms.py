@@ -76,14 +76,14 @@ def test_the_promise_of_a_decision_is_about_people_and_not_about_counts():
     form = form_of_kind("decide")
     task = form.task(answers_of("decide"), None, names=NAMES, rows=100)
 
-    assert "any two values of one person's record by at most" in form.promise(task, None, epsilon="1")
+    assert "any two values of one person's record by at most" in str(form.promise(task, None, epsilon="1"))
 
 
 @pytest.mark.parametrize("kind", FORMS)
 def test_the_promise_is_a_sentence_of_a_guarantee(kind, schema):
     form = form_of_kind(kind)
     task = form.task(answers_of(kind), schema, names=NAMES, rows=100)
-    promise = form.promise(task, schema, epsilon="1")
+    promise = str(form.promise(task, schema, epsilon="1"))
 
     assert "at most a factor of 2.72" in promise
     assert "epsilon = 1" in promise

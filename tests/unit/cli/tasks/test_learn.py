@@ -101,6 +101,30 @@ def test_machines_get_every_number_and_what_it_rests_on(call, people):
     assert set(parity["groups"]["f"]) == {"selection", "changed", "promoted", "refused", "flipped"}
 
 
+@pytest.mark.parametrize("method", ["dp", "local"])
+def test_people_with_several_rows_are_promised_rows_unless_it_is_said_whose_they_are(call, tmp_path, method):
+    """If this is false, a study of a panel promises a person what holds for one of their rows."""
+    with (tmp_path / "panel.csv").open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(["nr", "sex", "town", "hired"])
+        for row in range(400):
+            who = row // 4
+            lines.writerow(
+                [who * 31 % 401, "fm"[who % 2], "AB"[row * 7 % 3 % 2], ["yes", "no"][row * 5 % 7 % 2]]
+            )
+    sensitive = ["--sensitive", "town"] if method == "local" else []
+    typed = ["panel.csv", *ROLES, *sensitive, "--methods", method, *SMALL, "--json"]
+    asked, told = (
+        call("audit", "learn", *typed, "--drop", "nr"),
+        call("audit", "learn", *typed, "--person", "nr"),
+    )
+    rows, people = (json.loads(done.stdout)["summary"][1]["assumptions"] for done in (asked, told))
+
+    assert "one person may have several rows, and is promised this for each of them" in rows
+    assert "each person is one row" not in rows
+    assert not any("several rows" in text for text in people)
+
+
 def test_local_reports_take_sensitive_columns(call, people):
     typed = ["audit", "learn", people, *ROLES, "--methods", "local", *SMALL, "--out", "study"]
     missing, given = call(*typed), call(*typed, "--sensitive", "town")

@@ -8,10 +8,10 @@ import pytest
 
 from evenhand.collect.joint import split_optimal
 from evenhand.collect.joint.split_optimal import Attributes, optimal_split
-from evenhand.collect.protocols.registry import PROTOCOLS, convex_names, formula_names, ideal
+from evenhand.collect.protocols.registry import PROTOCOLS, formula_names, ideal, is_convex
 
 ALL = formula_names()
-CONVEX = convex_names()
+CONVEX = tuple(filter(is_convex, ALL))
 
 
 def attributes(sizes, name="grr", weights=None):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy import Guarantee, Trust, Unit
+from evenhand.privacy.contributions import promise_to_rows
 from evenhand.privacy.guarantees.wording import _epsilon_to_read, _factor, amount_text, delta_text
 
 READINGS = [
@@ -283,3 +284,27 @@ def test_the_text_does_not_depend_on_the_callers_decimal_settings():
         context.prec, context.rounding, context.capitals = 1, decimal.ROUND_DOWN, 1
         for made, expected in READINGS:
             assert str(made) == " ".join(expected.split())
+
+
+@pytest.mark.parametrize("protects", [(), ("sex",)], ids=["record", "sex"])
+@pytest.mark.parametrize("unit", ["replace one", "add or remove one"])
+@pytest.mark.parametrize("delta", [0, "1e-6", "0.5"])
+def test_a_guarantee_for_rows_says_nothing_of_one_person_but_that_they_may_have_several(
+    protects, unit, delta
+):
+    """If this is false, a reader takes what holds for a row for a promise to a person."""
+    people = Guarantee(epsilon=1, delta=delta, unit=unit, trust="central", protects=protects)
+    rows = promise_to_rows(people)
+    claim, _, assumed = str(rows).partition("Assumes: ")
+
+    assert "person" in str(people)
+    assert "person" not in claim
+    assert "one row" in claim
+    assert assumed.startswith("one person may have several rows, and is promised this for each of them.")
+
+
+def test_a_guarantee_for_several_rows_counts_rows():
+    rows = promise_to_rows(Guarantee(epsilon=1, unit="replace one", trust="central")).group(3)
+
+    assert "any 3 rows" in str(rows)
+    assert "for 3 rows at once" in str(rows)

@@ -16,7 +16,7 @@ import pytest
 
 from evenhand.errors import OutsideDomainError, UnreadableFileError
 from evenhand.privacy import bounded_rows
-from evenhand.release import Histogram
+from evenhand.release import Histogram, Laplace
 from evenhand.release.table import counting, files
 from evenhand.schema import Column, Domain, Schema
 from evenhand.table import FileFormat
@@ -137,7 +137,7 @@ def test_other_columns_of_text_may_be_stored_in_any_way(tmp_path, first, second)
 
 _PEAK = """
 import resource, sys
-from evenhand.release import Histogram
+from evenhand.release import Histogram, Laplace
 from evenhand.schema import Column, Domain, Schema
 schema = Schema([Column("sex", Domain.categorical(["f", "m"]))], person="id")
 assert Histogram.count(sys.argv[1], schema).people > 0
@@ -158,3 +158,21 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         peaks.append(int(subprocess.run(run, check=True, capture_output=True, text=True).stdout))
 
     assert peaks[1] - peaks[0] < 48 * 1024
+
+
+def test_rows_that_seem_to_be_of_few_people_are_promised_for_each_row():
+    """Who counts a panel in Python is told what the command line tells, and so are tables made from it."""
+    who = np.repeat(np.arange(60), 4)
+    rows = pd.DataFrame({"nr": who * 31 % 61, "sex": np.array(["f", "m"])[who % 2], "wage": range(240)})
+    rows["mixed"] = pd.Series([1, "a", None, 10**40] * 60, dtype=object)
+    schema = Schema([Column("sex", Domain.categorical(["f", "m"]))])
+    panel, once = Histogram.count(rows, schema), Histogram.count(rows.iloc[::4], schema)
+    told = [
+        Laplace(epsilon=1, unit="replace one").promise_of(each)
+        for each in (panel, panel.margin(["sex"]), once)
+    ]
+
+    assert (panel.repeats, once.repeats) == ("nr", None)
+    assert ["one person may have several rows" in str(each) for each in told] == [True, True, False]
+    assert ["each person is one row" in str(each) for each in told] == [False, False, True]
+    assert Histogram.count(rows, schema.with_roles(person="nr"), rng=1).repeats is None

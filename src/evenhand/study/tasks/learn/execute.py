@@ -31,7 +31,7 @@ from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, shar
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
 from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, train
-from evenhand.study.tasks.shared.claims import rounded_up
+from evenhand.study.tasks.shared.claims import rounded_up, state_rows
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import promise_of
 from evenhand.study.tasks.shared.report_settings import report_setting
@@ -95,7 +95,8 @@ def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearnin
         with timed(seconds, "measure"):
             outcome = _outcome(prepared, tested, learnt, (decided, before, plain), prepared.weights_of(test))
             outcome[1].update(margin_rates(prepared, test, decided, prepared.weights_of(test)))
-    return Outcome(cell, *outcome, seconds, notes=notes_of(_with_schema(learnt.guarantee, task, prepared)))
+    promise = state_rows(_with_schema(learnt.guarantee, task, prepared), prepared.facts.notes)
+    return Outcome(cell, *outcome, seconds, notes=notes_of(promise))
 
 
 def _learnt(

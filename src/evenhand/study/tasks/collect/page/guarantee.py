@@ -14,6 +14,7 @@ from evenhand.report.language import LANGUAGES, in_language
 from evenhand.report.page import Fact, Note, Section, Table
 from evenhand.report.words import epsilon_words, number
 from evenhand.study.page.wording import odds_factor, percent, plain
+from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 
@@ -50,7 +51,8 @@ def _promise(reading: CollectReading) -> tuple[Strategy, Guarantee]:
     strategy = strategy_of(reading.chosen, reading.results.facts.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the page says it, see _notes
-        return strategy, promise_of(reading.chosen, reading.results.facts.schema)
+        promise = promise_of(reading.chosen, reading.results.facts.schema)
+        return strategy, state_rows(promise, reading.results.facts.notes)
 
 
 def _counts(reading: CollectReading) -> bool:

@@ -11,7 +11,7 @@ from evenhand.study.page.wording import delta_text, outcome_name, plain
 from evenhand.study.tasks.learn.answers import choice_answer, cost_answer, gap_answer
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.page.groups import groups_section
-from evenhand.study.tasks.learn.page.promise import promise_section
+from evenhand.study.tasks.learn.page.promise import promise_section, promised_to
 from evenhand.study.tasks.learn.page.table import numbers_section
 from evenhand.study.tasks.learn.page.tradeoff import epsilon_section, tradeoff_section
 from evenhand.study.tasks.learn.reading import LearnReading
@@ -56,7 +56,7 @@ class LearnPage(LearnReading):
 
     def key_numbers(self) -> list[KeyNumber]:
         """Return the promise, accuracy, the gap, and the groups that lose most."""
-        promised = KeyNumber(self.sentences.say("numbers.promised"), *self._promise())
+        promised = KeyNumber(self.sentences.say("numbers.promised", to=promised_to(self)), *self._promise())
         return [promised, *classifier_numbers(self)]
 
     def _promise(self) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand._notes import Note as Remark
 from evenhand.report.page import Fact, Note, Section
 from evenhand.study.page.wording import delta_text, odds_factor, plain
+from evenhand.study.tasks.shared.claims import asks_whose_rows
 
 if TYPE_CHECKING:
     from evenhand.study.tasks.learn.reading import LearnReading
@@ -35,12 +36,17 @@ def promise_section(reading: LearnReading) -> Section:
         chance=say("promise.chance", **slots) if delta else "",
     )
     return Section(
-        heading=say(f"promise.heading{'_delta' if delta else ''}", **slots),
+        heading=say(f"promise.heading{'_delta' if delta else ''}", to=promised_to(reading), **slots),
         lead=lead,
         facts=facts,
         notes=_promise_notes(reading),
         anchor="promise",
     )
+
+
+def promised_to(reading: LearnReading) -> str:
+    """Return to what it is promised: one person, or one row where one person may have several."""
+    return reading.sentences.say(f"promise.to_{'row' if asks_whose_rows(reading.data_notes) else 'person'}")
 
 
 def _neighbours(reading: LearnReading) -> str:
@@ -50,7 +56,9 @@ def _neighbours(reading: LearnReading) -> str:
 
 
 def _many(reading: LearnReading) -> str:
-    """Return the ending of sentences on people of whom several rows may count."""
+    """Return the ending of sentences on people of whom several rows may count, or who may have several."""
+    if asks_whose_rows(reading.data_notes):
+        return "_each"
     return "_many" if (reading.results.facts.schema.rows_per_person or 1) > 1 else ""
 
 
@@ -79,7 +87,7 @@ def _facts(reading: LearnReading) -> list[Fact]:
         facts["public"] = say(f"promise.facts.{key}", groups=len(reading.groups))
     if way.then == "parity":
         key = "rates" if way.takes_epsilon else "rates_plain"
-        facts["rates"] = say(f"promise.facts.{key}", share=reading.task.holdout)
+        facts["rates"] = say(f"promise.facts.{key}", share=reading.task.holdout, to=promised_to(reading))
     assumed = [plain(note, longest=_LONGEST) for note in notes if note.kind == "assumption"]
     if assumed:
         facts["assumed"] = "; ".join(assumption.rstrip(".") for assumption in assumed)
