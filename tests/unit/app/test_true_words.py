@@ -41,7 +41,7 @@ def test_the_docs_do_not_send_tables_of_other_tools_to_a_command_that_cannot_rea
     """The command tries our own mechanisms; the function takes any two tables."""
     said = (DOCS / "beside-other-tools.md").read_text("utf-8")
 
-    assert "cannot read what another tool made" in said
+    assert "cannot read a table that another tool made" in said
 
 
 def test_the_apply_page_promises_rows_and_not_people_until_somebody_answered():
