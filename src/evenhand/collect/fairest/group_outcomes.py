@@ -214,6 +214,9 @@ class GroupOutcomes:
         :math:`1 / \varepsilon` or :math:`2 / \varepsilon`. Numerics: exact. Whoever computes it sees
         the rows.
 
+        The rates have no interval. The rate of a group of about as many people as the scale of the noise is
+        mostly noise, and that of a group of nobody is nothing else.
+
         Parameters
         ----------
         outcome : array
