@@ -72,10 +72,10 @@ def test_full_epsilon_in_the_draws_alone_is_caught():
 
 @pytest.mark.statistical
 def test_columns_that_share_a_stream_are_caught():
-    """Each column alone looks right; together they tell when both tell the truth."""
+    """Each column alone looks right; together they tell when both tell the truth, so they are refused."""
     same = {"a": GRR(3, 1), "b": GRR(3, 1)}
     assert_whole_reports_follow_the_law(Independent(same), (1, 1), n=20_000, seed=4)
-    with pytest.raises(AssertionError, match="not drawn as stated"):
+    with pytest.raises(InvalidParameterError, match="share every flip"):
         assert_whole_reports_follow_the_law(OneStream(same), (1, 1), n=20_000, seed=4)
 
 
