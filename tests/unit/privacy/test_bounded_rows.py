@@ -97,3 +97,18 @@ def test_a_full_disk_is_told_in_our_words(few_rows, monkeypatch):
         bounded.add(pa.array([str(n) for n in range(90)]), np.arange(90), source=SeededSource(1))
 
     assert "/private" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_again_is_told_in_our_words(few_rows, monkeypatch):
+    """If this is false Arrow's own message is shown, which may hold where the file was."""
+
+    def fail(_):
+        raise pa.ArrowInvalid("/private/folder is not a file of Arrow")
+
+    with BoundedRows(1) as bounded:
+        bounded.add(pa.array([str(n) for n in range(90)]), np.arange(90), source=SeededSource(1))
+        monkeypatch.setattr(pa.ipc, "open_file", fail)
+        with pytest.raises(UnwritableFileError, match="TMPDIR") as refused:
+            list(bounded.kept())
+
+    assert "/private" not in str(refused.value)
