@@ -50,7 +50,7 @@ def df(spark, stored):
 
 
 def privatize(df, out, **options):
-    keep = [name for name in getattr(df, "columns", ()) if name not in {"sex", "job"}]
+    keep = [name for name in getattr(df, "columns", ()) if str(name) not in {"sex", "job"}]
     asked = {"schema": SCHEMA, "epsilon": 2, "keep": keep, "linkable": True}
     return eh.engine.spark.privatize(df, out=out, **(asked | options))
 
