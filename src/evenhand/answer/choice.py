@@ -1,4 +1,4 @@
-"""What to do: which remedy at this protection, and apart from it which epsilon.
+"""Choose what to do: which remedy at this protection, and apart from it which epsilon.
 
 A remedy is recommended only if it passes four tests, in this order: it is usable; no judged group is harmed
 more than under the page's option by what matters; it clearly lessens the harm that was named, by what
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
-from evenhand.answer.harm import find_trouble, lacks
+from evenhand.answer.harm import find_trouble, lacks, limit_difference
 from evenhand.answer.status import family_level, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import Basis, EffectTable, Observation, Option
+    from evenhand.answer.effects import EffectTable, Observation, Option
     from evenhand.answer.harm import Payer, Verdict
     from evenhand.answer.status import Effect, Limits
 
@@ -34,7 +34,7 @@ _ONE_ANSWER = 0.98
 
 @dataclass(frozen=True)
 class CostLimits:
-    """How much a remedy may cost in all.
+    """Limits of what a remedy may cost in all.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class CostLimits:
 
 
 class Harmed(NamedTuple):
-    """How much more a group lacks with a remedy than under the page's option."""
+    """A group that lacks more with a remedy than under the page's option, and by how much."""
 
     group: str
     effect: str
@@ -92,7 +92,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """What to do about the harm that was named; several recommended remedies tie, the simplest first."""
+    """The remedies tried against the harm that was named; recommended ones tie, the simplest first."""
 
     recommended: tuple[Trial, ...]
     trials: tuple[Trial, ...]
@@ -213,16 +213,7 @@ def _compare_harm(
     (values, lead), (page_values, page_lead) = (
         _harm_of(table, each, group, unit) for each in (name, table.page)
     )
-    sample = sample_of(lead, values)
-    if lead.basis == page_lead.basis == "repeats" and len(values) == len(page_values):
-        sample = sample_of(lead, values - page_values)
-    else:
-        basis: Basis = "exact" if lead.basis == page_lead.basis == "exact" else "draws"
-        error = math.hypot(lead.error, page_lead.error)
-        difference = np.array([np.nanmean(values) - np.nanmean(page_values)])
-        sample = sample_of(lead, difference)._replace(basis=basis, error=float(per_head(lead, error)))
-    limits = limit_samples([sample], level)[0]
-    return limits, lead
+    return limit_difference(lead, values, page_lead, page_values, level=level), lead
 
 
 def _harm_of(table: EffectTable, name: str, group: str, unit: str) -> tuple[NDArray[np.float64], Observation]:

@@ -37,7 +37,7 @@ FEWEST_PEOPLE = 30
 
 
 class Declared(NamedTuple):
-    """What an effect is.
+    """The declaration of an effect.
 
     `matters` is the least amount that counts, and at least `share` of what is due. Effects of a lower `tier`
     come first when the payer is named; effects of different units are never compared.
@@ -147,18 +147,18 @@ class Observation:
 
     @property
     def is_judged(self) -> bool:
-        """Whether there are enough people to judge it: exact effects always have."""
+        """True if there are enough people to judge it; exact effects always have."""
         return self.basis == "exact" or min(self.people, self.tested) >= FEWEST_PEOPLE
 
     @property
     def is_stored(self) -> bool:
-        """Whether it has any value."""
+        """True if it has any value."""
         return bool(np.isfinite(self.after).any())
 
 
 @dataclass(frozen=True, eq=False)
 class EffectTable:
-    """What was observed, the options, and which of them the page is about.
+    """The observations, the options, and which of them the page is about.
 
     Parameters
     ----------

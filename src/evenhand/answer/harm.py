@@ -192,21 +192,25 @@ def _name_equals(table: EffectTable, payers: list[Payer], level: float) -> list[
 
 def _is_clearly_worse(table: EffectTable, one: Observation, other: Observation, level: float) -> bool:
     """Return whether a group clearly lacks more than another, by at least what matters."""
-    limits = _limit_difference(table, one, other, level)
+    values, others = (np.asarray(per_head(seen, lacks(table, seen))) for seen in (one, other))
+    limits = limit_difference(one, values, other, others, level=level)
     matters = float(per_head(one, table.threshold(one)))
     return limits.low > 0 and limits.mean >= matters
 
 
-def _limit_difference(table: EffectTable, one: Observation, other: Observation, level: float) -> Limits:
-    """Return the limits of how much more one group lacks than another, per head."""
-    values, others = (np.asarray(per_head(seen, lacks(table, seen))) for seen in (one, other))
+def limit_difference(
+    one: Observation,
+    values: NDArray[np.float64],
+    other: Observation,
+    others: NDArray[np.float64],
+    *,
+    level: float,
+) -> Limits:
+    """Return the limits of how much larger the mean of one observation's values is, all of them per head."""
     if one.basis == other.basis == "repeats" and len(values) == len(others):
         sample = sample_of(one, values - others)
     else:
-        errors = (
-            float(per_head(seen, _standard_error(seen, own)))
-            for seen, own in ((one, values), (other, others))
-        )
+        errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
         basis: Basis = "exact" if one.basis == other.basis == "exact" else "draws"
         difference = np.array([np.nanmean(values) - np.nanmean(others)])
         sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors))
@@ -214,8 +218,9 @@ def _limit_difference(table: EffectTable, one: Observation, other: Observation, 
 
 
 def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
+    """Return the standard error of the mean of values per head."""
     if seen.basis != "repeats":
-        return seen.error
+        return float(per_head(seen, seen.error))
     runs = np.isfinite(values).sum()
     return float(np.nanstd(values, ddof=1) / math.sqrt(runs)) if runs > 1 else math.inf
 

@@ -63,7 +63,7 @@ class BoundedRows:
         columns = [keys, pa.array(source.words(len(keys))), pa.array(values)]
         self._take(pa.RecordBatch.from_arrays(columns, names=["person", "word", "value"]))
 
-    def kept(self) -> Iterator[NDArray[np.int64]]:
+    def yield_kept(self) -> Iterator[NDArray[np.int64]]:
         """Yield the values of the rows that stay, some at a time; there are none to add afterwards."""
         if self._rows:
             self._leave_out()
@@ -80,7 +80,7 @@ class BoundedRows:
                 with BoundedRows(self._most) as part:
                     for spill in range(self._spills):
                         part._take(spilled.get_batch(spill * BUCKETS + bucket))
-                    yield from part.kept()
+                    yield from part.yield_kept()
         except (OSError, pa.ArrowException):
             _refuse_file()
 

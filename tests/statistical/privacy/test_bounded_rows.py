@@ -33,7 +33,7 @@ def drawn_places(source):
             for start in range(0, PEOPLE, 3_000):
                 part = keys[start : start + 3_000]
                 bounded.add(part, np.full(len(part), place), source=source)
-        return np.concatenate(list(bounded.kept()))
+        return np.concatenate(list(bounded.yield_kept()))
 
 
 @pytest.mark.parametrize("least_rows", [1_000, 1 << 18])

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.answer.choice import choose_remedy, list_steps, smallest_epsilon
 from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, Option, read_matters
-from evenhand.answer.harm import find_payers, find_trouble
+from evenhand.answer.harm import find_payers, find_trouble, limit_difference
 from evenhand.answer.status import judge
 from evenhand.errors import InvalidParameterError
 
@@ -348,3 +348,14 @@ def test_what_matters_can_be_told():
 
     assert payers(table(*made)) == ["a"]
     assert payers(table(*made, matters=read_matters(("50",), owner="audit"))) == []
+
+
+def test_a_repeated_row_beside_an_exact_one_keeps_its_own_error():
+    """If it were scaled twice, or left out, groups of any size would be called different, or none would."""
+    sampled = see("a", "counted", 50, 60, people=60.0)
+    exact = see("b", "counted", 50, 60, people=60.0, basis="exact")
+    values, others = (1000 / 60 * (10 - WIGGLE), np.array([1000 / 60 * 10]))
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+    limits = limit_difference(sampled, values, exact, others, level=0.95)
+    assert limits.high - limits.mean == pytest.approx(1.959964 * error, rel=1e-5)

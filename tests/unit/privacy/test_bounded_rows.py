@@ -22,7 +22,7 @@ def kept_values(people, most, *, source, step):
         for start in range(0, len(people), step):
             here = slice(start, start + step)
             bounded.add(keys[here], np.arange(len(people))[here], source=source)
-        return np.concatenate([np.zeros(0, np.int64), *bounded.kept()])
+        return np.concatenate([np.zeros(0, np.int64), *bounded.yield_kept()])
 
 
 @pytest.fixture
@@ -109,6 +109,6 @@ def test_a_file_that_cannot_be_read_again_is_told_in_our_words(few_rows, monkeyp
         bounded.add(pa.array([str(n) for n in range(90)]), np.arange(90), source=SeededSource(1))
         monkeypatch.setattr(pa.ipc, "open_file", fail)
         with pytest.raises(UnwritableFileError, match="TMPDIR") as refused:
-            list(bounded.kept())
+            list(bounded.yield_kept())
 
     assert "/private" not in str(refused.value)

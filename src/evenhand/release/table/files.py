@@ -79,7 +79,7 @@ def count_file(
         with BoundedRows(schema.rows_per_person or 1) as bounded:
             for keys, numbers in numbered:
                 bounded.add(keys, numbers, source=source)
-            return _add_up((numbers[numbers >= 0] for numbers in bounded.kept()), shape, size)
+            return _add_up((numbers[numbers >= 0] for numbers in bounded.yield_kept()), shape, size)
 
 
 def _refuse_errors(schema: Schema) -> None:
