@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
 
 Harm = Literal["less", "more", "away", "cost", ""]
@@ -130,6 +131,9 @@ class Observation:
         The standard error of `after` minus `due`, for draws and rows.
     rate, due_rate : float
         The conditional rate per 1,000, such as of those who qualify, where the effect has one.
+    contrasts : tuple of Contrast, optional
+        `after` and `due` as rates of rows per 1,000, whose limits are then found at every level instead of
+        from `error`.
     """
 
     option: str
@@ -144,6 +148,7 @@ class Observation:
     error: float = 0.0
     rate: float = math.nan
     due_rate: float = math.nan
+    contrasts: tuple[Contrast, Contrast] | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -173,6 +178,8 @@ class EffectTable:
         Groups that are single entities, such as a county.
     unwanted : bool
         Whether to be selected is a harm, as by a flag or a denial.
+    context : frozenset of str
+        Effects that are shown and hurt nobody here.
     matters : mapping of str to (float, float)
         The least amount and the least share of what is due that count, where not those of the effect.
     level : float
@@ -185,6 +192,7 @@ class EffectTable:
     margins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     entities: frozenset[str] = frozenset()
     unwanted: bool = False
+    context: frozenset[str] = frozenset()
     matters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     level: float = 0.95
 
@@ -235,6 +243,8 @@ class EffectTable:
 
     def harm_of(self, effect: str) -> Harm:
         """Return who an effect hurts."""
+        if effect in self.context:
+            return ""
         return _UNWANTED.get(effect, EFFECTS[effect].harm) if self.unwanted else EFFECTS[effect].harm
 
     def hurts(self, effect: str) -> bool:
@@ -254,6 +264,19 @@ class EffectTable:
             return seen.due
         step = self.by_key.get((reference, seen.group, seen.effect))
         return np.array([]) if step is None else step.after
+
+    def change(self, seen: Observation) -> Contrast | None:
+        """Return what an observation is more than under the reference, where rows tell it."""
+        if seen.contrasts is None:
+            return None
+        after, before = seen.contrasts
+        reference = self.by_name[seen.option].reference
+        if reference not in ("", self.unprotected):
+            step = self.by_key.get((reference, seen.group, seen.effect))
+            if step is None or step.contrasts is None:
+                return None
+            before = step.contrasts[0]
+        return after - before
 
 
 def per_head(seen: Observation, amount: float | NDArray[np.float64]) -> float | NDArray[np.float64]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
-from evenhand.answer.status import family_level, judge, limit_samples, sample_of
+from evenhand.answer.status import contrast_of, family_level, judge, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -213,7 +213,10 @@ def limit_difference(
         errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
         basis: Basis = "exact" if one.basis == other.basis == "exact" else "draws"
         difference = np.array([np.nanmean(values) - np.nanmean(others)])
-        sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors))
+        sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors), contrast=None)
+        rates = [contrast_of(seen, own) for seen, own in ((one, values), (other, others))]
+        if rates[0] is not None and rates[1] is not None:
+            sample = sample._replace(contrast=rates[0] - rates[1])
     return limit_samples([sample], level)[0]
 
 

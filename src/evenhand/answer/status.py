@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import Basis, EffectTable, Harm, Observation, Status
+    from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
 
 _ONE_SIDED = 0.90  # the two-sided level whose limits are one-sided 95 % limits
 
 
 class Sample(NamedTuple):
-    """Differences whose mean is wanted: one per repeat, or a single one with its standard error.
+    """Differences whose mean is wanted: one per repeat, or a single one with its standard error or rates.
 
     `unseen` bounds the mean of repeats that were all 0, with 95 %: what three people in the group come to.
     """
@@ -42,6 +43,7 @@ class Sample(NamedTuple):
     spread: Spread = "even"
     error: float = 0.0
     unseen: float = math.nan
+    contrast: Contrast | None = None
 
 
 class Limits(NamedTuple):
@@ -99,7 +101,18 @@ def sample_of(seen: Observation, differences: NDArray[np.float64]) -> Sample:
     """Return differences of an observation as a sample."""
     of_group = {"of 1,000": 1000.0, "people": seen.people}.get(EFFECTS[seen.effect].unit, math.nan)
     unseen = 3 * of_group / seen.people if seen.people > 0 else math.nan
-    return Sample(differences, seen.basis, seen.spread, seen.error, unseen)
+    return Sample(differences, seen.basis, seen.spread, seen.error, unseen, contrast_of(seen, differences))
+
+
+def contrast_of(seen: Observation, differences: NDArray[np.float64]) -> Contrast | None:
+    """Return the rates behind differences of an observation; no difference at all where those are others."""
+    if seen.contrasts is None or not len(differences):
+        return None
+    after, due = seen.contrasts
+    more = seen.after - seen.due
+    if np.array_equal(differences, more):
+        return after - due
+    return due - after if np.array_equal(differences, -more) else due - due
 
 
 def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
@@ -144,7 +157,7 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
     for each in seen:
         before = table.before(each)
         values = each.after - before if len(before) == len(each.after) else np.array([])
-        samples.append(sample_of(each, values))
+        samples.append(sample_of(each, values)._replace(contrast=table.change(each)))
     level_of = {name: level for names, level in _families(table) for name in names}
     limits: dict[int, Limits] = {}
     for level in {*level_of.values(), table.level}:
@@ -170,6 +183,9 @@ def _families(table: EffectTable) -> list[tuple[list[str], float]]:
 
 def _limit_single(sample: Sample, level: float) -> Limits:
     mean = float(sample.values[0])
+    if sample.contrast is not None:
+        levels = (level, _ONE_SIDED)
+        return Limits(mean, *(limit for each in levels for limit in sample.contrast.limits(each)))
     normal = NormalDist()
     wide, narrow = (
         sample.error * normal.inv_cdf(0.5 + each / 2) if sample.basis != "exact" else 0.0
@@ -185,7 +201,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
         "less": -limits.least,
         "away": max(-limits.least, limits.most),
     }.get(harm, limits.most)
-    runs = int(np.isfinite(seen.after).sum())
+    of = round(seen.people) if seen.basis == "rows" else int(np.isfinite(seen.after).sum())
     return Effect(
         setting=seen.option,
         reference=table.by_name[seen.option].reference,
@@ -203,7 +219,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
         unit=declared.unit,
         rate=seen.rate,
         due_rate=seen.due_rate,
-        basis=seen.basis if seen.basis == "exact" else f"{seen.basis} ({runs})",
+        basis=seen.basis if seen.basis == "exact" else f"{seen.basis} ({of})",
         harm=harm,
         status=_status(table, seen, limits, bound),
     )
@@ -211,7 +227,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
 
 def _status(table: EffectTable, seen: Observation, limits: Limits, bound: float) -> Status:
     if not seen.is_stored:
-        return "not stored"
+        return "not stored" if seen.basis != "rows" else "unjudged"  # rows hold all that there is
     if not seen.is_judged:
         return "unjudged"
     threshold = table.threshold(seen)

@@ -107,6 +107,9 @@ def measure(  # noqa: PLR0913 - one option each
     unwanted: Annotated[
         bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
     ] = False,
+    called: Annotated[
+        str, role_option("WORD", "What a positive prediction does to people, such as approved.")
+    ] = "selected",
     schema: shared.SchemaFile = None,
     headline: Annotated[
         str, design_option("NAME", "What the head is about, such as tpr_gap, odds_gap or selection_ratio.")
@@ -123,6 +126,10 @@ def measure(  # noqa: PLR0913 - one option each
             "--measure",
             choices="measures",
         ),
+    ] = None,
+    matters: Annotated[
+        list[str] | None,
+        design_option("AMOUNT", "The least of 1,000 that counts: 20, or wrong=50; several times. [10]"),
     ] = None,
     check: Annotated[
         bool, design_option("", "End with 1 if a rule is broken, with 3 if it cannot be told.", "--check")
@@ -149,7 +156,7 @@ def measure(  # noqa: PLR0913 - one option each
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures})
+    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures, "--matters": matters})
     form = _format_of(out, file_format)
     _refuse_early(typed)
     chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
@@ -234,7 +241,8 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
             shown = quote_names(rows.labels)
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
         privileged = near[0]
-    design = (typed["fewest"], typed["level"], typed["unwanted"], split_list(typed["measures"]))
+    design = (typed["fewest"], typed["level"], typed["unwanted"], split_list(typed["measures"]),
+              tuple(split_list(typed["matters"])), typed["called"])  # fmt: skip
     return PredictionAudit(rows, headline, rules, privileged, *design)
 
 
@@ -354,6 +362,8 @@ def _again(typed: dict[str, Any]) -> str:
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
     words += ["--level", f"{typed['level']:.15g}"] if typed["level"] != 0.95 else []
     words += ["--unwanted"] if typed["unwanted"] else []
+    words += [word for amount in typed["matters"] or () for word in ("--matters", amount)]
+    words += ["--called", typed["called"]] if typed["called"] != "selected" else []
     return shlex.join(words)
 
 

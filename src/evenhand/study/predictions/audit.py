@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from evenhand._validate import refuse
+from evenhand.answer.effects import read_matters
+from evenhand.answer.status import judge
 from evenhand.measure.added import ADDED_MEASURES, added_measure
 from evenhand.measure.calibration import Calibration, calibrate
 from evenhand.measure.counts import CountTable, Tables, count_table
@@ -29,6 +32,7 @@ from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.page.comparing import ALMOST_ALL, FEWEST_PEOPLE
 from evenhand.study.page.wording import join_words, label_words, plain
 from evenhand.study.predictions.columns import OWNER, Predictions
+from evenhand.study.predictions.effects import effects
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from evenhand.study.predictions.rules import Rule, Verdict
 
 HEADLINE = "selection_gap"
+_WORD = re.compile(r"[^\W\d_]+([ -][^\W\d_]+){0,3}")
 LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
 """Rates of which a group pays that has the highest."""
 
@@ -63,6 +68,10 @@ class PredictionAudit:
         Whether the positive prediction is bad for people, such as an alarm.
     measures : tuple of str
         Measures of other packages that are shown besides.
+    matters : tuple of str
+        The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
+    called : str
+        What happens to somebody whose prediction is positive, in one word such as ``"approved"``.
     """
 
     rows: Predictions
@@ -73,9 +82,14 @@ class PredictionAudit:
     level: float = 0.95
     unwanted: bool = False
     measures: tuple[str, ...] = ()
+    matters: tuple[str, ...] = ()
+    called: str = "selected"
 
     def __post_init__(self) -> None:
         check_level(self.level, owner=OWNER)
+        read_matters(self.matters, owner=OWNER)
+        if not isinstance(self.called, str) or not _WORD.fullmatch(self.called):
+            refuse("called", OWNER, "a word or two of letters, such as 'approved'", "another text")
         if isinstance(self.fewest, bool) or not isinstance(self.fewest, int) or self.fewest < 1:
             refuse("fewest", OWNER, "a whole number of at least 1", self.fewest)
         if self.privileged is not None and self.privileged not in self.rows.labels:
@@ -340,6 +354,8 @@ class PredictionAudit:
             "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
             "measures": {name: self.added_numbers(name) for name in self.added},
             "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
+            "called": self.called,
+            "effects": [asdict(row) for row in judge(effects(self))],
             "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
         }
 
