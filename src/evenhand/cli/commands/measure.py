@@ -44,6 +44,7 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
+from evenhand.study.predictions.effects import effect_rows
 from evenhand.study.predictions.page import build_page
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.predictions.sections import added_text, say_undefined
@@ -175,7 +176,8 @@ def measure(  # noqa: PLR0913 - one option each
     paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
     sentences = [str(answer) for answer in answers(audit, command=command)]
     told = {"command": "measure", "answers": sentences, "next": [command] if command else []}
-    terminal.object({**told, **audit.to_dict(), "files": paths, "exit": code})
+    numbers = {**audit.to_dict(), "effects": effect_rows(audit)}
+    terminal.object({**told, **numbers, "files": paths, "exit": code})
     if open_page and "Report" in files and not as_json:
         typer.launch(str(files["Report"].resolve()))
     raise typer.Exit(code)
@@ -373,6 +375,7 @@ def _write(
     out = typed["out"]
     if form == "json":
         numbers = {"format": _FORMAT, "evenhand": __version__, **audit.to_dict()}
+        numbers["effects"] = effect_rows(audit)
         text = json.dumps(as_json_types(numbers), ensure_ascii=True, allow_nan=False, indent=2)
         with replacing_together(out) as (file,):
             file.write(f"{text}\n".encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from evenhand._validate import refuse
 from evenhand.answer.effects import read_matters
-from evenhand.answer.status import judge
 from evenhand.measure.added import ADDED_MEASURES, added_measure
 from evenhand.measure.calibration import Calibration, calibrate
 from evenhand.measure.counts import CountTable, Tables, count_table
@@ -32,7 +31,6 @@ from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.page.comparing import ALMOST_ALL, FEWEST_PEOPLE
 from evenhand.study.page.wording import join_words, label_words, plain
 from evenhand.study.predictions.columns import OWNER, Predictions
-from evenhand.study.predictions.effects import effects
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
@@ -355,7 +353,6 @@ class PredictionAudit:
             "measures": {name: self.added_numbers(name) for name in self.added},
             "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
             "called": self.called,
-            "effects": [asdict(row) for row in judge(effects(self))],
             "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
         }
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.privacy.randomness import SeededSource
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -43,21 +45,26 @@ def decide_again(
     reached = np.ones(len(rows.predicted), bool)
     if rows.truth is not None and effect != "selected":
         reached = rows.truth == (effect == "wrongly_refused")
-    by_chance = np.random.default_rng(_SEED).permutation(len(reached))
+    by_chance = SeededSource(_SEED).generator().permutation(len(reached))
+    order = np.lexsort((by_chance, reached, rows.group))
     part = np.empty(len(reached), np.intp)
-    part[np.lexsort((by_chance, reached, rows.group))] = np.arange(len(reached)) % _PARTS
+    part[order] = np.arange(len(reached)) % _PARTS
+    cells = (rows.group * _PARTS + part)[reached & (rows.group >= 0)]
+    size = len(rows.labels) * _PARTS
+    hits = np.bincount(cells, weights=rows.predicted[reached & (rows.group >= 0)], minlength=size)
+    shape = (len(rows.labels), _PARTS)
+    selected, people = hits.reshape(shape), np.bincount(cells, minlength=size).reshape(shape)
     decided = rows.predicted.copy()
-    stated = rows.group >= 0
+    starts = np.searchsorted(rows.group[order], np.arange(len(rows.labels) + 1))
     for place in places:
-        own = rows.group == place
-        compared = reached & stated & ~own if of_others else reached & stated
+        own = order[starts[place] : starts[place + 1]]
+        target, base = selected.sum(axis=0), people.sum(axis=0)
+        if of_others:
+            target, base = target - selected[place], base - people[place]
         for each in range(_PARTS):
-            others = part != each
-            cut = _cut_off(
-                rows.scores[own & reached & others], float(rows.predicted[compared & others].mean())
-            )
-            now = own & (part == each)
-            decided[now] = rows.scores[now] >= cut
+            others, now = own[part[own] != each], own[part[own] == each]
+            share = (target.sum() - target[each]) / (base.sum() - base[each])
+            decided[now] = rows.scores[now] >= _cut_off(rows.scores[others[reached[others]]], share)
     return decided
 
 

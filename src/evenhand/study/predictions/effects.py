@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,6 +60,11 @@ def effects(audit: PredictionAudit) -> EffectTable:
     return _add_cutoffs(audit, people, table)
 
 
+def effect_rows(audit: PredictionAudit) -> list[dict[str, Any]]:
+    """Return the judged table for machines, a row for each option, group and effect."""
+    return [asdict(row) for row in judge(effects(audit))]
+
+
 def group_keys(rows: Predictions) -> tuple[str, ...]:
     """Return what the table calls each group: its label, where that is not empty and nobody else's."""
     times = Counter(rows.labels)
@@ -88,9 +93,10 @@ class _People:
 
     @classmethod
     def count(cls, rows: Predictions) -> _People:
-        columns = np.stack([rows.group, *(codes for codes, _ in rows.margins.values())], axis=1)
-        strata, codes = np.unique(columns, axis=0, return_inverse=True)
-        codes = codes.reshape(-1).astype(np.intp)
+        columns = [rows.group + 1, *(codes + 1 for codes, _ in rows.margins.values())]
+        sizes = [len(rows.labels) + 1, *(len(labels) + 1 for _, labels in rows.margins.values())]
+        found, codes = np.unique(np.ravel_multi_index(columns, sizes), return_inverse=True)
+        strata = np.stack(np.unravel_index(found, sizes), axis=1) - 1
         keys = group_keys(rows)
         members = {key: strata[:, 0] == place for place, key in enumerate(keys)}
         for at, (column, (_, labels)) in enumerate(rows.margins.items(), start=1):
