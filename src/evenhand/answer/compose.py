@@ -107,6 +107,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
         return []
     effects = [lead.effect]
     beside = _BESIDE.get(lead.effect, "")
+    if telling.table.unwanted and lead.effect == "selected":
+        beside = "wrongly_selected"
     stored = [
         row
         for row in telling.rows
@@ -139,7 +141,6 @@ def _harm_size(telling: Telling, row: Effect) -> float:
 
 def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended: str) -> Panel:
     table, say = telling.table, telling.say
-    key = telling.effect_key(effect)
     rows = [row for group in order if (row := telling.by_key.get((table.page, group, effect)))]
     drawn = rows if len(rows) <= _MOST_DRAWN else rows[:_DRAWN_OF_MANY]
     rest = ""
@@ -153,11 +154,11 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
     slots = {"head": telling.head}
     return Panel(
         effect=effect,
-        title=say(f"effect.{key}.title", **slots),
-        unit=say(f"effect.{key}.unit", **slots),
+        title=say(f"effect.{effect}.title", **slots),
+        unit=say(f"effect.{effect}.unit", **slots),
         scale=EFFECTS[effect].unit,
         names=(
-            say("group.named", names=[telling.option(table.unprotected).column]),
+            telling.option(table.unprotected).column,
             telling.option(table.page).column,
             telling.option(recommended).column if recommended else "",
         ),
@@ -364,7 +365,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
         lines.append(CurveLine(telling.option(name).words, role, epsilons, lacks, *_limits_at(telling, name)))
     if not any(line.role == "page" for line in lines):
         return None
-    seen, key = telling.seen(lead), f"effect.{telling.effect_key(lead.effect)}"
+    seen, key = telling.seen(lead), f"effect.{lead.effect}"
     matters = telling.table.threshold(seen)
     if EFFECTS[lead.effect].unit != "people":
         matters = float(per_head(seen, matters))

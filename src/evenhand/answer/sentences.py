@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
 _MOST_REPEATS = 500
-_COUNTS = ("counted", "hidden", "invented", "off")
 
 
 def say_verdict(telling: Telling) -> str:
@@ -38,8 +37,7 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
-        part = "nobody_alike" if telling.case.is_between_groups else "nobody"
-        return say(f"verdict.{part}", amount=_bound_words(telling, found.worst))
+        return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
         why = "stored"
@@ -55,15 +53,10 @@ def _say_who_pays(telling: Telling) -> str:
     found = telling.verdict
     first, use, trade_off = found.payers[0], _recommended(telling), _trade_off(telling)
     slots = telling.named(payer.row.group for payer in found.payers) | {"P": _protection(telling)}
-    is_counted = first.row.effect in _COUNTS
-    if telling.case.is_between_groups:
-        key = "worse_off"
-    elif use is not None:
-        slots |= {"R": telling.option(use.option.name).words}
+    key = "pays"
+    if use is not None:
         most = use.relief.mean >= _MOST_OF_IT * first.amount
-        key = ("miscounted_undone" if is_counted else "undone") if most else "helped"
-    elif is_counted:
-        key = "miscounted"
+        key = "undone" if most else "helped"
     elif found.is_everybody and len(telling.harmed) > 1:
         key = "everybody_alike" if len(found.payers) == len(telling.harmed) else "everybody"
     elif trade_off is not None:
@@ -72,8 +65,8 @@ def _say_who_pays(telling: Telling) -> str:
             key = "trade_off"
             slots |= telling.named([worst.group], slot="H")
             slots |= {"R": telling.option(trade_off.option.name).words}
-    else:
-        key = "helpless" if telling.choice.trials else "pays"
+    elif telling.choice.trials:
+        key = "helpless"
     return telling.say(f"verdict.{key}", **slots)
 
 
@@ -95,8 +88,7 @@ def _who(telling: Telling) -> str:
     if found.payers:
         return _who_pays(telling)
     if found.state == "nobody":
-        part = "who.nobody_alike" if telling.case.is_between_groups else "who.nobody"
-        return say(part, few=_few_words(telling))
+        return say("who.nobody", few=_few_words(telling))
     return _who_unsure(telling)
 
 
@@ -105,7 +97,8 @@ def _who_unsure(telling: Telling) -> str:
     if lead is None or all(row.status == "not stored" for row in telling.harmful):
         return say("who.not_stored")
     if not found.open:
-        return say("who.few_all", p=lead.people, **telling.slots(lead.group))
+        largest = max(found.unjudged, key=lambda row: row.people)
+        return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in found.open)))
 
 
@@ -115,11 +108,8 @@ def _who_pays(telling: Telling) -> str:
     payers = telling.named(groups)
     others = [group for group in telling.harmed if group not in groups]
     open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
-    if telling.case.is_between_groups:
-        rest = telling.named(open_groups, slot="H") if open_groups else {}
-        return say("who.worse_off" if rest else "who.worse_alone", **payers, **rest)
     if found.is_everybody and len(telling.harmed) > 1:
-        return say("who.every_alike") if not others else say("who.every", **payers)
+        return say("verdict.everybody" if others else "verdict.everybody_alike", **payers)
     maybe = [row.group for row in found.maybe_worse if row.group not in groups]
     if maybe:
         return say("who.maybe", **payers, **telling.named(dict.fromkeys(maybe), slot="H"))
@@ -128,7 +118,7 @@ def _who_pays(telling: Telling) -> str:
     if open_groups:
         return say("who.unclear", **payers, **telling.named(open_groups, slot="H"))
     judged = {row.group for row in telling.harmful if row.status != "unjudged"}
-    return say("who.alone" if len(judged) > len(groups) else "who.only", **payers)
+    return say("who.alone" if len(judged) > len(groups) else "verdict.pays", **payers)
 
 
 def _who_details(telling: Telling) -> list[str]:

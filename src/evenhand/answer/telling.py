@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 _CONDITIONAL = "wrongly_refused"
+_COUNTS = ("counted", "hidden", "invented", "off")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +124,24 @@ class Telling:
         kept = list(groups)
         if len(kept) == 1:
             name = self.name(kept[0])
-            return {slot: name.words, f"{slot.lower()}n": 1 if name.is_one else 2, "L": name.label}
+            count = 1 if name.is_one else 2
+            return {slot: name.words, f"{slot.lower()}n": count} | self._verbs(slot, count)
         shown = [self.name(group).words for group in kept[:MOST_NAMED]]
         if len(kept) > MOST_NAMED:
             shown.append(self.say("group.others", n=len(kept) - MOST_NAMED))
-        return {slot: listed(shown), f"{slot.lower()}n": 2}
+        return {slot: listed(shown), f"{slot.lower()}n": 2} | self._verbs(slot, 2)
+
+    def _verbs(self, slot: str, count: int) -> dict[str, str]:
+        does, each = (self.words.say(f"does.{self.verb}", n=many) for many in (count, 1))
+        return {"does": does, "each": each} if slot == "G" else {}
+
+    @property
+    def verb(self) -> str:
+        """The key of what payers do: they pay, are miscounted, or fare worse than others."""
+        if self.case.is_between_groups:
+            return "worse"
+        is_counted = self.lead is not None and self.lead.effect in _COUNTS
+        return "miscounted" if is_counted else "pays"
 
     # --- numbers ------------------------------------------------------------------------------------
 
@@ -184,10 +198,6 @@ class Telling:
 
     # --- the words of one row -------------------------------------------------------------------------
 
-    def effect_key(self, effect: str) -> str:
-        """Return the key of an effect's words."""
-        return "missed" if effect == _CONDITIONAL and self.table.unwanted else effect
-
     def numbers(self, row: Effect) -> dict[str, Any]:
         """Return the slots of the numbers of a row."""
         factor = self.factor(row)
@@ -216,18 +226,24 @@ class Telling:
     def level(self, row: Effect) -> str:
         """Return the sentence that tells what a group has instead of what is due to it."""
         part = "others" if self.case.is_between_groups else "level"
-        return self.say(f"effect.{self.effect_key(row.effect)}.{part}", **self.numbers(row))
+        return self.say(f"effect.{row.effect}.{part}", **self.numbers(row))
 
     def then(self, row: Effect) -> str:
-        """Return the end of a sentence: what a group then has."""
-        return self.say(f"effect.{self.effect_key(row.effect)}.then", **self.numbers(row))
+        """Return the end of a sentence: what a group then has, or still lacks."""
+        if row.effect in ("selected", "short"):
+            return self.say("do.lacks", **self.numbers(row))
+        level = self.level(row)
+        return f"{level[:1].lower()}{level[1:]}" if level.startswith("Of ") else level
 
     def moved(self, row: Effect, change: float) -> str:
         """Return a change in a few words, such as "121 fewer hired"."""
-        size = float(per_head(self.seen(row), 1.0)) if EFFECTS[row.effect].unit == "dollars" else 1.0
+        unit, key = EFFECTS[row.effect].unit, f"effect.{row.effect}.word"
+        size = float(per_head(self.seen(row), 1.0)) if unit == "dollars" else 1.0
         shown = self.shown(row.effect, abs(change) * self.factor(row) * size)
         part = "more" if change > 0 else "fewer"
-        return self.say(f"effect.{self.effect_key(row.effect)}.{part}", d=shown, head=self.head)
+        if self.words.has(key):
+            return self.say(f"moved.{part}", d=shown, word=self.say(key))
+        return self.say(f"moved.{'money' if unit == 'dollars' else 'people'}_{part}", d=shown)
 
     def worst_under(self, name: str) -> Effect | None:
         """Return the row of the group that lacks most under an option, in the unit that the page is about.
