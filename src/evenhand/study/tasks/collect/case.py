@@ -16,7 +16,6 @@ from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
 from evenhand.study.page.around import (
-    again_command,
     limits_of,
     meta_of,
     method_of,
@@ -26,9 +25,8 @@ from evenhand.study.page.around import (
 )
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import odds_factor
-from evenhand.study.tasks.collect.effects import effects, reports_of
+from evenhand.study.tasks.collect.effects import effects, find_twins
 from evenhand.study.tasks.collect.release_command import privatize_command
-from evenhand.study.tasks.effects.options import asked_setting
 from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
@@ -57,16 +55,20 @@ class _Way(NamedTuple):
     columns: str
 
 
-def case(task: CollectTask, results: ResultData, *, page: object = None, language: str = "en") -> Case:
+def case(
+    task: CollectTask, results: ResultData, *, page: Setting | None = None, language: str = "en"
+) -> Case:
     """Return the table of a collection with what its page says around it.
 
     `page` is the setting that the page is about, if not the one of the rule; `language` is "en" or "de".
     """
     words, schema = words_in(language), results.facts.schema
     with written_in(language):
-        table = effects(task, results, page=asked_setting(results, page))
+        table = effects(task, results, page=page)
         chosen = next(each for each in results.settings if str(each) == table.page)
         names = name_settings(results.settings, chosen, schema, words)
+        twins = find_twins(results.settings[1:], chosen, schema)
+        tried = {setting: name for setting, name in names.items() if setting not in twins}
         columns = [plain(name) for name in strategy_of(chosen, schema).columns]
         guarantee = _guarantee(results, chosen)
         return Case(
@@ -79,13 +81,12 @@ def case(task: CollectTask, results: ResultData, *, page: object = None, languag
             options=_name_options(names, table, words),
             protection=words.say("collect.protection"),
             called=getattr(task, "called", ""),
-            source=words.say("study.source"),
             repeats=results.plan.repeats,
             meta=meta_of(results, language=language),
             warnings=warnings_of(results, own=_warnings(chosen, guarantee, language), language=language),
             promise=_promise(results, chosen, guarantee, words),
             commands=_commands(task, results, table, names, words),
-            evidence=(settings_section(results, _distinct(names, schema), chosen, language=language),),
+            evidence=(settings_section(results, tried, chosen, language=language),),
             method=method_of(results, _method(task, words), language=language),
             limits=limits_of(
                 results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
@@ -156,15 +157,6 @@ def _name_options(names: dict[Setting, str], table: EffectTable, words: Words) -
     return options
 
 
-def _distinct(names: dict[Setting, str], schema: Schema) -> dict[Setting, str]:
-    """Return the settings without those that draw the same reports as an earlier one."""
-    kept = {}
-    for setting in names:
-        key = (setting.epsilon, reports_of(setting, schema) if setting.is_protected else "")
-        kept.setdefault(key, setting)
-    return {setting: names[setting] for setting in kept.values()}
-
-
 # --- the promise ----------------------------------------------------------------------------------
 
 
@@ -216,26 +208,22 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
 def _commands(
     task: CollectTask, results: ResultData, table: EffectTable, names: dict[Setting, str], words: Words
 ) -> tuple[Command, ...]:
-    """Return the command that randomises as the page's option and each remedy do, and the study again."""
+    """Return the study without columns that give others away, and what the optimal protocol takes.
+
+    Every other setting has its command from :meth:`CollectTask.next_command`.
+    """
     data, found = results.plan.data, []
     shown = {table.page, *(option.name for option in table.candidates)}
     for setting, name in names.items():
-        if str(setting) not in shown or data is None or data.path is None:
+        is_shown = str(setting) in shown and setting.mechanism == NAME and _takes_public_rates(setting)
+        if not is_shown or data is None or data.path is None:
             continue
-        is_public = setting.mechanism == NAME and _takes_public_rates(setting)
-        line = privatize_command(
-            setting,
-            results.facts.schema,
-            data=data.label,
-            file=_SCHEMA_FILE,
-            outcomes=_OUTCOMES_FILE if is_public else "",
-        )
-        if line:
-            note = words.say("collect.outcomes" if is_public else "collect.writes")
-            line = " ".join([line, *data.format_options])
-            found.append(Command(words.say("collect.randomise", name=name), note, line, str(setting)))
+        files = {"data": data.label, "file": _SCHEMA_FILE, "outcomes": _OUTCOMES_FILE}
+        line = " ".join([privatize_command(setting, results.facts.schema, **files), *data.format_options])
+        label, note = words.say("collect.randomise", name=name), words.say("collect.outcomes")
+        found.append(Command(label, note, line, str(setting)))
     again = "" if data is None else task.command(results.plan)
-    return (*_leave_out(results, again, words), *found, *again_command(again, language=words.language))
+    return (*_leave_out(results, again, words), *found)
 
 
 def _leave_out(results: ResultData, again: str, words: Words) -> list[Command]:

@@ -14,6 +14,8 @@ from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -30,34 +32,51 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
     schema = results.facts.schema
     protected = [each for each in results.settings if each.is_protected]
     page = page or page_setting(protected)
-    remedies = set(find_remedies(protected, page, schema))
-    options = options_of(results, page, is_remedy=remedies.__contains__, simplicity=_simplicity)
-    counted = {str(each): _epsilon_in_all(each) for each in protected if each.mechanism == NAME}
+    twins = find_twins(protected, page, schema)
+
+    def is_remedy(setting: Setting) -> bool:
+        is_new = setting.epsilon == page.epsilon and setting not in twins
+        return is_new and _keeps_promise(setting, page, schema)
+
+    options = {
+        each.name: each for each in options_of(results, page, is_remedy=is_remedy, simplicity=_simplicity)
+    }
+    for setting in protected:
+        name = str(setting)
+        if setting.mechanism == NAME:
+            options[name] = replace(options[name], epsilon=_epsilon_in_all(setting))
+        if setting in twins:
+            options[name] = replace(options[name], method="")  # no curve of its own
     return EffectTable(
-        tuple(replace(each, epsilon=counted.get(each.name, each.epsilon)) for each in options),
+        tuple(options.values()),
         tuple(observe_classifiers(results, test=None if task.folds else task.test)),
         str(page),
         margins=results.facts.group_margins,
     )
 
 
-def find_remedies(settings: list[Setting], page: Setting, schema: Schema) -> list[Setting]:
-    """Return the other ways to report at the page's epsilon that promise at least as much.
+def find_twins(settings: Iterable[Setting], page: Setting, schema: Schema) -> set[Setting]:
+    """Return the settings that draw the same reports as another, as "auto" does where it is GRR.
 
-    A way that draws the same reports as another, as the automatic protocol does where it is GRR, is not
-    tried twice. A way that leaves a column in the clear promises less, and so does one that looks at the
-    true outcomes first.
+    The page's own way is the one that is kept, else the first.
     """
-    hidden, seen, found = set(strategy_of(page, schema).columns), {reports_of(page, schema)}, []
-    for setting in settings:
-        reports = reports_of(setting, schema)
-        if setting.epsilon != page.epsilon or reports in seen:
-            continue
+    seen, twins = set(), set()
+    for setting in sorted(settings, key=lambda each: each.label != page.label):
+        reports = (setting.epsilon, reports_of(setting, schema))
+        if reports in seen:
+            twins.add(setting)
         seen.add(reports)
-        looks = setting.mechanism == NAME and OptimalWay.of(setting).outcomes in _COUNTED
-        if not looks and hidden <= set(strategy_of(setting, schema).columns):
-            found.append(setting)
-    return found
+    return twins
+
+
+def _keeps_promise(setting: Setting, page: Setting, schema: Schema) -> bool:
+    """Return whether a way promises at least as much as the page's.
+
+    One that leaves a column in the clear does not, nor one that looks at the true outcomes first.
+    """
+    hidden, own = (set(strategy_of(each, schema).columns) for each in (page, setting))
+    looks = setting.mechanism == NAME and OptimalWay.of(setting).outcomes in _COUNTED
+    return hidden <= own and not looks
 
 
 def reports_of(setting: Setting, schema: Schema) -> Any:

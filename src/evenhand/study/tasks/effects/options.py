@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand._validate import refuse
 from evenhand.answer.effects import Observation, Option
 from evenhand.study.plan.cells import Setting
 
@@ -34,17 +33,6 @@ def page_setting(settings: Sequence[Setting]) -> Setting:
         return (abs(math.log(epsilon)) if 0 < epsilon < math.inf else math.inf, epsilon)
 
     return min(settings, key=distance)  # the first of those that are as near
-
-
-def asked_setting(results: ResultData, page: object) -> Setting | None:
-    """Return the setting that somebody asks a page about, by its name in the table or as a study finds it."""
-    if page is None:
-        return None
-    named = {str(setting): setting for setting in results.settings}
-    setting = named[page] if isinstance(page, str) and page in named else results.setting(page)
-    if not setting.is_protected:
-        refuse("page", "Results.answer", "a protected setting", str(setting))
-    return setting
 
 
 def options_of(

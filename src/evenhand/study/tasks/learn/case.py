@@ -15,7 +15,6 @@ from evenhand.report.language import written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, number, plain
 from evenhand.study.page.around import (
-    again_command,
     limits_of,
     meta_of,
     method_of,
@@ -25,7 +24,6 @@ from evenhand.study.page.around import (
 )
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
-from evenhand.study.tasks.effects.options import asked_setting
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.shared.claims import asks_whose_rows
@@ -44,14 +42,14 @@ _PYTHON = "Python, evenhand.learn"
 _CLASSES = {"plain": "LogisticRegression", "dp": "DPLogisticRegression", "fermi": "DPFermi"}
 
 
-def case(task: LearnTask, results: ResultData, *, page: object = None, language: str = "en") -> Case:
+def case(task: LearnTask, results: ResultData, *, page: Setting | None = None, language: str = "en") -> Case:
     """Return the table of private training with what its page says around it.
 
     `page` is the setting that the page is about, if not the one of the rule; `language` is "en" or "de".
     """
     words, schema = words_in(language), results.facts.schema
     with written_in(language):
-        table = effects(task, results, page=asked_setting(results, page))
+        table = effects(task, results, page=page)
         chosen = next(each for each in results.settings if str(each) == table.page)
         names = {setting: _name(_method(setting), _method(chosen), words) for setting in results.settings}
         option = table.by_name[table.page]
@@ -65,7 +63,6 @@ def case(task: LearnTask, results: ResultData, *, page: object = None, language:
             options=_name_options(names, table, words),
             protection=words.say("learn.protection") if math.isfinite(option.epsilon) else names[chosen],
             called=getattr(task, "called", ""),
-            source=words.say("study.source"),
             repeats=results.plan.repeats,
             meta=meta_of(results, language=language),
             warnings=warnings_of(results, own=_warnings(results, option, language), language=language),
@@ -199,16 +196,14 @@ def _largest(results: ResultData, setting: Setting, measure: str) -> float:
 def _commands(
     task: LearnTask, results: ResultData, table: EffectTable, names: dict[Setting, str], words: Words
 ) -> tuple[Command, ...]:
-    """Return the estimator of the page's option and of each remedy, and the command that runs it again."""
+    """Return the estimator of the page's option and of each remedy."""
     shown = {table.page, *(option.name for option in table.candidates)}
     most = results.facts.schema.rows_per_person or 1
-    found = [
+    return tuple(
         Command(words.say("learn.train", name=name), _PYTHON, line, str(setting))
         for setting, name in names.items()
         if str(setting) in shown and (line := _estimator(task, setting, most))
-    ]
-    again = "" if results.plan.data is None else task.command(results.plan)
-    return (*found, *again_command(again, language=words.language))
+    )
 
 
 def _estimator(task: LearnTask, setting: Setting, rows_per_person: int) -> str:

@@ -82,7 +82,7 @@ def test_the_curve_of_a_page_about_a_remedy_has_every_epsilon():
 
 
 def test_nothing_is_claimed_without_privacy():
-    """A study of parity alone would be stopped because its delta is 1; projection has a claim that is void."""
+    """A study of parity alone would be stopped because its delta is 1; a void claim is none."""
     found = table(("plain+parity", "dp", "dp+projection"), (1,)).by_name
     assert (found["Plain + parity"].epsilon, found["Plain + parity"].delta) == (math.inf, 0.0)
     assert math.isinf(found["DP + projection, ε = 1"].epsilon)
