@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.learn.task import LearnTask
 
 
-def effects(task: LearnTask, results: ResultData) -> EffectTable:
+def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; parity, projection and FERMI are remedies of private training."""
     known = {setting.id: setting for setting in results.settings}
     private = [each for each in results.settings if each.is_protected and _is_first_step(each)]
-    page = page_setting(private or [each for each in results.settings if each.is_protected] or [BASELINE])
+    page = page or page_setting(
+        private or [each for each in results.settings if each.is_protected] or [BASELINE]
+    )
 
     def step_before(setting: Setting) -> Setting:
         method = METHODS[setting.mechanism]

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.release.task import ReleaseTask
 
 
-def effects(task: ReleaseTask, results: ResultData) -> EffectTable:
+def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; other mechanisms and steps at the page's guarantee are remedies."""
     protected = [each for each in results.settings if each.is_protected]
     guaranteed = [each for each in protected if not _mean(results, each, "delta") >= MEANINGLESS_DELTA]
-    page = page_setting(guaranteed or protected)
+    page = page or page_setting(guaranteed or protected)
     return EffectTable(
         options_of(results, page, is_remedy=lambda setting: setting in guaranteed),
         tuple(_observe(task, results)),
