@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.answer.status import EFFECT_COLUMNS
-from evenhand.report.charts.effect_curve import LackCurve, Lacking, lack_chart
-from evenhand.report.charts.effects import EffectPanel, EffectRow, Stage, effect_chart
+from evenhand.report.charts.effect_curve import lack_chart
+from evenhand.report.charts.effects import effect_chart
 from evenhand.report.language import fixed_word, written_in
+from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
 from evenhand.report.page import CopiedCommand, Head, Page, Said, Section, Table
 
 if TYPE_CHECKING:
@@ -70,11 +72,17 @@ def _picture(view: View) -> Section | None:
     panels = [panel for panel in view.panels if panel.lines]
     if not panels:
         return None
+    charts = [effect_chart(_drawn(panel), name=f"effect-{panel.effect}") for panel in panels]
+    known = {key.label for key in charts[0].legend}
+    charts[1:] = [
+        replace(chart, legend=()) if {key.label for key in chart.legend} <= known else chart
+        for chart in charts[1:]
+    ]
     rows = {name: [getattr(row, name) for row in view.rows] for name in EFFECT_COLUMNS}
     return Section(
         view.heading,
         view.caption,
-        charts=tuple(effect_chart(_drawn(panel), name=f"effect-{panel.effect}") for panel in panels),
+        charts=charts,
         tables=tuple(
             _numbers(panel, rows if view.rows and not place else {}) for place, panel in enumerate(panels)
         ),

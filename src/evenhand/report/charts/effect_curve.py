@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from evenhand.report.charts._panels import tick_labels
 from evenhand.report.language import fixed_word
@@ -15,36 +15,12 @@ from evenhand.report.words import epsilon_of, width_of, wrap_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.report.marks import LackCurve, Lacking
+
 _SIZES = {True: (432.0, 290.0, 118.0), False: (346.0, 280.0, 106.0)}
 """Width, height and room for the names of lines, at the desk and at the phone's width."""
 
 _LEAST_APART, _LINE = 16.0, 15.0
-
-
-class Lacking(NamedTuple):
-    """What the worst-off lack at each epsilon under one option, with limits at the page's epsilon.
-
-    `role` is "page" for the page's own method, "recommended", or "other".
-    """
-
-    name: str
-    role: Literal["page", "recommended", "other"]
-    epsilons: Sequence[float]
-    lacks: Sequence[float]
-    low: float = math.nan
-    high: float = math.nan
-
-
-class LackCurve(NamedTuple):
-    """The lines, the page's epsilon, and the least amount that matters with its words."""
-
-    title: str
-    unit: str
-    lines: Sequence[Lacking]
-    chosen: float
-    matters: float
-    matters_words: str
-    alt: str
 
 
 def lack_chart(curve: LackCurve, *, name: str) -> Chart:

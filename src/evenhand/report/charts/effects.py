@@ -8,18 +8,20 @@ band.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
+from evenhand.report.charts._panels import tick_labels
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.scales import Linear
+from evenhand.report.scales import BarScale, Linear
 from evenhand.report.sketch import Letters, Sketch
 from evenhand.report.words import MINUS, number, shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.report.marks import EffectPanel, EffectRow, Stage
     from evenhand.report.sketch import Anchor
 
 DENSE = 8
@@ -33,52 +35,6 @@ _VISIBLE = 0.1  # changes below this share of the axis are drawn as changes
 _NAME, _PLAIN = Letters("ink", 14, is_bold=True), Letters("ink2", 13)
 _HARM, _HARM_NUMBER = (Letters("g1-text", size, is_bold=True) for size in (14, 13))
 _HARM_BELOW = Letters("g1-text", 13)
-
-
-class Stage(NamedTuple):
-    """What a group has after a step: its value and limits on the axis, NaN where there are none.
-
-    `words` tell the change, `shown` the value.
-    """
-
-    value: float
-    low: float
-    high: float
-    is_harm: bool
-    words: str
-    shown: str
-
-
-class EffectRow(NamedTuple):
-    """A group: what is due to it, what it has after, and with a remedy. `is_few` forbids a judgement."""
-
-    label: str
-    note: str
-    due: float
-    due_shown: str
-    after: Stage
-    remedy: Stage | None = None
-    is_few: bool = False
-
-
-class EffectPanel(NamedTuple):
-    """One effect on all groups, in the order in which they are drawn.
-
-    `names` are those of bar, dot and diamond. `most` is the largest value there can be. `matters` is the
-    least amount that matters, 0 where it differs; `is_more_harm` is None where either way hurts.
-    """
-
-    title: str
-    unit: str
-    names: tuple[str, str, str]
-    rows: tuple[EffectRow, ...]
-    is_count: bool = False
-    most: float = math.inf
-    matters: float = 0.0
-    is_more_harm: bool | None = None
-    rest: str = ""
-    before_number: str = ""
-    after_number: str = ""
 
 
 def effect_chart(panel: EffectPanel, *, name: str) -> Chart:
@@ -143,49 +99,36 @@ def _keys(panel: EffectPanel, form: str) -> Iterator[LegendKey]:
 # --- from values to pixels ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """Where values stand on the axis, and its ticks: values, their logarithms, or changes."""
-
-    form: Literal["level", "log", "change"]
-    low: float
-    high: float
-    ticks: tuple[float, ...]
-    is_cut: bool = False
-
-    def share(self, value: float, due: float) -> float:
-        """Return how far along the axis a value is; what is beyond an end stands on it."""
-        place = value - due if self.form == "change" else value
-        low, high, place = (self._bend(each) for each in (self.low, self.high, place))
-        return (min(max(place, low), high) - low) / (high - low)
-
-    def _bend(self, value: float) -> float:
-        return math.log1p(max(value, 0.0)) if self.form == "log" else value
-
-
-def _scale_of(panel: EffectPanel, pixels: float, most_ticks: int) -> _Scale:
+def _scale_of(panel: EffectPanel, pixels: float) -> BarScale:
     """Return the scale that shows the values of a panel best."""
     levels = [value for row in panel.rows for value in (row.due, *_values(row)) if math.isfinite(value)]
     highest, lowest = max(levels, default=1.0), min(levels, default=0.0)
     if panel.is_count and highest >= _FOLD_RANGE * max(lowest, 1.0):
         powers = range(math.floor(math.log10(highest)) + 1)
-        every = 1 + len(powers) // 7
-        return _Scale("log", 0.0, highest, (0.0, *(10.0**power for power in powers[::every])))
+        ticks = (0.0, *(10.0**power for power in powers[:: 1 + len(powers) // 7]))
+        return BarScale("log", 0.0, highest, ticks)
     ends = [end for row in panel.rows for end in _ends(row)]
     from_zero = min(levels + ends, default=0.0) <= highest / 2
-    within = (-math.inf, panel.most)
-    scale = Linear.over(
-        levels + ends, pixels=pixels, most_ticks=most_ticks, from_zero=from_zero, within=within
-    )
-    changes = [value - row.due for row in panel.rows if not row.is_few for value in _values(row)]
-    if all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes if math.isfinite(change)):
-        ends = [end - row.due for row in panel.rows for end in _ends(row)]
-        ends += [change for change in changes if math.isfinite(change)]
+    scale = _linear(panel, levels + ends, pixels, from_zero=from_zero, within=(-math.inf, panel.most))
+    judged = [row for row in panel.rows if not row.is_few]
+    changes = [value - row.due for row in judged for value in _values(row) if math.isfinite(value - row.due)]
+    if all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
+        ends = [*changes, *(end - row.due for row in judged for end in _ends(row))]
         ends += [sign * 1.5 * panel.matters for sign in (-1, 1)]
         if any(ends):
-            scale = Linear.over([0.0, *ends], pixels=pixels, most_ticks=most_ticks)
-            return _Scale("change", scale.low, scale.high, scale.ticks)
-    return _Scale("level", scale.low, scale.high, scale.ticks, is_cut=scale.cut)
+            scale = _linear(panel, [0.0, *ends], pixels)
+            return BarScale("change", scale.low, scale.high, scale.ticks)
+    return BarScale("level", scale.low, scale.high, scale.ticks, is_cut=scale.cut)
+
+
+def _linear(panel: EffectPanel, values: list[float], pixels: float, **options: Any) -> Linear:
+    """Return a scale with as many ticks as their labels leave room for."""
+    for most in (6, 5, 4, 3):
+        scale = Linear.over(values, pixels=pixels, most_ticks=most, **options)
+        widest = max(width_of(f"+{panel.before_number}{label}") for label in tick_labels(scale))
+        if widest + 6 <= scale(scale.ticks[1]) - scale(scale.ticks[0]):
+            break
+    return scale
 
 
 def _values(row: EffectRow) -> list[float]:
@@ -220,7 +163,7 @@ class _Picture:
         start, end = (self.names + 12, self.words - 12) if is_wide else (-4.0, width + 4)
         pad = self._pad()
         self.left, self.right = start + pad, end - pad
-        self.scale = _scale_of(panel, self.right - self.left, 6 if is_wide else 5)
+        self.scale = _scale_of(panel, self.right - self.left)
 
     def _columns(self, width: float) -> tuple[float, float]:
         """Return where the names end and where the words start."""
@@ -273,7 +216,8 @@ class _Picture:
 
     def _write_row(self, row: EffectRow, top: float, first: float) -> None:
         """Write the name of a group, how many it is, and its changes."""
-        write, width, is_harm = self.sketch.word, self.sketch.width, row.after.is_harm and not row.is_few
+        write = partial(self.sketch.word, halo=not self.is_wide)
+        width, is_harm = self.sketch.width, row.after.is_harm and not row.is_few
         name_look = _PLAIN if self.is_dense and not is_harm else _NAME
         remedy = row.remedy if self.has_two and not row.is_few else None
         below = _HARM_BELOW if remedy and remedy.is_harm else _PLAIN
@@ -306,10 +250,10 @@ class _Picture:
         bar = self._at(row.due, row.due)
         if self.scale.form == "change" and self.panel.matters and not row.is_few:
             self._draw_band(row, top)
-        after = self._draw_stage(row, row.after, first, is_remedy=False)
         remedy = None
         if row.remedy and not row.is_few:
             remedy = self._draw_stage(row, row.remedy, second, is_remedy=True)
+        after = self._draw_stage(row, row.after, first, is_remedy=False)
         if not self.is_dense and self.scale.form != "change" and not row.is_few:
             self._write_numbers(row, bar, first, after)
             if row.remedy and remedy and row.remedy.shown != row.due_shown:
