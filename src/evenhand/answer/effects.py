@@ -130,6 +130,8 @@ class Observation:
         The standard error of `after` minus `due`, for draws and rows.
     rate, due_rate : float
         The conditional rate per 1,000, such as of those who qualify, where the effect has one.
+    worst : float
+        What `after` comes to in the worst 1 of 20 releases, where that is known.
     """
 
     option: str
@@ -144,6 +146,7 @@ class Observation:
     error: float = 0.0
     rate: float = math.nan
     due_rate: float = math.nan
+    worst: float = math.nan
 
     @property
     def is_judged(self) -> bool:

@@ -79,6 +79,7 @@ class Effect:
     unit: str
     rate: float
     due_rate: float
+    worst: float
     basis: str
     harm: Harm
     status: Status
@@ -203,6 +204,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
         unit=declared.unit,
         rate=seen.rate,
         due_rate=seen.due_rate,
+        worst=seen.worst,
         basis=seen.basis if seen.basis == "exact" else f"{seen.basis} ({runs})",
         harm=harm,
         status=_status(table, seen, limits, bound),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-_CELLS = 4_000_000  # payments drawn, unless that is too few releases
-_FEWEST, _MOST = 400, 2_000
+_CELLS, _MOST_CELLS = 4_000_000, 20_000_000  # payments that are drawn, and at most are
+_FEWEST, _FEW, _MOST = 60, 400, 2_000  # releases: at least, unless there are very many entities, and at most
 _AT_ONCE = 1 << 20
 _WORST = 0.05
 
@@ -74,7 +74,7 @@ def _draw(
 ) -> tuple[NDArray[np.float32], Values]:
     """Return the shares of drawn releases by entity, and their sums with the parts given."""
     size = len(decided)
-    number = max(_FEWEST, min(_MOST, _CELLS // max(1, size)))
+    number = max(_FEWEST, min(_MOST, max(_FEW, _CELLS // size), _MOST_CELLS // size))
     paid, sums = np.empty((size, number), dtype=np.float32), np.empty((len(parts), number))
     rows = max(1, _AT_ONCE // max(1, size))
     for first in range(0, number, rows):
