@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING
 from evenhand.report.language import fixed_word, in_language
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand.report.marks import Estimate
 
 MINUS = "\u2212"
+LONGEST = 60
+"""How many letters of a text from data stand in a sentence."""
+
+_WORD_JOINER = "\u2060"
 _STEERING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _EPSILON = re.compile(r"ε ([=≤≥<>]) (?=[0-9∞])")
@@ -35,6 +41,38 @@ def clean(text: str) -> str:
     'a�bc'
     """
     return _UNFIT.sub("\ufffd", _STEERING.sub("", text))
+
+
+def plain(text: object, *, longest: int = LONGEST) -> str:
+    r"""Return text from data as words of a sentence: on one line, not too long, and never a mark of bold.
+
+    >>> plain("a  b\nc"), plain("**x**") == "**x**"
+    ('a b c', False)
+    """
+    words = " ".join(clean(str(text)).split())
+    if len(words) > longest:
+        words = f"{words[: longest - 1].rstrip()}…"
+    words = words.replace("**", f"*{_WORD_JOINER}*").replace("**", f"*{_WORD_JOINER}*")
+    return words or fixed_word("form.blank")
+
+
+def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
+    """Return words as in a sentence; from the seventh on they are counted.
+
+    Where several have a comma of their own, they are parted by semicolons.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3), listed(["a, b", "c, d", "e"])
+    ('a, b and c', 'a, b and 2 others', 'a, b; c, d and e')
+    """
+    shown = list(words)
+    if len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
+    between = "; " if sum(", " in word for word in shown[:-1]) > 1 else ", "
+    return (
+        f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
+        if len(shown) > 1
+        else "".join(shown)
+    )
 
 
 def number(value: float, digits: int = 1, *, sign: bool = False) -> str:

@@ -16,8 +16,8 @@ from evenhand.app.tasks.answers import type_number, whole_answer
 from evenhand.app.tasks.base import Field
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, PlanError, RuleError
+from evenhand.report.words import listed
 from evenhand.study.intake.setup import ROLES, RoleOptions, missing_roles, plan_of, set_up
-from evenhand.study.page.wording import listed
 from evenhand.study.plan.script import as_script
 from evenhand.study.run.expected import grid_size, round_range, spell_expected, spell_range
 from evenhand.study.run.prepare import prepare

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.report.words import epsilon_of, epsilon_words, plain
 from evenhand.study.advise.recommend import SAYS_NOTHING, message_bits, paired
 from evenhand.study.advise.takes import nearest, what_it_takes
 from evenhand.study.advise.verdicts import full_settings
 from evenhand.study.advise.wording import answer_of, limit_word, name_of, say
 from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, TIGHTER, repeats_for
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
-from evenhand.study.page.wording import is_exactly_zero, plain
+from evenhand.study.page.wording import is_exactly_zero
 from evenhand.study.tasks.collect.answers import telling_columns
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
 from evenhand.study.tasks.shared.classifier import LITTLE

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.report.words import plain
 from evenhand.study.advise.predictions import STRONG
 from evenhand.study.advise.verdicts import HOLDS_NOT
 from evenhand.study.advise.wording import full_name, say
-from evenhand.study.page.wording import plain
 from evenhand.study.profile.profiling import bounded_text
 from evenhand.study.results.estimates import group_estimate, paired_change
 

@@ -25,8 +25,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand.errors import InvalidParameterError
+from evenhand.report.words import plain
 from evenhand.study.advise.wording import say
-from evenhand.study.page.wording import plain
 from evenhand.study.profile.profiling import Profile, bounded_text, percent, points
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.report.words import epsilon_of, epsilon_words, plain
 from evenhand.study.advise.predictions import LARGE, NO_GAP, SMALL
 from evenhand.study.advise.wording import say
-from evenhand.study.page.wording import change, plain
+from evenhand.study.page.wording import change
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimated
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import KeyNumber, Note, Page
+from evenhand.report.words import plain
 from evenhand.study.budget.reading import BudgetReading, figure
 from evenhand.study.budget.sections import (
     SYMBOLS,
@@ -15,7 +16,6 @@ from evenhand.study.budget.sections import (
     tighter_section,
     time_section,
 )
-from evenhand.study.page.wording import plain
 
 if TYPE_CHECKING:
     from evenhand.report.page import Answer

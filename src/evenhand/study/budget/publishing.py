@@ -9,10 +9,10 @@ from evenhand.errors import GuaranteeError
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
+from evenhand.report.words import plain
 from evenhand.study.budget.reading import BudgetReading, figure, power_of, power_words
 from evenhand.study.budget.sections import SYMBOLS, purposes_chart, time_chart
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.page.wording import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from evenhand.privacy.ledger.chain import RETIRE, SPEND
 from evenhand.privacy.ledger.totals import amounts_by_purpose, running_sums, tighter_totals, total_of
 from evenhand.privacy.rational import text_above, text_below
+from evenhand.report.words import plain
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.page.wording import plain
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -11,6 +11,7 @@ from evenhand.privacy.ledger.totals import total_of
 from evenhand.report.charts import bars_chart, steps_chart
 from evenhand.report.marks import Axis, Bar, Estimate, Moment, Sums
 from evenhand.report.page import LegendKey, Section, Table
+from evenhand.report.words import plain
 from evenhand.study.budget.reading import (
     LONGEST_CELL,
     BudgetReading,
@@ -21,7 +22,7 @@ from evenhand.study.budget.reading import (
     seconds_of,
 )
 from evenhand.study.page.parts import fold_rows
-from evenhand.study.page.wording import percent, plain
+from evenhand.study.page.wording import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.language import LANGUAGES, fixed_word, flatten, in_language, written_in
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_words, limits_of, number
-from evenhand.study.page.wording import change, digits_shown, listed, percent
+from evenhand.report.words import epsilon_words, limits_of, listed, number
+from evenhand.study.page.wording import change, digits_shown, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

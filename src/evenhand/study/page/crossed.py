@@ -17,9 +17,10 @@ from evenhand.measure.intervals import clopper_pearson
 from evenhand.report.charts import groups_chart
 from evenhand.report.marks import Axis, Estimate, GroupRow
 from evenhand.report.page import Note, Section
+from evenhand.report.words import plain
 from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL
 from evenhand.study.page.reading import BASELINE, mean_of
-from evenhand.study.page.wording import outcome_name, plain
+from evenhand.study.page.wording import outcome_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,18 +20,10 @@ from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.report.language import written_in
 from evenhand.report.page import KeyNumber, Note, Page
-from evenhand.report.words import epsilon_of, epsilon_words
+from evenhand.report.words import epsilon_of, epsilon_words, listed, plain
 from evenhand.study.page.catalogue import Catalogue, catalogue, languages
 from evenhand.study.page.comparing import ENOUGH_REPEATS, LEVEL, strict
-from evenhand.study.page.wording import (
-    change,
-    digits_shown,
-    digits_that_agree,
-    group_name,
-    listed,
-    plain,
-    points,
-)
+from evenhand.study.page.wording import change, digits_shown, digits_that_agree, group_name, points
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate, estimated, group_change, group_estimate, paired_change
 

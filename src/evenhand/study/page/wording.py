@@ -13,57 +13,21 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
-from evenhand.report.words import clean, epsilon_of, interval_of, number
+from evenhand.report.words import LONGEST, epsilon_of, interval_of, number, plain
 from evenhand.schema.crossing import BETWEEN_VALUES
 from evenhand.schema.text import is_bare
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Facts
-
-LONGEST = 60
-"""How many letters of a text from data stand in a sentence."""
 
 _LONGEST_COMBINATION = 2 * LONGEST
 _MOST_DIGITS = 4
 _NO_BREAK, _SHORT = "\u00a0", 24
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_WORD_JOINER = "\u2060"
-
-
-def plain(text: object, *, longest: int = LONGEST) -> str:
-    r"""Return text from data as words of a sentence: on one line, not too long, and never a mark of bold.
-
-    >>> plain("a  b\nc"), plain("**x**") == "**x**"
-    ('a b c', False)
-    """
-    words = " ".join(clean(str(text)).split())
-    if len(words) > longest:
-        words = f"{words[: longest - 1].rstrip()}…"
-    words = words.replace("**", f"*{_WORD_JOINER}*").replace("**", f"*{_WORD_JOINER}*")
-    return words or fixed_word("form.blank")
-
-
-def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
-    """Return words as in a sentence; from the seventh on they are counted.
-
-    Where several have a comma of their own, they are parted by semicolons.
-
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=3), listed(["a, b", "c, d", "e"])
-    ('a, b and c', 'a, b and 2 others', 'a, b; c, d and e')
-    """
-    shown = list(words)
-    if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
-    between = "; " if sum(", " in word for word in shown[:-1]) > 1 else ", "
-    return (
-        f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
-        if len(shown) > 1
-        else "".join(shown)
-    )
 
 
 def with_article(noun: str) -> str:

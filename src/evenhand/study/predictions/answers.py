@@ -9,9 +9,9 @@ import numpy as np
 
 from evenhand.measure.disparities import COMPARISONS, COMPLEMENTS, rate_counts
 from evenhand.report.marks import GroupRow
-from evenhand.report.words import limits_of, number, value_of
+from evenhand.report.words import limits_of, number, plain, value_of
 from evenhand.study.page.crossed import GroupMap, margins_sentence, order_rows
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import mark
 from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:

@@ -25,9 +25,10 @@ from evenhand.measure.disparities import (
 )
 from evenhand.measure.intervals import check_level, mean_of_shares, share_difference
 from evenhand.measure.ranking import Ranking, rank_scores
+from evenhand.report.words import plain
 from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.page.comparing import ALMOST_ALL, FEWEST_PEOPLE
-from evenhand.study.page.wording import join_words, label_words, plain
+from evenhand.study.page.wording import join_words, label_words
 from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
 

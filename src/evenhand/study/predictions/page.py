@@ -9,10 +9,10 @@ import narwhals as nw
 
 from evenhand.measure.disparities import comparison_named
 from evenhand.report.page import KeyNumber, Note, Page
-from evenhand.report.words import limits_of, number
+from evenhand.report.words import limits_of, number, plain
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.study.page.comparing import FEWEST_PEOPLE
-from evenhand.study.page.wording import plain, points
+from evenhand.study.page.wording import points
 from evenhand.study.predictions.answers import answers, capital, comparison_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import check_order, encode_group, read_predictions

@@ -10,10 +10,10 @@ from evenhand.measure.disparities import COMPARED_RATES
 from evenhand.report.charts import bars_chart, calibration_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
-from evenhand.report.words import limits_of, number
+from evenhand.report.words import limits_of, number, plain
 from evenhand.study.page.crossed import hidden_note, map_section
 from evenhand.study.page.parts import cell_text, fold_rows
-from evenhand.study.page.wording import mark, plain, points
+from evenhand.study.page.wording import mark, points
 from evenhand.study.predictions.answers import (
     as_estimate,
     capital,

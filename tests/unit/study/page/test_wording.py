@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html import sentence
-from evenhand.report.words import epsilon_of
-from evenhand.study.page.wording import amount, change, digits_that_agree, plain, points, round_apart
+from evenhand.report.words import epsilon_of, plain
+from evenhand.study.page.wording import amount, change, digits_that_agree, points, round_apart
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.collect.wording import protocol_name, setting_name, way_name
 from unit.study._page_studies import NOTHING, setting

@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import Answer
-from evenhand.study.page.wording import plain
+from evenhand.report.words import plain
 from evenhand.study.tasks.collect.choice import COMMAND, choice_answer
 from evenhand.study.tasks.shared import classifier_answers
 from evenhand.study.tasks.shared.fields import typed_list

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_of, epsilon_words, number
+from evenhand.report.words import epsilon_of, epsilon_words, listed, number, plain
 from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly, strict
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, mean_of
-from evenhand.study.page.wording import listed, plain
 from evenhand.study.tasks.collect.wording import protocol_name, the_way, way_name
 from evenhand.study.tasks.shared.classifier import AUC, LITTLE
 from evenhand.study.tasks.shared.optimal_setting import NAME

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.report.language import language_now
-from evenhand.report.words import epsilon_words
+from evenhand.report.words import LONGEST, epsilon_words, plain
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.page.wording import LONGEST, plain
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import protocol_parameters

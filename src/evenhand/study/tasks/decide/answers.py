@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Answer
-from evenhand.study.page.wording import listed, plain
+from evenhand.report.words import listed, plain
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.wording import odds_base
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
 from evenhand.report.page import Answer
+from evenhand.report.words import plain
 from evenhand.study.page.reading import Reading, mean_of
-from evenhand.study.page.wording import plain, with_article
+from evenhand.study.page.wording import with_article
 from evenhand.study.tasks.decide.command import audit_command
 from evenhand.study.tasks.decide.methods import method_of, noise_parameters
 from evenhand.study.tasks.decide.names import ENTITY_SIZES

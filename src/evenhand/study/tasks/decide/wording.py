@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.report.marks import Axis
-from evenhand.report.words import MINUS, epsilon_words, number
+from evenhand.report.words import MINUS, epsilon_words, number, plain
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.page.wording import counted, plain
+from evenhand.study.page.wording import counted
 from evenhand.study.tasks.decide.methods import method_of, method_title, noise_parameters
 from evenhand.study.tasks.shared.wording import mechanism_name as mechanism_of_a_release
 

@@ -11,10 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_of
+from evenhand.report.words import epsilon_of, listed
 from evenhand.study.page.comparing import ENOUGH_REPEATS, Rival, clearly
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
-from evenhand.study.page.wording import listed
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.untried import next_step
 from evenhand.study.tasks.shared import classifier_answers

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from evenhand.report.words import plain
 from evenhand.study.page.comparing import (
     ALMOST_ALL,
     ENOUGH_REPEATS,
@@ -32,7 +33,7 @@ from evenhand.study.page.comparing import (
     strict,
 )
 from evenhand.study.page.reading import ACCURACY, BASELINE, CHANGE, GAP, SHARE, Reading, mean_of
-from evenhand.study.page.wording import plain, value_words
+from evenhand.study.page.wording import value_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

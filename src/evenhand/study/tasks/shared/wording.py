@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.release.postprocess.registry import steps_of
-from evenhand.study.page.wording import delta_text, plain
+from evenhand.report.words import plain
+from evenhand.study.page.wording import delta_text
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, title_of
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar
 from evenhand.report.page import Note, Section
+from evenhand.report.words import listed
 from evenhand.study.page.comparing import ENOUGH_REPEATS
 from evenhand.study.page.parts import caption, few_people, people_in_a_test, rates_chart, shown_groups
 from evenhand.study.page.reading import BASELINE, CHANGE
-from evenhand.study.page.wording import listed, mark, outcome_name, points
+from evenhand.study.page.wording import mark, outcome_name, points
 from evenhand.study.tasks.shared.optimal_setting import NAME
 
 if TYPE_CHECKING:

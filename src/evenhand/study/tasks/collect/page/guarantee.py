@@ -12,8 +12,8 @@ from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.language import LANGUAGES, in_language
 from evenhand.report.page import Fact, Note, Section, Table
-from evenhand.report.words import epsilon_words, number
-from evenhand.study.page.wording import odds_factor, percent, plain
+from evenhand.report.words import epsilon_words, number, plain
+from evenhand.study.page.wording import odds_factor, percent
 from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of

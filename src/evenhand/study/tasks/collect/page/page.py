@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.report.words import epsilon_words
+from evenhand.report.words import epsilon_words, plain
 from evenhand.study.page.crossed import crossed_section
 from evenhand.study.page.reading import ACCURACY, GAP
-from evenhand.study.page.wording import odds_factor, outcome_name, plain
+from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.tasks.collect.answers import cost_answer, what_to_do
 from evenhand.study.tasks.collect.choice import recommended
 from evenhand.study.tasks.collect.page.frontier import frontier_section, measures_section

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Section, Table
-from evenhand.report.words import number
-from evenhand.study.page.wording import plain
+from evenhand.report.words import number, plain
 from evenhand.study.tasks.decide.answers import group_value, heading_of, who_pays_answer
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from evenhand.decide.mitigate.registry import MITIGATIONS
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
-from evenhand.report.words import epsilon_of, epsilon_words
-from evenhand.study.page.wording import delta_text, plain
+from evenhand.report.words import epsilon_of, epsilon_words, plain
+from evenhand.study.page.wording import delta_text
 from evenhand.study.tasks.decide.answers import doubt, group_value
 from evenhand.study.tasks.decide.methods import method_of, method_title
 from evenhand.study.tasks.decide.wording import mechanism_name

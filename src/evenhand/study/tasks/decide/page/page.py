@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber, Note
+from evenhand.report.words import listed, plain
 from evenhand.study.page.catalogue import catalogue
-from evenhand.study.page.wording import listed, plain
 from evenhand.study.tasks.decide.answers import sides, who_answer, who_pays_answer
 from evenhand.study.tasks.decide.choice import helps_answer
 from evenhand.study.tasks.decide.page.entities import (

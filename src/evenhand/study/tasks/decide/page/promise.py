@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import Fact, Section, Table
-from evenhand.report.words import epsilon_of
+from evenhand.report.words import epsilon_of, listed, plain
 from evenhand.study.page.parts import all_cells, fold_rows
-from evenhand.study.page.wording import delta_text, listed, odds_factor, plain
+from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.decide.methods import method_title
 from evenhand.study.tasks.decide.page.methods import MONEY_COLUMNS, RULE_COLUMNS
 from evenhand.study.tasks.decide.wording import mechanism_name

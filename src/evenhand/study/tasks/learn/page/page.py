@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber
-from evenhand.report.words import epsilon_words
+from evenhand.report.words import epsilon_words, plain
 from evenhand.study.page.crossed import crossed_section
-from evenhand.study.page.wording import delta_text, outcome_name, plain
+from evenhand.study.page.wording import delta_text, outcome_name
 from evenhand.study.tasks.learn.answers import choice_answer, cost_answer, gap_answer
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.page.groups import groups_section

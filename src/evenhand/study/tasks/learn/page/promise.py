@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evenhand._notes import Note as Remark
 from evenhand.report.page import Fact, Note, Section
-from evenhand.study.page.wording import delta_text, odds_factor, plain
+from evenhand.report.words import plain
+from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.shared.claims import asks_whose_rows
 
 if TYPE_CHECKING:

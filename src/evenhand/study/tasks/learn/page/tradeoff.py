@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from evenhand.report.charts import measures_chart, tradeoff_chart
 from evenhand.report.marks import Axis, Line, Panel, Traded
 from evenhand.report.page import Section
-from evenhand.report.words import epsilon_of
+from evenhand.report.words import epsilon_of, plain
 from evenhand.study.page.parts import caption, marks_caption
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import mark
 from evenhand.study.tasks.learn.methods import METHODS, method_title
 
 if TYPE_CHECKING:

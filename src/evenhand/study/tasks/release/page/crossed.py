@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from evenhand.measure.intervals import normal_quantile
 from evenhand.report.marks import Estimate, GroupRow
 from evenhand.report.page import Note
+from evenhand.report.words import plain
 from evenhand.study.page.comparing import FEWEST_PEOPLE, LEVEL
 from evenhand.study.page.crossed import map_section, order_rows
-from evenhand.study.page.wording import mark, plain
+from evenhand.study.page.wording import mark
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.page import KeyNumber
-from evenhand.report.words import interval_of
+from evenhand.report.words import interval_of, listed, plain
 from evenhand.study.page.reading import ACCURACY
-from evenhand.study.page.wording import delta_text, digits_of, listed, outcome_name, plain
+from evenhand.study.page.wording import delta_text, digits_of, outcome_name
 from evenhand.study.tasks.release.answers import error_answer, lost_answer
 from evenhand.study.tasks.release.choice import choice_answer, recommended
 from evenhand.study.tasks.release.names import STATED

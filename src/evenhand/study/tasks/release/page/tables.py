@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.report.page import Note, Section, Table
-from evenhand.report.words import epsilon_of
+from evenhand.report.words import epsilon_of, plain
 from evenhand.study.page.parts import all_cells, cell_text, fold_rows, small_print
 from evenhand.study.page.reading import BASELINE
-from evenhand.study.page.wording import delta_text, digits_of, plain
+from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.release.names import SIZES, STATED
 from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, promise, tone_of
 from evenhand.study.tasks.shared.wording import mechanism_name
