@@ -201,16 +201,19 @@ def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observat
     see = _see_right if cell.is_rule else _see_money
     for group, numbers in {**cell.groups, **one_by_one}.items():
         yield from see(name, cell, group, numbers)
-    everybody = cell.groups or one_by_one
-    due, people = (math.fsum(each[key] for each in everybody.values()) for key in ("due", "people"))
-    if cell.is_rule:
-        gain = math.fsum(each["granted"] - each["refused"] for each in everybody.values())
-    else:
-        gain = math.fsum(each["gain"] for each in everybody.values())
-        for group in (*one_by_one, EVERYBODY):
-            own = one_by_one.get(group, {"people": people, "billed": cell.billed_any})
-            yield _see_bill(name, cell, group, own)
-    yield _row(name, EVERYBODY, "in_all", due + gain, due, people, exact=cell.exact)
+    everybody = cell.groups.values()  # none where an older cell kept some of many entities
+    sums = {
+        number: math.fsum(each.get(number, 0.0) for each in everybody)
+        for number in ("people", "due", "gain", "granted", "refused")
+    }
+    if not cell.is_rule:
+        for group, numbers in one_by_one.items():
+            yield _see_bill(name, cell, group, numbers)
+        whole = {"people": sums["people"], "billed": cell.billed_any}
+        yield _see_bill(name, cell, EVERYBODY, whole)
+    given = sums["due"] + sums["gain"] + sums["granted"] - sums["refused"]
+    after = given if everybody else math.nan
+    yield _row(name, EVERYBODY, "in_all", after, sums["due"], sums["people"], exact=cell.exact)
 
 
 def _see_right(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Iterator[Observation]:
