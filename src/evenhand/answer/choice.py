@@ -261,10 +261,7 @@ def _harm_of(table: EffectTable, effects: list[Observation]) -> tuple[NDArray[np
 def _worst_lacks(table: EffectTable, names: list[str], unit: str) -> dict[str, float]:
     """Return the upper limit of what the worst-off group lacks under each option, per head."""
     kept = [
-        seen
-        for name in names
-        for effects in table.harmful.get((name, unit), {}).values()
-        for seen in effects
+        seen for name in names for effects in table.harmful.get((name, unit), {}).values() for seen in effects
     ]
     samples = [sample_of(each, np.asarray(per_head(each, lacks(table, each)))) for each in kept]
     found = dict.fromkeys(names, 0.0)

@@ -126,9 +126,7 @@ def find_trouble(table: EffectTable, name: str) -> tuple[Trouble, ...]:
     found: list[Trouble] = []
     if table.by_name[name].delta >= MEANINGLESS_DELTA:
         found.append("no guarantee")
-    billed = [
-        seen.mean_after for seen in table.by_option[name] if seen.effect == "billed" and seen.is_stored
-    ]
+    billed = [seen.mean_after for seen in table.by_option[name] if seen.effect == "billed" and seen.is_stored]
     if max(billed, default=0.0) >= EFFECTS["billed"].matters:
         found.append("below zero")
     if _is_dead(table, name):

@@ -134,9 +134,7 @@ def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
             if same[row] or assumed[row]:
                 least = samples[place].unseen if middle == 0 and same[row] else math.nan
                 reach = least * math.log(1 - level) / math.log(0.05)  # rule of three
-                found[place] = Limits(
-                    middle, middle - reach, middle + reach, middle - least, middle + least
-                )
+                found[place] = Limits(middle, middle - reach, middle + reach, middle - least, middle + least)
                 continue
             parts = (wide.low, wide.high, narrow.low, narrow.high)
             found[place] = Limits(middle, *(float(part[row]) for part in parts))

@@ -59,8 +59,8 @@ def effects(task: DecideTask, results: ResultData) -> EffectTable:
 class _Cell:
     """What a cell says of groups or classes by size, by their names, and of entities, as columns.
 
-    Numbers are people, due and either refused and granted (people), or gain, worst and billed; with ``_error``
-    behind the name, the standard error. What is not stored is not there.
+    Numbers are people, due and either refused and granted (people), or gain, worst and billed; those with
+    ``_error`` behind their name are standard errors. What is not stored is not there.
     """
 
     is_rule: bool
@@ -109,13 +109,14 @@ def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Valu
     people, truth, bias = columns["size"], columns["truth"], columns["bias"]
     error = columns.get("standard_error", np.zeros(len(people)))
     if task.is_rule:
-        holding = people * truth
         flips, errors = people * np.abs(bias), people * error
         return {
             "people": people,
-            "due": holding,
-            **{name: values * truth for name, values in (("refused", flips), ("refused_error", errors))},
-            **{name: values * (1 - truth) for name, values in (("granted", flips), ("granted_error", errors))},
+            "due": people * truth,
+            "refused": flips * truth,
+            "granted": flips * (1 - truth),
+            "refused_error": errors * truth,
+            "granted_error": errors * (1 - truth),
         }
     money = 1.0 if task.budget is None else task.budget
     own = {"people": people, "due": money * truth, "gain": money * bias, "gain_error": money * error}
@@ -222,9 +223,7 @@ def _see_right(name: str, cell: _Cell, group: str, numbers: Mapping[str, float])
     for effect, people in (("refused", holding), ("granted", numbers["people"] - holding)):
         if people > 0:
             after, error = 1000 * numbers[effect] / people, _error_of(effect, cell, numbers)
-            yield _row(
-                name, group, effect, after, 0.0, people, exact=cell.exact, error=1000 * error / people
-            )
+            yield _row(name, group, effect, after, 0.0, people, exact=cell.exact, error=1000 * error / people)
 
 
 def _see_money(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Iterator[Observation]:

@@ -49,7 +49,7 @@ def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntiti
     Outcome
         ``measures`` hold alpha, errors and what is promised; ``groups`` what each group of people gains or
         loses; ``data`` the means of each class of entities by size, such as ``gain_100_299``; ``entities``
-        those that are most affected, and some of every size; ``columns`` numbers of all of them, and ``names``
+        those that are most affected, and some of every size; ``columns`` numbers of all of them; ``names``
         who they are, in the cell of the unprotected setting. Amounts are in money if there is a budget; those
         of ``entities`` and ``columns`` are shares.
     """

@@ -43,7 +43,7 @@ class Risks(NamedTuple):
 
 
 def risks_of(decided: Decided, *, money: float, source: SeededSource) -> Risks:
-    """Return what single releases do; nothing where it is not known, or a right follows from exact figures."""
+    """Return what single releases do; nothing where that is not known or, for a right, exact."""
     people = {name: np.asarray(column, dtype=np.float64) for name, column in decided.populations.items()}
     sizes = sizes_of(decided)
     classes = entity_size_of(sizes)
