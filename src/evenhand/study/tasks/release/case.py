@@ -29,7 +29,7 @@ from evenhand.study.tasks.release.cells import cells_section
 from evenhand.study.tasks.release.effects import effects
 from evenhand.study.tasks.release.ledger import ledger_section
 from evenhand.study.tasks.release.names import STATED
-from evenhand.study.tasks.shared.table_mechanisms import title_of
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _promise(study: _Study) -> Promise:
     if delta >= MEANINGLESS_DELTA:
         return Promise(words.say("release.promise_none", delta=shown))
     epsilon = STATED if study.page.epsilon is None else study.page.epsilon
-    unit = words.say(f"release.{task.unit.replace(' ', '_')}")
+    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
     fails = words.say("release.promise_delta", delta=shown) if delta else ""
     bound = words.say("release.bound", bound=task.bound) if task.bound else ""
     facts = (

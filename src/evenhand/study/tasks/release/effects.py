@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.release.task import ReleaseTask
 
+_KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
+"""Mechanisms whose chance to leave a cell blank has a formula."""
+
 
 def effects(task: ReleaseTask, results: ResultData, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
@@ -75,14 +78,14 @@ def _told(setting: Setting, *, is_empty: bool) -> Iterator[str]:
 def _exact_effects(task: ReleaseTask, results: ResultData, setting: Setting) -> dict[str, bool]:
     """Return which effects of a setting are exact.
 
-    With a model the table is that of rows which a split drew. Which cells are blank is drawn too, unless the
-    true counts alone decide it.
+    With a model the table is that of rows which a split drew. Which cells are blank is drawn too, unless
+    their chances have a formula.
     """
     bias, error = (
         not task.classify and _mean(results, setting, f"{name}_exact") == 1 for name in ("bias", "error")
     )
-    draws_blanks = setting.is_protected and MECHANISMS[setting.mechanism].suppresses
-    hidden = bias and (not draws_blanks or setting.mechanism == "suppression")
+    known = setting.mechanism in _KNOWN_BLANKS or not setting.is_protected
+    hidden = bias and (known or not MECHANISMS[setting.mechanism].suppresses)
     return {"counted": bias, "invented": bias, "hidden": hidden, "off": error}
 
 
