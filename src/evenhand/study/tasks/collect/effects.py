@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.answer.effects import EffectTable
+from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
 from evenhand.study.tasks.effects.options import options_of, page_setting
 
@@ -22,4 +22,6 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
         tuple(observe_classifiers(results, test=None if task.folds else task.test)),
         str(page),
         margins=results.facts.group_margins,
+        unwanted=task.unwanted,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable, Observation
+from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
 from evenhand.study.tasks.effects.options import options_of, page_setting
@@ -34,6 +34,7 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
         tuple(seen for outcome in outcomes for seen in _observe(task, outcome, results.facts.rows)),
         str(page),
         entities=frozenset(entities),
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable
+from evenhand.answer.effects import EVERYBODY, EffectTable, read_matters
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.study.tasks.effects.options import mean_of, options_of, page_setting, see
 
@@ -29,6 +29,7 @@ def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = No
         tuple(_observe(task, results)),
         str(page),
         margins=results.facts.group_margins,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 
