@@ -240,7 +240,11 @@ def _takes_public_rates(setting: Setting) -> bool:
     """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
     way = OptimalWay.of(setting)
     is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
-    return is_usual and (way.outcomes == "pilot" or isinstance(way.outcomes, GroupOutcomes))
+    return (
+        is_usual
+        and setting.option("strategy") != _JOINT
+        and (way.outcomes == "pilot" or isinstance(way.outcomes, GroupOutcomes))
+    )
 
 
 def _method(task: CollectTask, words: Words) -> str:
