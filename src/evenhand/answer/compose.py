@@ -71,7 +71,7 @@ def _compose(telling: Telling) -> View:
         caption=_caption(telling),
         choice_heading=_head_choice(telling, has_curve=curve is not None),
         epsilon_heading=_head_epsilon(telling) if curve else "",
-        remedy_heading=telling.say("choice.remedy", e=_page_epsilon(telling)) if remedies else "",
+        remedy_heading=_head_remedies(telling) if remedies else "",
         curve=curve,
         remedies=remedies,
         remedy_caption=telling.say("choice.caption") if remedies else "",
@@ -291,6 +291,11 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
     return say("choice.heading_untried") if has_curve else ""
 
 
+def _head_remedies(telling: Telling) -> str:
+    epsilon = _page_epsilon(telling)
+    return telling.say("choice.remedy" if math.isfinite(epsilon) else "choice.remedy_alone", e=epsilon)
+
+
 def _head_epsilon(telling: Telling) -> str:
     step = smallest_epsilon(steps_of(telling))
     return (
@@ -334,11 +339,10 @@ def _say_left(telling: Telling, name: str) -> tuple[str, str]:
     worst = telling.worst_under(name)
     if worst is None:
         return "–", ""
-    limits = telling.due_limits(worst)
-    if not math.isfinite(limits.low) or limits.low == limits.high:
+    limits = _limits_at(telling, name)
+    if not math.isfinite(limits[0]):
         return telling.lack_words(worst), ""
-    per = sorted(float(per_head(telling.seen(worst), abs(each))) for each in (limits.low, limits.high))
-    low, high = (telling.shown(worst.effect, each) for each in per)
+    low, high = (telling.shown(worst.effect, each) for each in limits)
     return telling.lack_words(worst), telling.say("detail.limits", low=low, high=high).strip(" ()")
 
 

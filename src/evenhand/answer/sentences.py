@@ -33,7 +33,9 @@ def say_verdict(telling: Telling) -> str:
     if found.trouble:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
-        return say(f"verdict.{found.trouble[0].replace(' ', '_')}", **slots)
+        between = telling.case.is_between_groups and found.trouble[0] == "dead"
+        key = "dead_decisions" if between else found.trouble[0].replace(" ", "_")
+        return say(f"verdict.{key}", **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
@@ -98,6 +100,8 @@ def _who_unsure(telling: Telling) -> str:
         return say("who.not_stored")
     if not found.open:
         largest = max(found.unjudged, key=lambda row: row.people)
+        if largest.people >= FEWEST_PEOPLE:
+            return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
         return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in found.open)))
 
@@ -106,7 +110,11 @@ def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
     payers = telling.named(groups)
-    others = [group for group in telling.harmed if group not in groups]
+    others = [
+        group
+        for group in telling.harmed
+        if group not in groups and not set(telling.harmed) & {*telling.table.margins.get(group, ())}
+    ]
     open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **payers)
@@ -135,7 +143,9 @@ def _who_details(telling: Telling) -> list[str]:
     for row in found.unjudged:
         if row.group not in seen:
             seen.add(row.group)
-            lines.append(say("detail.unjudged", p=round(row.people), **telling.slots(row.group)))
+            key = "detail.unjudged" if row.people < FEWEST_PEOPLE else "who.few_others"
+            slots = telling.slots(row.group)
+            lines.append(say(key, p=round(row.people), n=FEWEST_PEOPLE, **slots))
     return lines[:_MOST_DETAILS]
 
 
@@ -201,7 +211,11 @@ def _open_words(telling: Telling, lead: Effect) -> str:
         factor = telling.factor(lead)
         if EFFECTS[lead.effect].unit == "of 1,000":
             lose, gain = (telling.shown(lead.effect, max(each * factor, 0.0)) for each in (worse, better))
-            return say("how.both_ways", n=lose, m=gain, **slots)
+            if not telling.case.is_between_groups:
+                return say("how.both_ways", n=lose, m=gain, **slots)
+            more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)
+            word = say(f"effect.{lead.effect}.word")
+            return say("how.between", more=more, fewer=fewer, word=word, **slots)
         return tell_row(telling, lead)
     if len(values) > 1 and (values.min() > 0 or values.max() < 0):
         sizes = sorted(abs(values * telling.factor(lead)))
@@ -318,7 +332,8 @@ def _take(telling: Telling) -> str:
     if lead is None or lead.status == "not stored":
         return say("how.not_stored")
     if lead.status == "unjudged":
-        return say("do.people", n=FEWEST_PEOPLE, **telling.slots(lead.group))
+        people = telling.shown("counted", float(f"{FEWEST_PEOPLE * _whole(telling, lead):.2g}"))
+        return say("do.people", n=people, **telling.slots(lead.group))
     more, people = repeats_to_settle(telling, lead)
     if math.isfinite(more):
         return say("do.repeats", n=more)
@@ -344,8 +359,14 @@ def repeats_to_settle(telling: Telling, row: Effect) -> tuple[float, float]:
     more = math.ceil(repeats * (factor - 1)) if repeats > 1 else math.nan
     if more <= _MOST_REPEATS and repeats > 1:
         return max(more, 1), math.nan
-    people = row.people * factor
+    people = row.people * factor * _whole(telling, row)
     return math.nan, float(f"{people:.2g}")
+
+
+def _whole(telling: Telling, row: Effect) -> float:
+    """Return how many people of a group there are for each whom an effect of it can reach."""
+    everybody = telling.by_key.get((row.setting, row.group, "selected"))
+    return everybody.people / row.people if everybody is not None and row.people > 0 else 1.0
 
 
 def _what_details(telling: Telling) -> list[str]:
@@ -355,7 +376,8 @@ def _what_details(telling: Telling) -> list[str]:
         lines.append(say("detail.tests"))
         row = telling.payer_row(telling.verdict.payers[0], use.option.name)
         exact = row is not None and row.basis == "exact"
-        lines.append(say("detail.exact" if exact else "detail.same_draws"))
+        if row is not None and not row.basis.startswith("rows"):
+            lines.append(say("detail.exact" if exact else "detail.same_draws"))
         lines += [
             telling.say(
                 "price.harmed",

@@ -73,7 +73,8 @@ def _cut_off_parts(
     rows: Predictions, effect: str, places: Sequence[int], part: NDArray[np.intp], *, of_others: bool
 ) -> Iterator[tuple[int, NDArray[np.intp], float]]:
     """Yield each group, its rows of one part, and the cut-off for them: from other parts, if there are."""
-    assert rows.scores is not None
+    if rows.scores is None:
+        return
     parts = int(part.max()) + 1
     reached = _reached(rows, effect)
     counted = reached & (rows.group >= 0)
