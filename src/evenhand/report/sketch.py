@@ -98,7 +98,7 @@ class Sketch:
             return
         look = f'fill="{colour(letters.fill)}" font-size="{letters.size:g}px"'
         if letters.is_bold:
-            look += ' font-weight="650"'
+            look += ' font-weight="600"'
         if halo:
             look += f' stroke="{colour("card")}" stroke-width="4"'
         self._parts.append(

@@ -225,9 +225,8 @@ class _Picture:
         people = _people(row) if self.is_dense else ""
         room = width - self.words if self.is_wide else width - 90
         said = shortened(row.after.words, room, 14, bold=is_harm)
-        room = (
-            self.names - width_of(people) - 8 if self.is_wide else width - width_of(said, 14, bold=True) - 8
-        )
+        taken = width_of(people) if self.is_wide else width_of(said, 14, bold=True)
+        room = (self.names if self.is_wide else width) - taken - 8
         name = shortened(row.label, room, 14, bold=True)
         if self.is_dense:
             y = first + 4.5 if self.is_wide else top + 17
@@ -238,15 +237,18 @@ class _Picture:
         start: Anchor = "start" if self.is_wide else "end"
         x, y = (self.words, first + 5) if self.is_wide else (width, top + 17)
         write(x, y, said, look, anchor=start)
-        if remedy:
-            room, y = (width - x, y + 23) if self.is_wide else (width - 110, y + 16)
-            write(x, y, shortened(remedy.words, room, 13), below, anchor=start)
+        room = width - x if self.is_wide else width - 110
+        said = shortened(remedy.words, room, 13) if remedy else ""
+        write(x, y + (23 if self.is_wide else 16), said, below, anchor=start)
         y = top + ((26 if self.has_two else self.step / 2 - 2) if self.is_wide else 17)
         write(0, y, name, name_look)
-        write(0, y + (17 if self.is_wide else 16), shortened(row.note, self.names if self.is_wide else 110))
+        room = self.names if self.is_wide else width - width_of(said, 13) - 8
+        write(0, y + (17 if self.is_wide else 16), shortened(row.note, room))
 
     def _draw_row(self, row: EffectRow, top: float, first: float, second: float) -> None:
-        """Draw the marks of a group and their numbers."""
+        """Draw the marks of a group and their numbers; none where it is not known what is due."""
+        if not math.isfinite(row.due):
+            return
         bar = self._at(row.due, row.due)
         if self.scale.form == "change" and self.panel.matters and not row.is_few:
             self._draw_band(row, top)
@@ -259,10 +261,9 @@ class _Picture:
             if row.remedy and remedy and row.remedy.shown != row.due_shown:
                 is_left = row.remedy.value < row.due
                 self._write_number(row.remedy.shown, second, bar, remedy, is_left=is_left, stage=row.remedy)
-        if math.isfinite(row.due):
-            reach = (11.0, second + 10) if self.has_two else (8.0 if self.is_dense else 11.0,) * 2
-            end = reach[1] if self.has_two else first + reach[1]
-            self.sketch.line((bar, first - reach[0]), (bar, end), stroke="ink", width=2.6)
+        reach = 8.0 if self.is_dense and self.is_wide else 6.0 if self.is_dense else 11.0
+        end = second + 10 if self.has_two else first + reach
+        self.sketch.line((bar, first - reach), (bar, end), stroke="ink", width=2.6)
 
     def _draw_band(self, row: EffectRow, top: float) -> None:
         """Draw all that is no harm that matters: open on the side of gains."""
@@ -293,10 +294,10 @@ class _Picture:
         tip = f"{row.label}: {self.panel.names[0]} {row.due_shown}, {name} {stage.shown}"
         radius = (4.6 if self.is_dense else 6.5) + (1.2 if is_remedy else 0.0)
         shape: Literal["circle", "diamond"] = "diamond" if is_remedy else "circle"
-        if row.is_few:
-            self.sketch.mark(x, y, radius, shape=shape, fill="card", stroke=hue, width=1.8)
-        else:
+        if not row.is_few:
             self.sketch.mark(x, y, radius, shape=shape, fill=hue, tip=tip)
+        elif self.scale.holds(stage.value, row.due):
+            self.sketch.mark(x, y, radius, shape=shape, fill="card", stroke=hue, width=1.8)
         return min(low, x), max(high, x)
 
     def _write_numbers(self, row: EffectRow, bar: float, y: float, after: tuple[float, float]) -> None:
