@@ -221,7 +221,7 @@ def test_a_fragment_has_the_answer_then_what_is_behind_it():
     assert '<p class="verdict pays">' in answer
     assert "strip" not in answer
     assert '<details class="strip"' in findings
-    assert '<details class="fold commands">' in findings
+    assert '<details class="folded commands">' in findings
     assert "<h1>" not in findings
     assert Parsed(answer).faults == Parsed(findings).faults == []
 
