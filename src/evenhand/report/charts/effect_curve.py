@@ -9,8 +9,8 @@ from evenhand.report.charts._panels import tick_labels
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart
 from evenhand.report.scales import Linear, Log, labelled_ticks
-from evenhand.report.sketch import Letters, Sketch
-from evenhand.report.words import epsilon_of, width_of, wrap_words
+from evenhand.report.sketch import Letters, Sketch, fit_lines
+from evenhand.report.words import epsilon_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +139,7 @@ def _write_names(
 ) -> None:
     """Write the names of lines at their ends, pushed apart, and none below the axis."""
     blocks = [
-        (y, wrap_words(text, room, letters.size, bold=letters.is_bold)[:2], letters)
+        (y, fit_lines(text, room, letters), letters)
         for y, text, letters in sorted(named, key=lambda each: each[0])
     ]
     places: list[float] = []
