@@ -9,7 +9,7 @@ from evenhand.answer.case import Case, Command, Name, OptionName
 from evenhand.answer.words import words_in
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
-from evenhand.report.words import limits_of, listed, number, plain
+from evenhand.report.words import limits_of, number, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.naming import name_values
 from evenhand.study.page.parts import fold_rows
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from evenhand.measure.disparities import Disparity
     from evenhand.study.predictions.audit import PredictionAudit
 
-_VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
+VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
 _TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}
 _SHOWN_RATES = ("base_rate", "selection", "tpr", "fpr", "precision", "accuracy")
+_MOST_TOLD = 2
 _NONE = "–"
 
 
@@ -51,12 +52,12 @@ def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> 
             groups=names,
             options=_name_options(audit, table, names, words),
             protection=words.say("measure.decisions"),
-            called="" if audit.called == "selected" else audit.called,
+            called=audit.called,
             is_between_groups=True,
             meta=f"{plain(rows.source)}: {people}" if rows.source else people,
             warnings=_warnings(audit, language),
             commands=(Command(words.say("default.again"), "", command),) if command else (),
-            evidence=(_measures(audit, names, words),),
+            evidence=(_measures(audit, table, names, words),),
             method=_method(audit, names, words),
             limits=(
                 words.say("study.limits", level=audit.level),
@@ -92,19 +93,22 @@ def _name_options(
         DECISIONS: OptionName(decisions, words.say("measure.group")),
     }
     for option in table.candidates:
-        cuts = cut_offs(audit, table, option.name)
-        groups = {place: names[keys[place]].words for place in cuts}
         told = [
-            words.say("measure.cut_off", group=groups[place], score=in_language(f"{score:.4g}"))
-            for place, score in cuts.items()
+            words.say("measure.cut_off", group=names[keys[place]].words, score=_score(score))
+            for place, score in cut_offs(audit, table, option.name).items()
         ]
         way = {LACKING: "own", ALL: "each"}[option.name]
         named[option.name] = OptionName(
-            words.say(f"measure.{way}", G=listed(list(groups.values()))),
-            use=words.say(f"measure.use_{way}", G=listed(list(groups.values()))),
-            note=words.say("measure.tried", cuts=told),
+            words.say(f"measure.{way}"),
+            words.say("measure.own_short") if way == "own" else "",
+            use=words.say(f"measure.use_{way}"),
+            note="; ".join([*(told if len(told) <= _MOST_TOLD else []), words.say("measure.tried")]),
         )
     return named
+
+
+def _score(score: float) -> str:
+    return in_language(f"{score:.4g}")
 
 
 def _warnings(audit: PredictionAudit, language: str) -> tuple[Warned, ...]:
@@ -113,8 +117,8 @@ def _warnings(audit: PredictionAudit, language: str) -> tuple[Warned, ...]:
     found = [warned(language, "study.not_private")]
     for rule, verdict in audit.verdicts:
         if verdict != "pass":
-            slots = {"rule": plain(rule.text), "verdict": say(f"measure.{_VERDICTS[verdict]}")}
-            value = f"{rule.comparison} = {_shown(as_estimate(audit.disparities[rule.comparison]))}"
+            slots = {"rule": plain(rule.text), "verdict": say(f"measure.{VERDICTS[verdict]}")}
+            value = f"{rule.comparison} = {show_estimate(as_estimate(audit.disparities[rule.comparison]))}"
             found.append(warned(language, "measure.rule", value=value, **slots))
     return tuple(found)
 
@@ -143,9 +147,9 @@ def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> 
 # --- the evidence -----------------------------------------------------------------------------------
 
 
-def _measures(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> Section:
+def _measures(audit: PredictionAudit, table: EffectTable, names: Mapping[str, Name], words: Words) -> Section:
     """Return every measure by the name that researchers know it by."""
-    tables = [_compared(audit, names, words), _by_group(audit, names)]
+    tables = [_compared(audit, names, words), _by_group(audit, table, names)]
     if audit.verdicts:
         tables.insert(0, _rules(audit, words))
     return Section(words.say("measure.measures"), tables=tables, anchor="evidence")
@@ -158,8 +162,10 @@ def _compared(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -
             ends = [
                 "" if place is None else names[keys[place]].label for place in (found.lowest, found.highest)
             ]
-            rows.append([name, _shown(as_estimate(found)), *ends])
-    rows += [[name, reason or _shown(value, 3), "", ""] for name, (_, value, reason) in audit.added.items()]
+            rows.append([name, show_estimate(as_estimate(found)), *ends])
+    rows += [
+        [name, reason or show_estimate(value, 3), "", ""] for name, (_, value, reason) in audit.added.items()
+    ]
     data = [
         {"comparison": name, **audit.comparison_numbers(found)} for name, found in audit.disparities.items()
     ]
@@ -175,16 +181,19 @@ def _compared(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -
     )
 
 
-def _by_group(audit: PredictionAudit, names: Mapping[str, Name]) -> Table:
+def _by_group(audit: PredictionAudit, table: EffectTable, names: Mapping[str, Name]) -> Table:
     rates = GROUP_RATES if audit.is_labelled else ("selection",)
     shown = [rate for rate in _SHOWN_RATES if rate in rates]
+    cuts = {option.name: cut_offs(audit, table, option.name) for option in table.candidates}
     rows = []
     for place, key in enumerate(group_keys(audit.rows)):
-        cells = [_shown(audit.rate(place, rate)) for rate in shown]
-        cells += [_shown(audit.area(place))] if audit.rankings else []
+        cells = [show_estimate(audit.rate(place, rate)) for rate in shown]
+        cells += [show_estimate(audit.area(place))] if audit.rankings else []
         cells += [number(audit.calibrations[place].error, 3)] if audit.calibrations else []
+        cells += [_score(found[place]) if place in found else _NONE for found in cuts.values()]
         rows.append([names[key].label, number(audit.people[place], 0), *cells])
     scored = [*(["auc"] if audit.rankings else []), *(["calibration_error"] if audit.calibrations else [])]
+    scored += cuts
     data = [
         {"group": label, "rate": rate, **vars(mark(audit.rate(place, rate)))}
         for place, label in enumerate(audit.rows.labels)
@@ -204,8 +213,8 @@ def _rules(audit: PredictionAudit, words: Words) -> Table:
     rows = [
         [
             plain(rule.text),
-            _shown(as_estimate(audit.disparities[rule.comparison])),
-            words.say(f"measure.{_VERDICTS[verdict]}"),
+            show_estimate(as_estimate(audit.disparities[rule.comparison])),
+            words.say(f"measure.{VERDICTS[verdict]}"),
         ]
         for rule, verdict in audit.verdicts
     ]
@@ -226,7 +235,7 @@ def as_estimate(found: Disparity) -> Estimated:
     )
 
 
-def _shown(found: Estimated, digits: int = 2) -> str:
+def show_estimate(found: Estimated, digits: int = 2) -> str:
     """Return a share or ratio with its limits, in one line."""
     if not math.isfinite(found.value):
         return _NONE

@@ -27,8 +27,8 @@ def find_cut_offs(
 ) -> dict[int, float]:
     """Return the score of each group from which on it is to be selected, from all rows.
 
-    A group is selected as often as everybody is, or with `of_others` as everybody outside it, among those
-    whom the effect can reach.
+    A group is selected as often as everybody is, or with `of_others` as everybody outside these groups, among
+    those whom the effect can reach.
 
     Parameters
     ----------
@@ -83,9 +83,10 @@ def _cut_off_parts(
     selected = np.bincount(cells, weights=rows.predicted[counted], minlength=math.prod(shape)).reshape(shape)
     order = np.argsort(rows.group, kind="stable")
     starts = np.searchsorted(rows.group[order], np.arange(len(rows.labels) + 1))
+    compared = [place for place in range(len(rows.labels)) if not of_others or place not in places]
+    hits, base = selected[compared].sum(axis=0), people[compared].sum(axis=0)
     for place in places:
         own = order[starts[place] : starts[place + 1]]
-        hits, base = (each.sum(axis=0) - (each[place] if of_others else 0) for each in (selected, people))
         for at in range(parts):
             others = np.arange(parts) != at if parts > 1 else np.ones(1, bool)
             scores = np.sort(rows.scores[own[others[part[own]] & reached[own]]])

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,9 +60,13 @@ def effects(audit: PredictionAudit) -> EffectTable:
     return _add_cut_offs(audit, people, table)
 
 
-def effect_rows(audit: PredictionAudit) -> list[dict[str, Any]]:
-    """Return the judged table for machines, a row for each option, group and effect."""
-    return [asdict(row) for row in judge(effects(audit))]
+def cut_off_numbers(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[str, float]]:
+    """Return the score of each group from which on a remedy selects it, by remedy and by label."""
+    labels = audit.rows.labels
+    return {
+        option.name: {labels[place]: cut for place, cut in cut_offs(audit, table, option.name).items()}
+        for option in table.candidates
+    }
 
 
 def group_keys(rows: Predictions) -> tuple[str, ...]:
