@@ -169,7 +169,7 @@ def measure(  # noqa: PLR0913 - one option each
     terminal.files({word: shorten_path(path) for word, path in files.items()})
     paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
     sentences = [sentence.text for sentence in (view.who, view.how_much, view.what_to_do)]
-    told = {"command": "measure", "answers": sentences}
+    told = {"command": "measure", "answers": sentences, "next": [each.line for each in view.commands]}
     terminal.object({**told, **numbers, "files": paths, "exit": code})
     if open_page and "Report" in files and not as_json:
         typer.launch(str(files["Report"].resolve()))
