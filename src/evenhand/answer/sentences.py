@@ -332,8 +332,8 @@ def _take(telling: Telling) -> str:
     if lead is None or lead.status == "not stored":
         return say("how.not_stored")
     if lead.status == "unjudged":
-        people = telling.shown("counted", float(f"{FEWEST_PEOPLE * _whole(telling, lead):.2g}"))
-        return say("do.people", n=people, **telling.slots(lead.group))
+        needed = float(f"{FEWEST_PEOPLE * _whole(telling, lead):.2g}")
+        return say("do.people", n=telling.shown("counted", needed), **telling.slots(lead.group))
     more, people = repeats_to_settle(telling, lead)
     if math.isfinite(more):
         return say("do.repeats", n=more)
