@@ -33,9 +33,9 @@ def say_verdict(telling: Telling) -> str:
     if found.trouble:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
-        between = telling.case.is_between_groups and found.trouble[0] == "dead"
-        key = "dead_decisions" if between else found.trouble[0].replace(" ", "_")
-        return say(f"verdict.{key}", **slots)
+        if telling.case.is_between_groups and found.trouble[0] == "dead":
+            return say("verdict.dead_decisions")
+        return say(f"verdict.{found.trouble[0].replace(' ', '_')}", **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
