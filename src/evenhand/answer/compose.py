@@ -116,7 +116,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
     if any(row.group != EVERYBODY and (row.after or row.due) for row in stored):
         effects.append(beside)
     order = _order(telling, lead.effect)
-    return [_draw_panel(telling, effect, order, recommended) for effect in effects]
+    panels = [_draw_panel(telling, effect, order, recommended) for effect in effects]
+    return [panel for panel in panels if panel.lines]
 
 
 def _order(telling: Telling, effect: str) -> list[str]:
@@ -154,7 +155,7 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
     harm = table.harm_of(effect)
     return Panel(
         effect=effect,
-        title=say(f"effect.{effect}.title"),
+        title=telling.title(effect),
         unit=_unit(telling, effect),
         scale=EFFECTS[effect].unit,
         names=(
@@ -217,14 +218,14 @@ def _mark(telling: Telling, row: Effect) -> Mark:
         low=(row.due + limits.low) * scale if known and is_judged else math.nan,
         high=(row.due + limits.high) * scale if known and is_judged else math.nan,
         is_harm=bool(is_harm),
-        words=_mark_words(telling, row, is_clear=limits.excludes_zero),
+        words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
         change=_change(telling, row) if is_judged else "–",
         limits=shown_limits,
     )
 
 
-def _mark_words(telling: Telling, row: Effect, *, is_clear: bool) -> str:
+def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
     """Return what a mark tells: the change from what is due, or of a remedy from the step before it."""
     say = telling.say
     if row.status == "unjudged":
@@ -234,13 +235,13 @@ def _mark_words(telling: Telling, row: Effect, *, is_clear: bool) -> str:
     if not is_page and row.reference != telling.table.unprotected:
         return say("picture.step", R=remedy, words=telling.moved(row, is_step=True))
     small = abs(row.after - row.due) < telling.table.threshold(telling.seen(row))
-    if row.basis == "exact" and small and EFFECTS[row.effect].unit == "people":
+    if row.basis == "exact" and small and row.effect == "counted":
         words = say("picture.right")
-    elif not is_clear and row.basis != "exact":
+    elif is_open and row.basis != "exact":
         words = say("picture.no_change")
     else:
         words = telling.moved(row)
-    return words if is_page else say("picture.with", words=words, R=remedy)
+    return words if is_page else say("picture.step", words=words, R=remedy)
 
 
 def _change(telling: Telling, row: Effect) -> str:
@@ -295,7 +296,7 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
         return say("choice.heading_use", R=telling.option(choice.recommended[0].option.name).words)
     if choice.trials:
         return say("choice.heading_none")
-    return say("choice.heading_untried") if has_curve else ""
+    return say("choice.curve_title") if has_curve else ""
 
 
 def _head_epsilon(telling: Telling) -> str:

@@ -130,14 +130,16 @@ def _who_pays(telling: Telling) -> str:
         return say("who.others", **payers, **telling.named(others, slot="H"))
     if open_groups:
         return say("who.unclear", **payers, **telling.named(open_groups, slot="H"))
-    few = len({row.group for row in found.unjudged})
-    if few:
-        return say("who.beside_few", n=few, **payers)
-    gains = dict.fromkeys(row.group for row in found.gains if row.group not in telling.harmed)
-    if gains and not telling.case.is_between_groups:
+    alone = say("verdict.pays", **payers)
+    if found.unjudged:
+        return f"{alone.removesuffix('.')}{_few_words(telling)}."
+    if telling.case.is_between_groups or set(telling.harmed) - set(groups):
+        return alone
+    gains = dict.fromkeys(row.group for row in found.gains)
+    if gains:
         return say("who.gain", **payers, **telling.named(gains, slot="H"))
     judged = {row.group for row in telling.harmful}
-    return say("who.alone" if len(judged) > len(groups) else "verdict.pays", **payers)
+    return say("who.alone", **payers) if len(judged) > len(groups) else alone
 
 
 def _who_details(telling: Telling) -> list[str]:
@@ -166,6 +168,8 @@ def tell_row(telling: Telling, row: Effect) -> str:
         )
     scale = telling.scale(row)
     words = telling.moved(row, is_step=True)
+    if EFFECTS[row.effect].unit == "of 100 releases" or row.effect == "refused":
+        words = f"{telling.word(row.effect)}, {words}"
     if row.status in ("open", "none") and not row.basis.startswith("exact") and row.low < 0 < row.high:
         words = telling.say("picture.no_change")
     limits = telling.limits(row.effect, scale * row.low, scale * row.high)
@@ -222,8 +226,9 @@ def _open_words(telling: Telling, lead: Effect) -> str:
     values = _changes(telling, lead)
     if len(values) and (values.min() > 0 or values.max() < 0):
         low, high = sorted((values.min(), values.max()), key=abs)
-        key = "how.each_of_rate" if is_rate else "how.each"
-        return say(key, moved=telling.moved_by(lead, low, high), **slots)
+        if is_rate and len(values) > 1:
+            return say("how.each", moved=telling.moved_by(lead, low, high), **slots)
+        return telling.level(lead)
     return say("how.no_limits", **slots)
 
 
@@ -263,17 +268,16 @@ def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     ]
     if lead.effect not in ("selected", "wrongly_refused") or telling.case.is_between_groups or len(rows) < 2:
         return []
-    low, high = (choose(rows, key=lambda row: (_rate(telling, row, row.due), row.group)) for choose in (min, max))
+    rates = {row.group: tuple(telling.scale(row) * each for each in (row.due, row.after)) for row in rows}
+    low, high = (choose(rates, key=lambda group: (rates[group], group)) for choose in (min, max))
     before, after = (
-        telling.difference(lead.effect, *(_rate(telling, row, getattr(row, each)) for row in (low, high)))
-        for each in ("due", "after")
+        telling.difference(lead.effect, one, other)
+        for one, other in zip(rates[low], rates[high], strict=True)
     )
-    names = listed([telling.name(row.group).words for row in (high, low)])
+    if before == after or rates[low][1] > rates[high][1]:
+        return []
+    names = listed([telling.name(group).words for group in (high, low)])
     return [telling.say("detail.gap", a=after, b=before, G=names)]
-
-
-def _rate(telling: Telling, row: Effect, value: float) -> float:
-    return telling.scale(row) * value
 
 
 def _is_nothing(row: Effect | None) -> bool:
@@ -322,9 +326,8 @@ def _no_remedy(telling: Telling) -> str:
     if needs := _needing_groups(telling):
         return say("do.needs_group", R=telling.option(needs[0].option.name).words)
     step = smallest_epsilon(steps_of(telling))
-    if step is not None:
-        is_weaker = step.epsilon > telling.table.by_name[telling.table.page].epsilon
-        return say("do.less_privacy" if is_weaker else "do.more_privacy", e=step.epsilon)
+    if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
+        return say("do.less_privacy", e=step.epsilon)
     return say("do.helpless" if telling.choice.trials else "do.untried")
 
 
@@ -343,7 +346,7 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     words = []
     for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
         row = telling.by_key[name, harmed.group, harmed.effect]
-        amount = telling.amount(row, harmed.limits.mean)
+        amount = telling.rise(row, harmed.limits.mean)
         words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
     for effect in trial.costs:
         now, due = (
@@ -365,22 +368,31 @@ def _take(telling: Telling) -> str:
     say, found = telling.say, telling.verdict
     rows = [row for row in found.open if row.status != "not stored"]
     if not rows:
-        return say("do.again" if found.open or not found.unjudged else "do.few")
+        return say("do.few") if found.unjudged and not found.open else f"{say('default.again')}."
     if all(telling.seen(row).spread == "none" and row.basis.startswith("repeats") for row in rows):
         return say("do.uncalibrated")
-    needs = [(row, growth) for row in rows if math.isfinite(growth := _growth_to_settle(telling, row))]
-    repeats = telling.case.repeats
-    if not needs:
-        return say("do.repeats", n=max(10, repeats))
-    more = math.ceil(repeats * (max(growth for _, growth in needs) - 1))
-    if repeats > 1 and more <= _MOST_REPEATS:
-        return say("do.repeats", n=max(more, 1))
-    row, growth = max(needs, key=lambda each: each[0].people * each[1])
-    return say("do.people", n=_people_to_settle(telling, row, growth), **telling.slots(row.group))
+    needs, repeats = _people_to_settle(telling), telling.case.repeats
+    if repeats == 1 and needs:
+        return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
+    growth = max((people / row.people for row, people in needs), default=2.0)
+    more = max(math.ceil(repeats * (growth - 1)), 1 if needs else 10)
+    if more <= _MOST_REPEATS:
+        return say("do.repeats", n=more)
+    return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
 
 
-def _people_to_settle(telling: Telling, row: Effect, growth: float) -> str:
-    shown = number(float(f"{row.people * growth:.2g}"), 0)
+def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
+    """Return the open row of each group that takes most people to settle, and how many; the largest first."""
+    found: dict[str, tuple[Effect, float]] = {}
+    for row in telling.verdict.open:
+        growth = math.nan if row.status == "not stored" else _growth_to_settle(telling, row)
+        if math.isfinite(growth) and row.people * growth > found.get(row.group, (row, 0.0))[1]:
+            found[row.group] = row, row.people * growth
+    return sorted(found.values(), key=lambda each: (-each[1], each[0].group))
+
+
+def _needed(telling: Telling, row: Effect, people: float) -> str:
+    shown = number(float(f"{people:.2g}"), 0)
     return telling.say("group.qualified", n=shown) if row.effect == "wrongly_refused" else shown
 
 
@@ -408,6 +420,8 @@ def _what_details(telling: Telling) -> list[str]:
         row = telling.payer_row(telling.verdict.payers[0], use.option.name)
         exact = row is not None and row.basis == "exact"
         lines.append(say("detail.exact" if exact else "detail.same_draws"))
+        tied = [telling.option(trial.option.name).words for trial in telling.choice.recommended[1:]]
+        lines += [say("detail.tied", R=listed(tied))] if tied else []
     for trial in telling.choice.trials:
         if trial.failed and trial.tag != "no clear help":
             tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
@@ -417,14 +431,12 @@ def _what_details(telling: Telling) -> list[str]:
 
 
 def _takes(telling: Telling) -> list[str]:
-    """Return how many people each of several open groups takes."""
-    open_rows = [row for row in telling.verdict.open if row.status != "not stored"]
-    if telling.verdict.state != "unsure" or len({row.group for row in open_rows}) < 2:
+    """Return how many people each of the other open groups takes, where people are what is asked for."""
+    if telling.verdict.state != "unsure" or telling.case.repeats > 1:
         return []
-    growths = {row: growth for row in open_rows if math.isfinite(growth := _growth_to_settle(telling, row))}
     return [
-        telling.say("detail.takes", n=_people_to_settle(telling, row, growth), L=_label(telling, row))
-        for row, growth in growths.items()
+        telling.say("detail.takes", n=_needed(telling, row, people), L=_label(telling, row))
+        for row, people in _people_to_settle(telling)[1:]
     ]
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 _CONDITIONAL = "wrongly_refused"
-_COUNTS = ("counted", "hidden", "invented", "off")
+_COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
+_EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
 _CHANCES = ("refused", "granted")
 
 
@@ -197,7 +198,8 @@ class Telling:
         for each in (low, high):
             value, digits = self.rounded(effect, each)
             texts.append(self._write(effect, round(value) if abs(value) < 1 and not digits else value, digits))
-        return self.say("detail.limits", low=texts[0], high=f"+{texts[1]}" if low < 0 < high else texts[1])
+        shown = self.say("amount.range", low=texts[0], high=f"+{texts[1]}" if low < 0 < high else texts[1])
+        return f" ({shown})"
 
     def amount(self, row: Effect, value: float, *, up: bool = False) -> str:
         """Return an amount per head of a row's group with its unit, such as "34 of 1,000"."""
@@ -262,6 +264,12 @@ class Telling:
         """Return what happens to people by an effect, as a participle: "hired"."""
         return self.say(f"effect.{effect}.word")
 
+    def title(self, effect: str) -> str:
+        """Return what a panel of an effect is called: by its word, unless it has a title."""
+        key = f"effect.{effect}.title"
+        word = self.say(key) if self.words.has(key) else self.word(effect)
+        return f"{word[:1].upper()}{word[1:]}"
+
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
         return self.words.say("default.qualified") if row.effect == _CONDITIONAL else ""
@@ -290,6 +298,25 @@ class Telling:
         harm = self.table.harm_of(row.effect)
         lacking = -more if harm == "less" else abs(more) if harm == "away" else more
         return float(per_head(self.seen(row), max(lacking, 0.0)))
+
+    def lack_shown(self, row: Effect) -> float:
+        """Return what a group lacks as the shown values give it, where it is written."""
+        (after, after_digits), (due, due_digits) = (
+            self.rounded(row.effect, self.scale(row) * each) for each in (row.after, row.due)
+        )
+        more = round(after, after_digits) - round(due, due_digits)
+        harm = self.table.harm_of(row.effect)
+        return max(-more if harm == "less" else abs(more) if harm == "away" else more, 0.0)
+
+    def rise(self, row: Effect, per: float) -> str:
+        """Return how much more a group lacks than under the page's option, so that shown numbers agree."""
+        page = self.by_key.get((self.table.page, row.group, row.effect))
+        amount, digits = self.rounded(row.effect, self.drawn(row, per))
+        if page is not None and page.status != "not stored":
+            shown = abs(self.lack_shown(row) - self.lack_shown(page))
+            if shown > 0 and abs(shown - amount) <= 1:
+                return self._with_unit(row, self._write(row.effect, shown, digits))
+        return self.amount(row, per)
 
     def left(self, row: Effect) -> str:
         """Return what a group lacks in a few words: "34 of 1,000", or "2 as 9.1" for a count."""
@@ -339,19 +366,17 @@ class Telling:
 
     def _moved(self, row: Effect, change: float, shown: str, *, from_due: bool) -> str:
         unit, effect = EFFECTS[row.effect].unit, row.effect
-        part = "more" if change > 0 else "fewer"
-        if change == 0:
-            return self.say("picture.same")
+        part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
         is_chance = effect in _CHANCES or unit == "of 100 releases"
         if from_due and row.due == 0:
-            word = self.word(effect)
-            return self.say("moved.releases" if is_chance else "moved.only", d=shown, word=word)
-        if is_chance:
-            return self.say(f"moved.{part}", d=shown, word=self.say("unit.releases"))
-        if from_due and effect in ("counted", "short"):
-            return self.say(f"moved.{effect}_{part}", d=shown)
-        part = "less" if unit == "percent" and change < 0 else part
-        return self.say(f"moved.{part}", d=shown, word=self.word(effect))
+            key = "amount.releases" if is_chance else "moved.only"
+            return self.say(key, n=shown, d=shown, word=self.word(effect))
+        if change == 0 or not any(figure in shown for figure in "123456789"):
+            return self.say("picture.same")
+        if from_due and effect in _EITHER_WAY:
+            return self.say(f"moved.{_EITHER_WAY[effect]}_{'more' if change > 0 else 'fewer'}", d=shown)
+        word = self.say("unit.releases") if is_chance else self.word(effect)
+        return self.say(f"moved.{part}", d=shown, word=word)
 
     def worst_under(self, name: str) -> Effect | None:
         """Return the row of the group that lacks most under an option, by the effect that the page is about.

@@ -330,12 +330,12 @@ def quiet():
         see("women", "selected", 169, 173, wiggle=25), see("men", "selected", 231, 231)
     )
     yield "a loss is likely, but not clear", make(
-        runs("women", "selected", [100, 175, 110, 170, 120], 173), runs("men", "selected", [231, 232, 230, 231, 231], 231),
+        runs("women", "selected", [100, 175, 110, 170, 120], 173), runs("men", "selected", [231.5, 232, 230, 230.8, 231.2], 231),
         repeats=5,
     )  # fmt: skip
     yield "all repeats on one side", make(
         runs("women", "selected", [168.9, 171.6, 172.6, 171.1, 170.3], 173, spread="selection, change"),
-        runs("men", "selected", [231, 232, 230, 231, 231], 231), repeats=5,
+        runs("men", "selected", [231.5, 232, 230, 230.8, 231.2], 231), repeats=5,
     )  # fmt: skip
     yield "one repeat", make(
         runs("women", "selected", [100], 173), runs("men", "selected", [231], 231), repeats=1
