@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
 _MOST_REPEATS = 500
+_WORDS_OF_TWO = 7  # for each of two lists of groups in one sentence
 
 
 def say_verdict(telling: Telling) -> str:
@@ -114,7 +115,6 @@ def _who_unsure(telling: Telling) -> str:
 def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
-    payers = telling.named(groups)
     others = [
         group
         for group in telling.harmed
@@ -122,24 +122,20 @@ def _who_pays(telling: Telling) -> str:
     ]
     open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
-        return say("verdict.everybody" if others else "verdict.everybody_alike", **payers)
-    maybe = [row.group for row in found.maybe_worse if row.group not in groups]
-    if maybe:
-        return say("who.maybe", **payers, **telling.named(dict.fromkeys(maybe), slot="H"))
-    if others:
-        return say("who.others", **payers, **telling.named(others, slot="H"))
-    if open_groups:
-        return say("who.unclear", **payers, **telling.named(open_groups, slot="H"))
-    alone = say("verdict.pays", **payers)
-    if found.unjudged:
-        return f"{alone.removesuffix('.')}{_few_words(telling)}."
-    if telling.case.is_between_groups or set(telling.harmed) - set(groups):
-        return alone
-    gains = dict.fromkeys(row.group for row in found.gains)
-    if gains:
-        return say("who.gain", **payers, **telling.named(gains, slot="H"))
-    judged = {row.group for row in telling.harmful}
-    return say("who.alone", **payers) if len(judged) > len(groups) else alone
+        return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group not in groups))
+    crossed = set(telling.harmed) - {*groups, *others}
+    gains = list(dict.fromkeys(row.group for row in found.gains if not crossed))
+    if telling.case.is_between_groups or found.unjudged:
+        gains = []
+    for key, beside in (("maybe", maybe), ("others", others), ("unclear", open_groups), ("gain", gains)):
+        if beside:
+            names = telling.named(beside, slot="H", words=_WORDS_OF_TWO)
+            return say(f"who.{key}", **telling.named(groups, words=_WORDS_OF_TWO), **names)
+    judged = {row.group for row in telling.harmful if row.status != "unjudged"}
+    is_alone = len(judged) == len(groups) or telling.case.is_between_groups or crossed or found.unjudged
+    told = say("verdict.pays" if is_alone else "who.alone", **telling.named(groups))
+    return f"{told.removesuffix('.')}{_few_words(telling)}."
 
 
 def _who_details(telling: Telling) -> list[str]:
@@ -186,30 +182,31 @@ def _label(telling: Telling, row: Effect) -> str:
 def say_how_much(telling: Telling) -> Sentence:
     """Return how much the first payer lacks, or at most could, with the second effect and the gap."""
     found, say, lead = telling.verdict, telling.say, telling.lead
-    details: list[str] = []
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
         return Sentence(say("how.not_stored"), ())
     if found.payers:
-        details += [
+        details = [
             telling.level(row)
             for row in telling.harmful
             if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
         ]
-        details += _gap_details(telling, lead)
-        return Sentence(telling.level(lead), tuple(details))
-    if found.state == "nobody" and _is_nothing(lead):
-        return Sentence(say("how.nothing"), ())
+        return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
     if found.state == "nobody":
-        slots = telling.slots(lead.group)
-        return Sentence(
-            say("how.could", amount=_bound_words(telling, lead), **slots),
-            (tell_row(telling, lead), *_gap_details(telling, lead)),
-        )
+        return _how_little(telling, lead)
     if not found.open:
         return Sentence(say("how.few", n=FEWEST_PEOPLE), ())
     return Sentence(_open_words(telling, lead), tuple(_gap_details(telling, lead)))
+
+
+def _how_little(telling: Telling, lead: Effect) -> Sentence:
+    """Return the most that a group could lack where nobody pays."""
+    if _is_nothing(lead):
+        return Sentence(telling.say("how.nothing"), ())
+    amount = _bound_words(telling, lead)
+    details = (tell_row(telling, lead), *_gap_details(telling, lead))
+    return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
 
 
 def _open_words(telling: Telling, lead: Effect) -> str:
@@ -250,7 +247,9 @@ def _useless(telling: Telling) -> str:
     table, say = telling.table, telling.say
     if telling.verdict.trouble[0] == "no guarantee":
         delta = table.by_name[table.page].delta
-        return say("how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta))
+        return say(
+            "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
+        )
     selected = table.by_key[table.page, EVERYBODY, "selected"]
     share = float(np.nanmean(selected.after))
     return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))
@@ -322,7 +321,8 @@ def _no_remedy(telling: Telling) -> str:
     if trade_off is not None:
         return _trade_off_words(telling, trade_off)
     if telling.case.is_between_groups:
-        return say("do.look", **telling.named(payer.row.group for payer in telling.verdict.payers))
+        groups = [payer.row.group for payer in telling.verdict.payers]
+        return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
     if needs := _needing_groups(telling):
         return say("do.needs_group", R=telling.option(needs[0].option.name).words)
     step = smallest_epsilon(steps_of(telling))
@@ -364,7 +364,7 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
 
 
 def _take(telling: Telling) -> str:
-    """Return what would settle every open row: more repeats, or else more people of the group that takes most."""
+    """Return what would settle every open row: more repeats, or more people of who takes most."""
     say, found = telling.say, telling.verdict
     rows = [row for row in found.open if row.status != "not stored"]
     if not rows:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evenhand.answer.words import Words
 
 MOST_NAMED = 3
+MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
 _COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
@@ -121,16 +122,17 @@ class Telling:
         name = self.name(group)
         return {"G": name.words, "L": name.label, "gn": 1 if name.is_one else 2}
 
-    def named(self, groups: Iterable[str], *, slot: str = "G") -> dict[str, Any]:
-        """Return the slots of several groups, three at most by name."""
-        kept = list(groups)
-        if len(kept) == 1:
-            name = self.name(kept[0])
-            count = 1 if name.is_one else 2
-            return {slot: name.words, f"{slot.lower()}n": count} | self._verbs(slot, count)
-        shown = [self.name(group).words for group in kept[:MOST_NAMED]]
-        if len(kept) > MOST_NAMED:
-            shown.append(self.say("group.others", n=len(kept) - MOST_NAMED))
+    def named(self, groups: Iterable[str], *, slot: str = "G", words: int = MOST_WORDS) -> dict[str, Any]:
+        """Return the slots of several groups, by name as far as so many words go; payers at least one."""
+        names = [self.name(group) for group in groups]
+        if len(names) == 1:
+            count = 1 if names[0].is_one else 2
+            return {slot: names[0].words, f"{slot.lower()}n": count} | self._verbs(slot, count)
+        shown = [name.words for name in names[:MOST_NAMED]]
+        while len(shown) > (slot == "G") and _count_words(shown, len(names)) > words:
+            shown.pop()
+        if len(names) > len(shown):
+            shown.append(self.say("group.others", n=len(names) - len(shown)))
         return {slot: listed(shown), f"{slot.lower()}n": 2} | self._verbs(slot, 2)
 
     def _verbs(self, slot: str, count: int) -> dict[str, str]:
@@ -197,7 +199,9 @@ class Telling:
         texts = []
         for each in (low, high):
             value, digits = self.rounded(effect, each)
-            texts.append(self._write(effect, round(value) if abs(value) < 1 and not digits else value, digits))
+            texts.append(
+                self._write(effect, round(value) if abs(value) < 1 and not digits else value, digits)
+            )
         shown = self.say("amount.range", low=texts[0], high=f"+{texts[1]}" if low < 0 < high else texts[1])
         return f" ({shown})"
 
@@ -348,7 +352,7 @@ class Telling:
         return f"{level[:1].lower()}{level[1:]}"
 
     def moved(self, row: Effect, *, is_step: bool = False) -> str:
-        """Return a change from what is due in a few words, such as "121 fewer hired"; or from the step before."""
+        """Return a change from what is due, or from the step before, such as "121 fewer hired"."""
         before = row.before if is_step else row.due
         scale = self.scale(row)
         return self._moved(
@@ -444,6 +448,10 @@ class Telling:
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
         """Return the row of a payer's effect under another option."""
         return self.by_key.get((name, payer.row.group, payer.row.effect))
+
+
+def _count_words(shown: list[str], of: int) -> int:
+    return len(" ".join(shown).split()) + (3 if of > len(shown) else 0)
 
 
 def _reach(telling: Telling, row: Effect) -> float:
