@@ -221,6 +221,16 @@ def test_a_group_that_is_too_small_is_not_drawn_where_it_is_not():
     assert "too few to judge" in words_of(svg)
 
 
+def test_groups_that_are_all_too_small_are_drawn_by_their_values():
+    """Changes would say that they are too small to see, which nobody knows."""
+    made = nobody_view()
+    lines = [line._replace(state="few") for line in made.panels[0].lines]
+    chart = drawn(with_lines(made, *lines))
+
+    assert "drawn as changes" not in chart.rows[0]
+    assert {circle["fill"] for circle in tags(chart.wide, "circle")} == {"var(--card)"}
+
+
 def test_a_cut_axis_says_so():
     """Lengths from the edge of a cut axis mean nothing."""
     assert "axis cut" in drawn(money_view()).rows[0]
