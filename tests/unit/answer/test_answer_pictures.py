@@ -294,6 +294,17 @@ def test_the_recommended_line_is_ringed_and_the_page_s_own_has_the_hue_of_harm()
     assert strokes == {"var(--g1)", "var(--ink)"}
 
 
+def test_nothing_is_ringed_where_nothing_is_advised_and_others_have_no_limits():
+    """A ring around a harm looks like advice, and limits of many lines at one epsilon hide each other."""
+    made = collect_view()
+    page, other, _ = made.curve.lines
+    lines = (page, other._replace(low=1, high=150))
+    svg = curve_of(replace(made, curve=made.curve._replace(lines=lines))).wide
+
+    assert [circle for circle in tags(svg, "circle") if circle["r"] == "8.5"] == []
+    assert [path["stroke"] for path in tags(svg, "path") if path["stroke-width"] == "1.5"] == ["var(--g1)"]
+
+
 def test_a_line_below_what_matters_has_not_the_hue_of_harm():
     svg = curve_of(nobody_view()).wide
 
