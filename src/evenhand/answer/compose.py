@@ -71,7 +71,7 @@ def _compose(telling: Telling) -> View:
         caption=_caption(telling),
         choice_heading=_head_choice(telling, has_curve=curve is not None),
         epsilon_heading=_head_epsilon(telling) if curve else "",
-        remedy_heading=telling.say("choice.remedy", e=_page_epsilon(telling)) if remedies else "",
+        remedy_heading=_head_remedies(telling) if remedies else "",
         curve=curve,
         remedies=remedies,
         remedy_caption=telling.say("choice.caption") if remedies else "",
@@ -297,6 +297,11 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
     if choice.trials:
         return say("choice.heading_none")
     return say("choice.curve_title") if has_curve else ""
+
+
+def _head_remedies(telling: Telling) -> str:
+    epsilon = _page_epsilon(telling)
+    return telling.say("choice.remedy" if math.isfinite(epsilon) else "choice.remedy_alone", e=epsilon)
 
 
 def _head_epsilon(telling: Telling) -> str:

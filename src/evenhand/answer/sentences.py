@@ -37,7 +37,9 @@ def say_verdict(telling: Telling) -> str:
     if found.trouble:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
-        return say(f"verdict.{found.trouble[0].replace(' ', '_')}", **slots)
+        between = telling.case.is_between_groups and found.trouble[0] == "dead"
+        key = "dead_decisions" if between else found.trouble[0].replace(" ", "_")
+        return say(f"verdict.{key}", **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
@@ -108,6 +110,8 @@ def _who_unsure(telling: Telling) -> str:
         return say("who.not_stored")
     if not found.open:
         largest = max(found.unjudged, key=lambda row: row.people)
+        if largest.people >= FEWEST_PEOPLE:
+            return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
         return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in found.open)))
 
@@ -152,7 +156,9 @@ def _who_details(telling: Telling) -> list[str]:
     for row in found.unjudged:
         if row.group not in seen:
             seen.add(row.group)
-            lines.append(say("detail.unjudged", p=round(row.people), **telling.slots(row.group)))
+            key = "detail.unjudged" if row.people < FEWEST_PEOPLE else "who.few_others"
+            slots = telling.slots(row.group)
+            lines.append(say(key, p=round(row.people), n=FEWEST_PEOPLE, **slots))
     return lines[:_MOST_DETAILS]
 
 
@@ -218,6 +224,10 @@ def _open_words(telling: Telling, lead: Effect) -> str:
         if is_rate and min(worse, better) > 0:
             scale = telling.scale(lead)
             lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
+            if telling.case.is_between_groups:
+                more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)
+                word = say(f"effect.{lead.effect}.word")
+                return say("how.between", more=more, fewer=fewer, word=word, **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
         return say("how.could", amount=_bound_words(telling, lead), **slots)
     values = _changes(telling, lead)
@@ -419,7 +429,8 @@ def _what_details(telling: Telling) -> list[str]:
         lines.append(say("detail.tests"))
         row = telling.payer_row(telling.verdict.payers[0], use.option.name)
         exact = row is not None and row.basis == "exact"
-        lines.append(say("detail.exact" if exact else "detail.same_draws"))
+        if row is not None and not row.basis.startswith("rows"):
+            lines.append(say("detail.exact" if exact else "detail.same_draws"))
         tied = [telling.option(trial.option.name).words for trial in telling.choice.recommended[1:]]
         lines += [say("detail.tied", R=listed(tied))] if tied else []
     for trial in telling.choice.trials:

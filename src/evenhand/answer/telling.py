@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
-from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers
 from evenhand.answer.status import family_level, judge, limit_samples, sample_of
 from evenhand.answer.words import words_in
@@ -443,7 +443,8 @@ class Telling:
         if found.state == "nobody":
             return found.worst
         by_size = sorted(found.open, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row)))
-        return next(iter((*by_size, *found.unjudged, *self.harmful)), None)
+        smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
+        return next(iter((*by_size, *smallest, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
         """Return the row of a payer's effect under another option."""
