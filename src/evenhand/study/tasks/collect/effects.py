@@ -94,7 +94,7 @@ def reports_of(setting: Setting, schema: Schema) -> Any:
 
 def _simplicity(setting: Setting) -> int:
     """Return how much a way asks of whoever collects: a protocol, then joint reports, then outcome rates."""
-    return 2 * (setting.mechanism == NAME) + (setting.option("strategy") == "combined")
+    return 2 * (setting.mechanism == NAME) + bool(setting.option("strategy") == "combined")
 
 
 def _epsilon_in_all(setting: Setting) -> float:
