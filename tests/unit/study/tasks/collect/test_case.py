@@ -39,7 +39,7 @@ def rates(setting):
 
 def study(task=TASK, *, sensitive=("sex", "region"), **facts):
     """Return results of a study in which women pay."""
-    return made(rates, collect=task, schema=schema_of(sensitive=sensitive), repeats=5, **facts)
+    return made(rates, collect=task, schema=schema_of(sensitive=sensitive), repeats=8, **facts)
 
 
 def case_of(results, **asked):
