@@ -104,8 +104,9 @@ def limits_of(
     results: ResultData, *own: str, is_exact: bool = False, level: float = 0.95, language: str = "en"
 ) -> tuple[str, ...]:
     """Return what the numbers do not cover: what a kind says itself, what limits are, and other data."""
-    say, tested = words_in(language).say, [epsilon_of(epsilon) for epsilon in epsilons_of(results)]
+    say = words_in(language).say
     with written_in(language):
+        tested = [epsilon_of(epsilon) for epsilon in epsilons_of(results)]
         scope = say("study.scope", epsilons=f", ε = {listed(tested, most=10)}" if tested else "")
     limits = [] if is_exact else [say("study.limits", level=level)]
     return (*own, *limits, scope)
@@ -115,7 +116,7 @@ def sources_of(results: ResultData, *, language: str = "en") -> tuple[str, ...]:
     """Return from which rows, outcomes and versions the page was made."""
     facts, say = results.facts, words_in(language).say
     said = [say("study.sources", rows=facts.fingerprint[:16], results=results.digest[:16])]
-    versions = listed([f"{name} {number}" for name, number in facts.versions.items()], most=12)
+    versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items())
     return (*said, say("study.versions", versions=plain(versions, longest=400))) if versions else tuple(said)
 
 

@@ -7,13 +7,14 @@ import shlex
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
+from evenhand.answer.gaps import judge_gaps
+from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
 from evenhand.answer.words import words_in
 from evenhand.errors import EvenhandError
@@ -129,9 +130,11 @@ class Results(ResultData):
         Rates are people per 1,000 of the group. ``due`` is what the group has without protection, ``before``
         what it has under the ``reference``; ``harm`` says which direction hurts it, ``bound`` how much it may
         lack at most; ``status`` is ``clear``, ``none``, ``open``, ``unjudged`` or ``not stored``, see
-        :mod:`evenhand.answer.status`.
+        :mod:`evenhand.answer.status`. Rows whose ``group`` is two groups, as "women and men", are the gap
+        between them: the first minus the second, see :mod:`evenhand.answer.gaps`.
         """
-        rows = judge(self.plan.task.effects(self))
+        table = self.plan.task.effects(self)
+        rows = (*judge(table), *judge_gaps(table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
 
@@ -318,7 +321,6 @@ class Results(ResultData):
         """
         asked = None if chosen is None else self.setting(chosen)
         if self.plan.task.has_case:
-            build_page = import_module("evenhand.answer.page").build_page
             folder = None if path is None else Path(path).parent
             page = build_page(self.view(folder, chosen=asked, language=language))
             if path is None:

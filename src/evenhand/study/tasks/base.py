@@ -67,6 +67,10 @@ class StudyPlan(Protocol):
         """What the study is called."""
 
     @property
+    def matters(self) -> tuple[str, ...]:
+        """From which amounts on effects count, where not those of the effects."""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know about how the plan came about."""
 

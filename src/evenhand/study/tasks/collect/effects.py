@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.answer.effects import EffectTable
+from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import canonical
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
 from evenhand.study.tasks.effects.options import options_of, page_setting
@@ -52,6 +52,8 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
         tuple(observe_classifiers(results, test=None if task.folds else task.test)),
         str(page),
         margins=results.facts.group_margins,
+        unwanted=task.unwanted,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 
@@ -94,7 +96,7 @@ def reports_of(setting: Setting, schema: Schema) -> Any:
 
 def _simplicity(setting: Setting) -> int:
     """Return how much a way asks of whoever collects: a protocol, then joint reports, then outcome rates."""
-    return 2 * (setting.mechanism == NAME) + bool(setting.option("strategy") == "combined")
+    return 2 * (setting.mechanism == NAME) + int(setting.option("strategy") == "combined")
 
 
 def _epsilon_in_all(setting: Setting) -> float:

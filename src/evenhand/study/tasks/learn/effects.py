@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.answer.effects import EffectTable
+from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
 from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
@@ -51,6 +51,8 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
         tuple(observe_classifiers(results, test=task.test)),
         str(page),
         margins=results.facts.group_margins,
+        unwanted=task.unwanted,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 
