@@ -99,11 +99,10 @@ class Choice:
 
 
 class Step(NamedTuple):
-    """A point of the curve over epsilon: what the worst-off lack, and whether nobody pays."""
+    """A point of the curve over epsilon, and whether nobody pays there."""
 
     epsilon: float
     option: str
-    lack: float
     nobody: bool
 
 
@@ -129,23 +128,24 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
 
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
-    """Return the curve over epsilon of the page's method, the smallest epsilon first."""
+    """Return the page's method at each epsilon that was tried, the smallest first."""
     page = table.by_name[table.page]
     steps = []
     for option in table.options:
         if option.method != page.method or option.is_remedy or not math.isfinite(option.epsilon):
             continue
-        harmful = [
+        judged = [
             row
             for row in rows
-            if row.setting == option.name and row.group != EVERYBODY and table.hurts(row.effect)
+            if row.setting == option.name
+            and row.group != EVERYBODY
+            and table.hurts(row.effect)
+            and row.status != "unjudged"
         ]
-        judged = [row for row in harmful if row.status != "unjudged"]
         nobody = bool(judged) and all(
             row.status == "none" or (row.status == "clear" and not row.is_harm) for row in judged
         )
-        lack = max((_lack_of(table, row) for row in judged if row.status != "not stored"), default=math.nan)
-        steps.append(Step(option.epsilon, option.name, lack, nobody))
+        steps.append(Step(option.epsilon, option.name, nobody))
     return tuple(sorted(steps))
 
 
@@ -271,11 +271,6 @@ def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, 
 def _mean_in_all(table: EffectTable, name: str, effect: str) -> float:
     seen = table.by_key.get((name, EVERYBODY, effect))
     return math.nan if seen is None or not seen.is_stored else float(np.nanmean(seen.after))
-
-
-def _lack_of(table: EffectTable, row: Effect) -> float:
-    seen = table.by_key[row.setting, row.group, row.effect]
-    return max(float(np.nanmean(per_head(seen, lacks(table, seen)))), 0.0)
 
 
 def _counts(table: EffectTable, seen: Observation) -> bool:

@@ -274,16 +274,16 @@ def read_matters(words: tuple[str, ...], *, owner: str) -> dict[str, tuple[float
     for word in words:
         name, equals, text = word.rpartition("=")
         names = (
-            (one_of("matters", name, tuple(EFFECTS), owner=owner),)
+            (one_of("matters", name.strip(), tuple(EFFECTS), owner=owner),)
             if equals
             else tuple(name for name, declared in EFFECTS.items() if declared.unit == "of 1,000")
         )
         try:
-            amount = float(text.rstrip("%"))
+            amount = float(text.removesuffix("%"))
         except ValueError:
             amount = math.nan
         if not 0 < amount < math.inf:
-            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", "something else")
+            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", word)
         limit = (0.0, amount / 100) if text.endswith("%") else (amount, 0.0)
         matters |= dict.fromkeys(names, limit)
     return matters

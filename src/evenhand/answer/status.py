@@ -153,6 +153,15 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
     return tuple(_row(table, each, limits[at]) for at, each in enumerate(seen))
 
 
+def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
+    harm = table.harm_of(seen.effect)
+    bound = {
+        "less": -limits.least,
+        "away": max(-limits.least, limits.most),
+    }.get(harm, limits.most)
+    return make_row(table, seen, before=table.before(seen), harm=harm, limits=limits, bound=bound)
+
+
 def family_level(table: EffectTable, options: Sequence[str]) -> float:
     """Return the level of each interval so that those of some options hold together at the table's level."""
     looks = 0
@@ -178,13 +187,17 @@ def _limit_single(sample: Sample, level: float) -> Limits:
     return Limits(mean, mean - wide, mean + wide, mean - narrow, mean + narrow)
 
 
-def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
-    declared, harm = EFFECTS[seen.effect], table.harm_of(seen.effect)
-    before = table.before(seen)
-    bound = {
-        "less": -limits.least,
-        "away": max(-limits.least, limits.most),
-    }.get(harm, limits.most)
+def make_row(
+    table: EffectTable,
+    seen: Observation,
+    *,
+    before: NDArray[np.float64],
+    harm: Harm,
+    limits: Limits,
+    bound: float,
+) -> Effect:
+    """Return the row of an observation: its numbers, and its status by limits and bound."""
+    declared = EFFECTS[seen.effect]
     runs = int(np.isfinite(seen.after).sum())
     return Effect(
         setting=seen.option,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable, Observation
+from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
 from evenhand.study.tasks.effects.options import options_of, page_setting
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evenhand.answer.effects import Basis
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.decide.task import DecideTask
 
 
-def effects(task: DecideTask, results: ResultData) -> EffectTable:
+def effects(task: DecideTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; mitigations and other steps at the page's guarantee are remedies."""
     protected = [each for each in results.settings if each.is_protected]
     typed = [each for each in protected if "post" in each.options] if task.post else protected
-    page = page_setting([each for each in typed if method_of(each)[1] is None] or protected)
+    page = page or page_setting([each for each in typed if method_of(each)[1] is None] or protected)
     outcomes = [outcome for outcome in results.outcomes if outcome.failure is None]
     entities = {name for outcome in outcomes for name, _ in outcome.entities or ()}
     return EffectTable(
@@ -33,6 +34,7 @@ def effects(task: DecideTask, results: ResultData) -> EffectTable:
         tuple(seen for outcome in outcomes for seen in _observe(task, outcome, results.facts.rows)),
         str(page),
         entities=frozenset(entities),
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 

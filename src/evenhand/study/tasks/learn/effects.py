@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.answer.effects import EffectTable
+from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
 from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.learn.task import LearnTask
 
 
-def effects(task: LearnTask, results: ResultData) -> EffectTable:
+def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; parity, projection and FERMI are remedies of private training."""
     known = {setting.id: setting for setting in results.settings}
     private = [each for each in results.settings if each.is_protected and _is_first_step(each)]
-    page = page_setting(private or [each for each in results.settings if each.is_protected] or [BASELINE])
+    page = page or page_setting(
+        private or [each for each in results.settings if each.is_protected] or [BASELINE]
+    )
 
     def step_before(setting: Setting) -> Setting:
         method = METHODS[setting.mechanism]
@@ -41,6 +43,8 @@ def effects(task: LearnTask, results: ResultData) -> EffectTable:
         tuple(observe_classifiers(results, test=task.test)),
         str(page),
         margins=results.facts.group_margins,
+        unwanted=task.unwanted,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 

@@ -78,7 +78,7 @@ def case(
     again : str
         The command that runs the study again.
     """
-    table, words = effects(task, results, page), words_in(language)
+    table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
     deltas = {setting: table.by_name[key].delta for setting, key in keys.items()}
     exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
@@ -95,7 +95,6 @@ def case(
             groups=name_groups(results.facts, language),
             options={keys[each]: _option(words, each, name) for each, name in names.items()},
             protection=f"{how[:1].upper()}{how[1:]}",
-            source="" if exact else words.say("study.source"),
             repeats=1 if exact else results.plan.repeats,
             meta=meta_of(results, is_exact=exact, language=language),
             warnings=warnings_of(results, own=_warnings(study), is_exact=exact, language=language),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable
+from evenhand.answer.effects import EVERYBODY, EffectTable, read_matters
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.tasks.effects.options import mean_of, options_of, page_setting, see
@@ -24,7 +24,7 @@ _KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
 """Mechanisms whose chance to leave a cell blank has a formula."""
 
 
-def effects(task: ReleaseTask, results: ResultData, page: Setting | None = None) -> EffectTable:
+def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
     protected = [each for each in results.settings if each.is_protected]
     guaranteed = [each for each in protected if not _mean(results, each, "delta") >= MEANINGLESS_DELTA]
@@ -35,6 +35,7 @@ def effects(task: ReleaseTask, results: ResultData, page: Setting | None = None)
         tuple(_observe(task, results)),
         str(page),
         margins=results.facts.group_margins,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 
