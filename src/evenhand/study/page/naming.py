@@ -57,21 +57,21 @@ def _values(facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 def _name(words: Words, values: Mapping[str, str]) -> Name:
     if not values:
-        pooled = words.say("named.pooled")
+        pooled = words.say("group.pooled")
         return Name(pooled, _capital(pooled))
     shown = [plain(value) for value in values.values()]
     columns = [value_words(column, value) for column, value in values.items()]
     needs_column = [_says_nothing(value) for value in shown]
     if any(needs_column):
         alone = [columns[at] if needs else shown[at] for at, needs in enumerate(needs_column)]
-        return Name(words.say("named.with_values", values=columns), ", ".join(alone))
+        return Name(words.say("group.with_values", values=columns), ", ".join(alone))
     nouns = [value for value in shown if _is_plural(value)]
     parts = [_lower(value) for value in (*(each for each in shown if each not in nouns), *nouns)]
     label = _capital(" ".join(parts))
     repeats = any(column.lower() in value.lower() for column, value in values.items())
     if len(nouns) > 1 or repeats:  # "Some other race" has no people after it
-        return Name(words.say("named.with_values", values=columns), label)
-    return Name(" ".join(parts) if nouns else words.say("named.people", label=" ".join(parts)), label)
+        return Name(words.say("group.with_values", values=columns), label)
+    return Name(" ".join(parts) if nouns else words.say("group.people", label=" ".join(parts)), label)
 
 
 def _says_nothing(value: str) -> bool:
