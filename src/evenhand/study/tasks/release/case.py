@@ -128,9 +128,8 @@ def _with_steps(words: Words, name: str, steps: tuple[str, ...], *, was: tuple[s
 
 
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
-    if not setting.is_protected:
-        return OptionName(name, column=words.say("release.there_are"))
-    return OptionName(name, column=name, use=words.say("release.use", name=name))
+    use = words.say("release.use", name=name) if setting.is_protected else ""
+    return OptionName(name, column=name, use=use)
 
 
 # --- the promise, warnings, commands, evidence ----------------------------------------------------
