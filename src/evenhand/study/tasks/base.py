@@ -248,9 +248,11 @@ class Task(ABC):
 
     # --- reading ----------------------------------------------------------------------------------
 
-    @abstractmethod
     def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
         """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
+        from evenhand.study.page.told import Told  # noqa: PLC0415 - only for a report
+
+        return Told.of(results, chosen=chosen, language=language)
 
     @property
     def has_case(self) -> bool:
@@ -277,6 +279,9 @@ class Task(ABC):
         It is the function ``case(task, results, page=..., language=...)`` of the module ``case`` in the
         task's folder, where there is one. A kind without it gets a page with the names of its settings.
         """
+        if page is not None and not page.is_protected:
+            must_be = "a protected setting"
+            raise InvalidParameterError("chosen", owner="Results.report", must_be=must_be, got=str(page))
         if not self.has_case:
             say = words_in(language).say
             return Case(
