@@ -13,7 +13,6 @@ from evenhand.study.page.crossed import GroupMap, crossed_section, rates_map
 from evenhand.study.page.page import answers, page_of
 from evenhand.study.predictions.answers import answers as prediction_answers
 from evenhand.study.predictions.sections import groups_section
-from evenhand.study.tasks.collect.page.frontier import measures_section
 from evenhand.study.tasks.collect.reading import CollectReading
 from unit.report._parsing import Parsed
 from unit.study._page_studies import crossed
@@ -56,16 +55,6 @@ def test_a_crossing_that_its_margins_hide_is_called_out_and_one_that_they_show_i
     assert ("hide it" in answers(results)[1]) == hidden
     assert ("no column shows by itself" in part.heading) == hidden
     assert [note.tone for note in part.notes] == ["warn" if hidden else "plain"]
-
-
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_without_a_privileged_group_the_measures_name_no_gaps_with_a_sign(language):
-    results = crossed(LOW_LAST, LOW_LAST)
-    [chart] = measures_section(CollectReading.of(results, language=language)).charts
-
-    assert results.facts.privileged is None
-    assert not any(word in chart.alt for word in ("two other gaps", "zwei weitere Abstände"))
-    assert not any(word in chart.caption for word in ("privileged", "privilegierte"))
 
 
 def test_one_protected_column_has_no_map():

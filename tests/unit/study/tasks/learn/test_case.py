@@ -9,11 +9,11 @@ from sklearn.linear_model import LogisticRegression
 from evenhand import learn
 from evenhand._notes import Note
 from evenhand.answer.compose import compose
-from evenhand.report.page import Chart
 from evenhand.study.tasks.learn.case import case
 from evenhand.study.tasks.learn.methods import METHODS
-from evenhand.study.tasks.shared import side_by_side
 from unit.study._learn_studies import made, measures, of_group
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 NOTES = (
     Note("unit", "add or remove one"),
@@ -21,13 +21,6 @@ NOTES = (
     Note("assumption", "classes are public"),
 )
 PRIVATE = ("dp", "dp+parity", "fermi", "fermi+parity", "dp+projection")
-
-
-@pytest.fixture(autouse=True)
-def _undrawn(monkeypatch):
-    """Draw no chart: that takes half a second, and charts have tests of their own."""
-    chart = Chart("frontier", "", "", "", "", {})
-    monkeypatch.setattr(side_by_side, "frontier_chart", lambda *_, **__: chart)
 
 
 def given(setting, _):
