@@ -61,7 +61,7 @@ class Strings:
                 if pattern is None:
                     continue
                 if isinstance(node, ast.Constant):
-                    self.whole.add(node.value)
+                    self.whole |= {node.value, node.value.replace(" ", "_")}
                 elif pattern.strip("(.*)"):
                     self.gaps.add(re.compile(pattern))
             self.parts |= set(re.findall(r"""under\(["']([\w.]+)["']\)""", source))
@@ -167,10 +167,10 @@ def test_a_translation_is_whole(root, owner, language):
     assert list(other) == list(english)
     if owner == "report":
         assert {key for key in english if not slots(other[key]) <= slots(english[key])} == set()
-    elif owner == "answer":  # where another language may need another form
+    elif owner == "answer":  # where another language may need another form, and no verb that agrees
         names = [{key: {name for name, _ in slots(each[key])} for key in each} for each in (other, english)]
 
-        assert names[0] == names[1]
+        assert {key for key in english if names[0][key] | {"gn"} != names[1][key] | {"gn"}} == set()
     else:
         assert {key: slots(other[key]) for key in other} == {key: slots(english[key]) for key in english}
 
