@@ -130,23 +130,28 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
     """Return the page's method at each epsilon that was tried, the smallest first."""
     page = table.by_name[table.page]
-    steps = []
-    for option in table.options:
-        if option.method != page.method or option.is_remedy or not math.isfinite(option.epsilon):
-            continue
-        judged = [
-            row
-            for row in rows
-            if row.setting == option.name
-            and row.group != EVERYBODY
-            and table.hurts(row.effect)
-            and row.status != "unjudged"
-        ]
-        nobody = bool(judged) and all(
-            row.status == "none" or (row.status == "clear" and not row.is_harm) for row in judged
+    return tuple(
+        sorted(
+            Step(option.epsilon, option.name, is_harmless(table, rows, option.name))
+            for option in table.options
+            if option.method == page.method and not option.is_remedy and math.isfinite(option.epsilon)
         )
-        steps.append(Step(option.epsilon, option.name, nobody))
-    return tuple(sorted(steps))
+    )
+
+
+def is_harmless(table: EffectTable, rows: tuple[Effect, ...], name: str) -> bool:
+    """Return whether nobody pays under an option: every judged harm is bounded below what matters."""
+    judged = [
+        row
+        for row in rows
+        if row.setting == name
+        and row.group != EVERYBODY
+        and table.hurts(row.effect)
+        and row.status != "unjudged"
+    ]
+    return bool(judged) and all(
+        row.status == "none" or (row.status == "clear" and not row.is_harm) for row in judged
+    )
 
 
 def smallest_epsilon(steps: tuple[Step, ...]) -> Step | None:
