@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
-from evenhand.answer.status import family_level, judge, limit_samples, sample_of
+from evenhand.answer.effects import EFFECTS, EVERYBODY, mean, per_head
+from evenhand.answer.status import Sample, contrast_of, family_level, judge, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import Basis, EffectTable, Observation
+    from evenhand.answer.effects import EffectTable, Observation
     from evenhand.answer.status import Effect, Limits
 
 Trouble = Literal["no guarantee", "below zero", "dead", "dead without protection", "missing"]
@@ -126,11 +126,7 @@ def find_trouble(table: EffectTable, name: str) -> tuple[Trouble, ...]:
     found: list[Trouble] = []
     if table.by_name[name].delta >= MEANINGLESS_DELTA:
         found.append("no guarantee")
-    billed = [
-        float(np.nanmean(seen.after))
-        for seen in table.observations
-        if seen.option == name and seen.effect == "billed" and seen.is_stored
-    ]
+    billed = [seen.mean_after for seen in table.by_option[name] if seen.effect == "billed" and seen.is_stored]
     if max(billed, default=0.0) >= EFFECTS["billed"].matters:
         found.append("below zero")
     if _is_dead(table, name):
@@ -145,7 +141,7 @@ def lacks(table: EffectTable, seen: Observation) -> NDArray[np.float64]:
     """
     harm = table.harm_of(seen.effect)
     more = seen.after - seen.due
-    if harm == "less" or (harm == "away" and np.nanmean(more) < 0):
+    if harm == "less" or (harm == "away" and mean(more) < 0):
         return -more
     return more
 
@@ -207,14 +203,22 @@ def limit_difference(
     level: float,
 ) -> Limits:
     """Return the limits of how much larger the mean of one observation's values is, all of them per head."""
+    return limit_samples([sample_difference(one, values, other, others)], level)[0]
+
+
+def sample_difference(
+    one: Observation, values: NDArray[np.float64], other: Observation, others: NDArray[np.float64]
+) -> Sample:
+    """Return by how much one observation's values are larger than another's, all of them per head."""
     if one.basis == other.basis == "repeats" and len(values) == len(others):
-        sample = sample_of(one, values - others)
-    else:
-        errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
-        basis: Basis = "exact" if one.basis == other.basis == "exact" else "draws"
-        difference = np.array([np.nanmean(values) - np.nanmean(others)])
-        sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors))
-    return limit_samples([sample], level)[0]
+        return sample_of(one, values - others)
+    if one.basis == other.basis == "exact":
+        return sample_of(one, values - others)
+    errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
+    sample = sample_of(one, np.array([mean(values) - mean(others)]))
+    rates = [contrast_of(seen, own) for seen, own in ((one, values), (other, others))]
+    contrast = None if rates[0] is None or rates[1] is None else rates[0] - rates[1]
+    return sample._replace(basis="draws", error=math.hypot(*errors), contrast=contrast)
 
 
 def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
@@ -242,7 +246,7 @@ def _is_dead(table: EffectTable, name: str) -> bool:
     selected = table.by_key.get((name, EVERYBODY, "selected"))
     if selected is None or not selected.is_stored:
         return False
-    share = float(np.nanmean(selected.after))
+    share = selected.mean_after
     if min(share, 1000 - share) > 1000 - _ONE_ANSWER:
         return False
     for effect, limit, side in (("auc", _CHANCE_AUC, "high"), ("separation", _NO_SEPARATION, "low")):

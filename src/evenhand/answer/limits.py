@@ -10,13 +10,14 @@ none of them.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand._validate import refuse
-from evenhand.answer.choice import is_harmless
+from evenhand.answer.choice import find_harmless
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.gaps import limit_widest_gap
 from evenhand.answer.harm import find_trouble
@@ -94,8 +95,12 @@ def try_limits(
     """
     protected = [option for option in table.options if option.reference and math.isfinite(option.epsilon)]
     misses = (1 - table.level) / max(len(protected), 1)
+    harmless = find_harmless(table, rows)
+    lacks = _most_lacking(table, rows)
     kept = [
-        _try(table, rows, option, limits, misses)
+        _try(
+            table, option, limits, misses=misses, is_harmless=option.name in harmless, lack=lacks[option.name]
+        )
         for option in protected
         if option.epsilon <= limits.epsilon
         and not option.needs_group
@@ -115,7 +120,13 @@ def smallest_passing(kept: tuple[Kept, ...]) -> Kept | None:
 
 
 def _try(
-    table: EffectTable, rows: tuple[Effect, ...], option: Option, limits: AskedLimits, misses: float
+    table: EffectTable,
+    option: Option,
+    limits: AskedLimits,
+    *,
+    misses: float,
+    is_harmless: bool,
+    lack: float,
 ) -> Kept:
     gap = limit_widest_gap(table, option.name, misses=misses)
     seen = table.by_key.get((option.name, EVERYBODY, "wrong"))
@@ -124,20 +135,18 @@ def _try(
         "usable": not find_trouble(table, option.name),
         "gap": math.isinf(limits.gap) or gap <= limits.gap,
         "wrong": math.isinf(limits.wrong) or wrong <= limits.wrong,
-        "harm": limits.are_set or is_harmless(table, rows, option.name),
+        "harm": limits.are_set or is_harmless,
     }
-    broken = tuple(name for name, is_kept in tests.items() if not is_kept)
-    return Kept(option, broken, gap, wrong, _most_lacking(table, rows, option.name))
+    return Kept(option, tuple(name for name, is_kept in tests.items() if not is_kept), gap, wrong, lack)
 
 
-def _most_lacking(table: EffectTable, rows: tuple[Effect, ...], name: str) -> float:
-    """Return the most that a judged group may lack under an option, as a multiple of what matters."""
-    lacks = [0.0]
+def _most_lacking(table: EffectTable, rows: tuple[Effect, ...]) -> dict[str, float]:
+    """Return the most that a judged group may lack under each option, as a multiple of what matters."""
+    lacks: dict[str, float] = defaultdict(float)
     for row in rows:
-        if row.setting != name or row.group == EVERYBODY or not table.hurts(row.effect):
+        if row.group == EVERYBODY or not table.hurts(row.effect) or row.status in ("unjudged", "not stored"):
             continue
-        if row.status not in ("unjudged", "not stored"):
-            threshold = table.threshold(table.by_key[row.setting, row.group, row.effect])
-            share = row.bound / threshold if threshold else math.inf
-            lacks.append(math.inf if math.isnan(share) else share)
-    return max(lacks)
+        threshold = table.threshold(table.by_key[row.setting, row.group, row.effect])
+        share = row.bound / threshold if threshold else math.inf
+        lacks[row.setting] = max(lacks[row.setting], math.inf if math.isnan(share) else share)
+    return lacks

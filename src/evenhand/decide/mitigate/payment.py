@@ -16,10 +16,12 @@ from evenhand.decide.mitigate.mitigation import (
     withdraw_guarantee,
 )
 from evenhand.decide.mitigate.registry import MitigationKind
+from evenhand.decide.result.payments import Payments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evenhand.decide.result.decided import Decided
     from evenhand.privacy.guarantees.units import Unit
 
 
@@ -93,8 +95,22 @@ def fairness_payment(
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
         notes=(*plain.decided.notes, note),
+        payments=_add_payments(plain.decided),
         method=Note(plain_method.kind, f"{plain_method}; losses paid"),
     )
+
+
+def _add_payments(plain: Decided) -> Payments | None:
+    """Return what releases pay with what is paid on top."""
+    if plain.payments is None:
+        return None
+    paid, extra = plain.payments, np.maximum(-plain.bias, 0.0)
+
+    def below_zero() -> Any:
+        known = paid.below_zero()
+        return None if known is None or known.any() else known
+
+    return Payments(lambda rows, source: paid.draw(rows, source) + extra, below_zero)
 
 
 def cost_of_privacy(bias: Any) -> float:

@@ -7,7 +7,6 @@ import shlex
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,6 +14,7 @@ from evenhand._validate import one_of
 from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
 from evenhand.answer.gaps import judge_gaps
+from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
 from evenhand.answer.words import words_in
 from evenhand.errors import EvenhandError
@@ -321,7 +321,6 @@ class Results(ResultData):
         """
         asked = None if chosen is None else self.setting(chosen)
         if self.plan.task.has_case:
-            build_page = import_module("evenhand.answer.page").build_page
             folder = None if path is None else Path(path).parent
             page = build_page(self.view(folder, chosen=asked, language=language))
             if path is None:
