@@ -221,6 +221,16 @@ def test_a_group_that_is_too_small_is_not_drawn_where_it_is_not():
     assert "too few to judge" in words_of(svg)
 
 
+def test_groups_that_are_all_too_small_are_drawn_by_their_values():
+    """Changes would say that they are too small to see, which nobody knows."""
+    made = nobody_view()
+    lines = [line._replace(state="few") for line in made.panels[0].lines]
+    chart = drawn(with_lines(made, *lines))
+
+    assert "drawn as changes" not in chart.rows[0]
+    assert {circle["fill"] for circle in tags(chart.wide, "circle")} == {"var(--card)"}
+
+
 def test_a_cut_axis_says_so():
     """Lengths from the edge of a cut axis mean nothing."""
     assert "axis cut" in drawn(money_view()).rows[0]
@@ -282,6 +292,17 @@ def test_the_recommended_line_is_ringed_and_the_page_s_own_has_the_hue_of_harm()
 
     assert len(rings) == 1
     assert strokes == {"var(--g1)", "var(--ink)"}
+
+
+def test_nothing_is_ringed_where_nothing_is_advised_and_others_have_no_limits():
+    """A ring around a harm looks like advice, and limits of many lines at one epsilon hide each other."""
+    made = collect_view()
+    page, other, _ = made.curve.lines
+    lines = (page, other._replace(low=1, high=150))
+    svg = curve_of(replace(made, curve=made.curve._replace(lines=lines))).wide
+
+    assert [circle for circle in tags(svg, "circle") if circle["r"] == "8.5"] == []
+    assert [path["stroke"] for path in tags(svg, "path") if path["stroke-width"] == "1.5"] == ["var(--g1)"]
 
 
 def test_a_line_below_what_matters_has_not_the_hue_of_harm():

@@ -82,10 +82,10 @@ def _draw(curve: LackCurve, *, is_wide: bool) -> str:
             continue
         chosen = dict(_points(line)).get(curve.chosen)
         hue = _hue(line, chosen, curve.matters)
-        is_ringed = line.role == "recommended" or (line.role == "page" and not is_advised)
-        if chosen is not None:
+        if chosen is not None and line.role != "other":
             x = right - across(curve.chosen)
             limits = [labels_at - up(end) for end in (line.low, line.high) if math.isfinite(end)]
+            is_ringed = line.role == "recommended" or (hue == "ink" and not is_advised)
             _draw_chosen(sketch, x, labels_at - up(chosen), limits, hue, is_ringed=is_ringed)
         if len(places) > 1:
             sketch.line(*places, stroke=hue, width=1.6 if line.role == "other" else 2.4)

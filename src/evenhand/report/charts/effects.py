@@ -105,12 +105,12 @@ def _scale_of(panel: EffectPanel, pixels: float) -> BarScale:
         powers = range(math.floor(math.log10(highest)) + 1)
         ticks = (0.0, *(10.0**power for power in powers[:: 1 + len(powers) // 7]))
         return BarScale("log", 0.0, highest, ticks)
-    ends = [end for row in panel.rows for end in _ends(row)]
+    judged = [row for row in panel.rows if not row.is_few]
+    ends = [end for row in judged or panel.rows for end in _ends(row)]
     from_zero = min(levels + ends, default=0.0) <= highest / 2
     scale = _linear(panel, levels + ends, pixels, from_zero=from_zero, within=(-math.inf, panel.most))
-    judged = [row for row in panel.rows if not row.is_few]
     changes = [value - row.due for row in judged for value in _values(row) if math.isfinite(value - row.due)]
-    if all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
+    if changes and all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
         ends = [*changes, *(end - row.due for row in judged for end in _ends(row))]
         ends += [sign * 1.5 * panel.matters for sign in (-1, 1)]
         if any(ends):
@@ -134,9 +134,8 @@ def _values(row: EffectRow) -> list[float]:
 
 
 def _ends(row: EffectRow) -> list[float]:
-    """Return the limits of a group that is judged; those of a small one may lie beyond the axis."""
-    stages = () if row.is_few else (row.after, row.remedy)
-    ends = [end for stage in stages if stage for end in (stage.low, stage.high)]
+    """Return the limits of a group, as far as there are any."""
+    ends = [end for stage in (row.after, row.remedy) if stage for end in (stage.low, stage.high)]
     return [end for end in ends if math.isfinite(end)]
 
 
