@@ -37,9 +37,9 @@ def say_verdict(telling: Telling) -> str:
     if found.trouble:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
-        if telling.case.is_between_groups and found.trouble[0] == "dead":
-            return say("verdict.dead_decisions")
-        return say(f"verdict.{found.trouble[0].replace(' ', '_')}", **slots)
+        between = telling.case.is_between_groups and found.trouble[0] == "dead"
+        key = f"verdict.{found.trouble[0].replace(' ', '_')}"
+        return say("verdict.dead_decisions" if between else key, **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
