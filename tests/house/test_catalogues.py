@@ -7,6 +7,7 @@ from string import Formatter
 
 import pytest
 
+from evenhand.answer.words import words_in
 from evenhand.report.language import LANGUAGES, flatten
 from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.tasks.registry import KINDS, package_of_kind
@@ -14,7 +15,7 @@ from evenhand.study.tasks.registry import KINDS, package_of_kind
 MOST_WORDS, MOST_NUMBERS = 25, 2
 OWNERS = (
     "report", "study/page", "study/intake", "study/tasks/shared", "study/predictions",
-    "study/budget",
+    "study/budget", "answer",
     *(f"study/tasks/{kind}" for kind in KINDS),
 )  # fmt: skip
 PREDICTIONS = "evenhand.study.predictions"
@@ -27,7 +28,8 @@ ENGLISH = {
 
 
 def folder_of(root, owner):
-    return root / "src" / "evenhand" / owner / ("labels" if owner == "report" else "sentences")
+    folder = {"report": "labels", "answer": "words"}.get(owner, "sentences")
+    return root / "src" / "evenhand" / owner / folder
 
 
 def read(path):
@@ -138,7 +140,7 @@ def test_every_sentence_that_is_said_exists(root, kind):
     home = f"study/tasks/{kind}" if kind else "study/tasks/shared"
     kinds = [kind] if kind else KINDS
     known = {key for each in kinds for key in catalogue(package_of_kind(each)).templates}
-    known |= {key.rpartition(".")[0] for key in known}
+    known |= {key.rpartition(".")[0] for key in known} | set(words_in("en").templates)
     folders = [root / "src" / "evenhand" / part for part in (home, *([] if kind else ["study/page"]))]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     said = {each for path in files for each in keys_said(path.read_text(encoding="utf-8"))}
@@ -168,6 +170,10 @@ def test_a_translation_is_whole(root, owner, language):
     assert list(other) == list(english)
     if owner == "report":
         assert {key for key in english if not slots(other[key]) <= slots(english[key])} == set()
+    elif owner == "answer":  # where another language may need another form
+        names = [{key: {name for name, _ in slots(each[key])} for key in each} for each in (other, english)]
+
+        assert names[0] == names[1]
     else:
         assert {key: slots(other[key]) for key in other} == {key: slots(english[key]) for key in english}
 

@@ -94,8 +94,8 @@ class Case:
     entities : (str, str)
         One and several of the entities: ("county", "counties").
     currency : str
-    source : str
-        The rows, such as "in this file", said once where repeats speak.
+    is_between_groups : bool
+        Whether groups are compared with everybody else, and not with what they had before.
     repeats : int
         How many repeats the sampled rows rest on; 1 where everything is exact.
     costs : CostLimits
@@ -122,7 +122,7 @@ class Case:
     heads: tuple[str, str] = ("", "")
     entities: tuple[str, str] = ("", "")
     currency: str = "$"
-    source: str = ""
+    is_between_groups: bool = False
     repeats: int = 1
     costs: CostLimits = field(default_factory=CostLimits)
     meta: str = ""

@@ -100,11 +100,10 @@ class Choice:
 
 
 class Step(NamedTuple):
-    """A point of the curve over epsilon: what the worst-off lack, and whether nobody pays."""
+    """A point of the curve over epsilon, and whether nobody pays there."""
 
     epsilon: float
     option: str
-    lack: float
     nobody: bool
 
 
@@ -141,7 +140,7 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
 
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
-    """Return the curve over epsilon of the page's method, the smallest epsilon first."""
+    """Return the page's method at each epsilon that was tried, the smallest first."""
     page = table.by_name[table.page]
     harmful: dict[str, list[Effect]] = defaultdict(list)
     for row in rows:
@@ -155,8 +154,7 @@ def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]
         nobody = bool(judged) and all(
             row.status == "none" or (row.status == "clear" and not row.is_harm) for row in judged
         )
-        lack = max((_lack_of(table, row) for row in judged if row.status != "not stored"), default=math.nan)
-        steps.append(Step(option.epsilon, option.name, lack, nobody))
+        steps.append(Step(option.epsilon, option.name, nobody))
     return tuple(sorted(steps))
 
 
@@ -296,11 +294,6 @@ def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, 
 def _mean_in_all(table: EffectTable, name: str, effect: str) -> float:
     seen = table.by_key.get((name, EVERYBODY, effect))
     return math.nan if seen is None or not seen.is_stored else seen.mean_after
-
-
-def _lack_of(table: EffectTable, row: Effect) -> float:
-    seen = table.by_key[row.setting, row.group, row.effect]
-    return max(mean(np.asarray(per_head(seen, lacks(table, seen)))), 0.0)
 
 
 def _negate(limits: Limits) -> Limits:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
 
 Harm = Literal["less", "more", "away", "cost", ""]
@@ -132,6 +133,9 @@ class Observation:
         The conditional rate per 1,000, such as of those who qualify, where the effect has one.
     worst : float
         What `after` comes to in the worst 1 of 20 releases, where that is known.
+    contrasts : tuple of Contrast, optional
+        `after` and `due` as rates of rows per 1,000, whose limits are then found at every level instead of
+        from `error`.
     """
 
     option: str
@@ -147,6 +151,7 @@ class Observation:
     rate: float = math.nan
     due_rate: float = math.nan
     worst: float = math.nan
+    contrasts: tuple[Contrast, Contrast] | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -186,6 +191,8 @@ class EffectTable:
         Groups that are single entities, such as a county.
     unwanted : bool
         Whether to be selected is a harm, as by a flag or a denial.
+    context : frozenset of str
+        Effects that are shown and hurt nobody here.
     matters : mapping of str to (float, float)
         The least amount and the least share of what is due that count, where not those of the effect.
     level : float
@@ -198,6 +205,7 @@ class EffectTable:
     margins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     entities: frozenset[str] = frozenset()
     unwanted: bool = False
+    context: frozenset[str] = frozenset()
     matters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     level: float = 0.95
 
@@ -274,6 +282,8 @@ class EffectTable:
 
     def harm_of(self, effect: str) -> Harm:
         """Return who an effect hurts."""
+        if effect in self.context:
+            return ""
         return _UNWANTED.get(effect, EFFECTS[effect].harm) if self.unwanted else EFFECTS[effect].harm
 
     def hurts(self, effect: str) -> bool:
@@ -293,6 +303,19 @@ class EffectTable:
             return seen.due
         step = self.by_key.get((reference, seen.group, seen.effect))
         return np.array([]) if step is None else step.after
+
+    def change(self, seen: Observation) -> Contrast | None:
+        """Return what an observation is more than under the reference, where rows tell it."""
+        if seen.contrasts is None:
+            return None
+        after, before = seen.contrasts
+        reference = self.by_name[seen.option].reference
+        if reference not in ("", self.unprotected):
+            step = self.by_key.get((reference, seen.group, seen.effect))
+            if step is None or step.contrasts is None:
+                return None
+            before = step.contrasts[0]
+        return after - before
 
 
 def mean(values: NDArray[np.float64]) -> float:
@@ -323,16 +346,16 @@ def read_matters(words: tuple[str, ...], *, owner: str) -> dict[str, tuple[float
     for word in words:
         name, equals, text = word.rpartition("=")
         names = (
-            (one_of("matters", name, tuple(EFFECTS), owner=owner),)
+            (one_of("matters", name.strip(), tuple(EFFECTS), owner=owner),)
             if equals
             else tuple(name for name, declared in EFFECTS.items() if declared.unit == "of 1,000")
         )
         try:
-            amount = float(text.rstrip("%"))
+            amount = float(text.removesuffix("%"))
         except ValueError:
             amount = math.nan
         if not 0 < amount < math.inf:
-            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", "something else")
+            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", word)
         limit = (0.0, amount / 100) if text.endswith("%") else (amount, 0.0)
         matters |= dict.fromkeys(names, limit)
     return matters

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, mean, per_head
-from evenhand.answer.status import Sample, family_level, judge, limit_samples, sample_of
+from evenhand.answer.status import Sample, contrast_of, family_level, judge, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,7 +216,9 @@ def sample_difference(
         return sample_of(one, values - others)
     errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
     sample = sample_of(one, np.array([mean(values) - mean(others)]))
-    return sample._replace(basis="draws", error=math.hypot(*errors))
+    rates = [contrast_of(seen, own) for seen, own in ((one, values), (other, others))]
+    contrast = None if rates[0] is None or rates[1] is None else rates[0] - rates[1]
+    return sample._replace(basis="draws", error=math.hypot(*errors), contrast=contrast)
 
 
 def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:

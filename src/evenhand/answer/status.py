@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import Basis, EffectTable, Harm, Observation, Status
+    from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
 
 _ONE_SIDED = 0.90  # the two-sided level whose limits are one-sided 95 % limits
 
 
 class Sample(NamedTuple):
-    """Differences whose mean is wanted: one per repeat, or a single one with its standard error.
+    """Differences whose mean is wanted: one per repeat, or a single one with its standard error or rates.
 
     `unseen` bounds the mean of repeats that were all 0, with 95 %: what three people in the group come to.
     """
@@ -43,6 +44,7 @@ class Sample(NamedTuple):
     spread: Spread = "even"
     error: float = 0.0
     unseen: float = math.nan
+    contrast: Contrast | None = None
 
 
 class Limits(NamedTuple):
@@ -101,7 +103,18 @@ def sample_of(seen: Observation, differences: NDArray[np.float64]) -> Sample:
     """Return differences of an observation as a sample."""
     of_group = {"of 1,000": 1000.0, "people": seen.people}.get(EFFECTS[seen.effect].unit, math.nan)
     unseen = 3 * of_group / seen.people if seen.people > 0 else math.nan
-    return Sample(differences, seen.basis, seen.spread, seen.error, unseen)
+    return Sample(differences, seen.basis, seen.spread, seen.error, unseen, contrast_of(seen, differences))
+
+
+def contrast_of(seen: Observation, differences: NDArray[np.float64]) -> Contrast | None:
+    """Return the rates behind differences of an observation; no difference at all where those are others."""
+    if seen.contrasts is None or not len(differences):
+        return None
+    after, due = seen.contrasts
+    more = seen.after - seen.due
+    if np.array_equal(differences, more):
+        return after - due
+    return due - after if np.array_equal(differences, -more) else due - due
 
 
 def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
@@ -148,13 +161,21 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
     for each in seen:
         before = table.before(each)
         values = each.after - before if len(before) == len(each.after) else np.array([])
-        samples.append(sample_of(each, values))
+        samples.append(sample_of(each, values)._replace(contrast=table.change(each)))
     level_of = {name: level for names, level in _families(table) for name in names}
     limits: dict[int, Limits] = {}
     for level in {*level_of.values(), table.level}:
         places = [at for at, each in enumerate(seen) if level_of.get(each.option, table.level) == level]
         limits.update(zip(places, limit_samples([samples[at] for at in places], level), strict=True))
     return tuple(_row(table, each, limits[at]) for at, each in enumerate(seen))
+
+
+def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
+    harm = table.harm_of(seen.effect)
+    bound = limits.most
+    if harm in ("less", "away"):
+        bound = -limits.least if harm == "less" else max(-limits.least, limits.most)
+    return make_row(table, seen, before=table.before(seen), harm=harm, limits=limits, bound=bound)
 
 
 def family_level(table: EffectTable, options: Sequence[str]) -> float:
@@ -174,6 +195,9 @@ def _families(table: EffectTable) -> list[tuple[list[str], float]]:
 
 def _limit_single(sample: Sample, level: float) -> Limits:
     middle = float(sample.values[0])
+    if sample.contrast is not None:
+        levels = (level, _ONE_SIDED)
+        return Limits(middle, *(limit for each in levels for limit in sample.contrast.limits(each)))
     if sample.basis == "exact":
         return Limits(middle, middle, middle, middle, middle)
     wide, narrow = (sample.error * _quantile(each) for each in (level, _ONE_SIDED))
@@ -185,12 +209,18 @@ def _quantile(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
-    declared, harm = EFFECTS[seen.effect], table.harm_of(seen.effect)
-    before, due = table.before(seen), seen.mean_due
-    bound = limits.most
-    if harm in ("less", "away"):
-        bound = -limits.least if harm == "less" else max(-limits.least, limits.most)
+def make_row(
+    table: EffectTable,
+    seen: Observation,
+    *,
+    before: NDArray[np.float64],
+    harm: Harm,
+    limits: Limits,
+    bound: float,
+) -> Effect:
+    """Return the row of an observation: its numbers, and its status by limits and bound."""
+    declared = EFFECTS[seen.effect]
+    due = seen.mean_due
     return Effect(
         setting=seen.option,
         reference=table.by_name[seen.option].reference,
@@ -217,7 +247,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
 
 def _status(table: EffectTable, seen: Observation, limits: Limits, bound: float) -> Status:
     if not seen.is_stored:
-        return "not stored"
+        return "not stored" if seen.basis != "rows" else "unjudged"  # rows hold all that there is
     if not seen.is_judged:
         return "unjudged"
     threshold = table.threshold(seen)
@@ -227,4 +257,5 @@ def _status(table: EffectTable, seen: Observation, limits: Limits, bound: float)
 
 
 def _runs(seen: Observation) -> int:
-    return int(np.isfinite(seen.after).sum())
+    """Return what limits rest on: rows, or repeats with a value."""
+    return round(seen.people) if seen.basis == "rows" else int(np.isfinite(seen.after).sum())

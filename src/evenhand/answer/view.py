@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evenhand.report.page import Section
 
 LineState = Literal["harm", "calm", "few"]
+CurveRole = Literal["page", "recommended", "other"]
 Scale = Literal["of 1,000", "people", "dollars", "percent", "of 100 releases"]
 
 
@@ -95,7 +96,7 @@ class CurveLine(NamedTuple):
     """What the worst-off lack at each epsilon; limits at the page's epsilon, NaN where there are none."""
 
     name: str
-    role: Literal["page", "recommended", "other"]
+    role: CurveRole
     epsilons: tuple[float, ...]
     lacks: tuple[float, ...]
     low: float
@@ -144,8 +145,8 @@ class View:
     method, limits, sources : tuple of str
     rows : tuple of Effect
         The rows behind every word: those of ``effects.csv``.
-    recommended : str
-        The name of the option that is recommended; empty if none is.
+    page, recommended : str
+        Names of the option that the page is about, and of the recommended one; empty if none is.
     """
 
     language: str
@@ -174,4 +175,5 @@ class View:
     limits: tuple[str, ...]
     sources: tuple[str, ...]
     rows: tuple[Effect, ...]
+    page: str
     recommended: str

@@ -200,8 +200,8 @@ def build_plan(opened: Opened, task: Any, typed: Mapping[str, Any], setup: Setup
 
 
 def typed_design(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return repeats and seed if they were typed; a plan has its own for its task."""
-    return {name: typed[name] for name in ("repeats", "seed") if is_typed(typed.get(name))}
+    """Return repeats, seed and what matters if they were typed; a plan has its own for its task."""
+    return {name: typed[name] for name in ("repeats", "seed", "matters") if is_typed(typed.get(name))}
 
 
 # --- the run --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evenhand.report.language import fixed_word
 
@@ -352,3 +352,75 @@ class Sums:
     limit: float
     limit_label: str
     breaks: Sequence[tuple[float, str]] = ()
+
+
+class Stage(NamedTuple):
+    """What a group has after a step: its value and limits on the axis, NaN where there are none.
+
+    `words` tell the change, `shown` the value.
+    """
+
+    value: float
+    low: float
+    high: float
+    is_harm: bool
+    words: str
+    shown: str
+
+
+class EffectRow(NamedTuple):
+    """A group: what is due to it, what it has after, and with a remedy. `is_few` forbids a judgement."""
+
+    label: str
+    note: str
+    due: float
+    due_shown: str
+    after: Stage
+    remedy: Stage | None = None
+    is_few: bool = False
+
+
+class EffectPanel(NamedTuple):
+    """One effect on all groups, in the order in which they are drawn.
+
+    `names` are those of bar, dot and diamond. `most` is the largest value there can be. `matters` is the
+    least amount that matters, 0 where it differs; `is_more_harm` is None where either way hurts.
+    """
+
+    title: str
+    unit: str
+    names: tuple[str, str, str]
+    rows: tuple[EffectRow, ...]
+    is_count: bool = False
+    most: float = math.inf
+    matters: float = 0.0
+    is_more_harm: bool | None = None
+    rest: str = ""
+    before_number: str = ""
+    after_number: str = ""
+
+
+class Lacking(NamedTuple):
+    """What the worst-off lack at each epsilon under one option, with limits at the page's epsilon.
+
+    `role` is "page" for the page's own method, "recommended", or "other".
+    """
+
+    name: str
+    role: Literal["page", "recommended", "other"]
+    epsilons: Sequence[float]
+    lacks: Sequence[float]
+    low: float = math.nan
+    high: float = math.nan
+
+
+class LackCurve(NamedTuple):
+    """The lines, the page's epsilon, and the least amount that matters with its words."""
+
+    title: str
+    unit: str
+    lines: Sequence[Lacking]
+    chosen: float
+    matters: float
+    matters_words: str
+    alt: str

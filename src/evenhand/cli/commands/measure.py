@@ -44,6 +44,7 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.answers import answers, comparison_words, rate_words
 from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
+from evenhand.study.predictions.effects import effect_rows
 from evenhand.study.predictions.page import build_page
 from evenhand.study.predictions.rules import Rule
 from evenhand.study.predictions.sections import added_text, say_undefined
@@ -107,6 +108,9 @@ def measure(  # noqa: PLR0913 - one option each
     unwanted: Annotated[
         bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
     ] = False,
+    called: Annotated[
+        str, role_option("WORD", "What a positive prediction does to people, such as approved.")
+    ] = "selected",
     schema: shared.SchemaFile = None,
     headline: Annotated[
         str, design_option("NAME", "What the head is about, such as tpr_gap, odds_gap or selection_ratio.")
@@ -123,6 +127,10 @@ def measure(  # noqa: PLR0913 - one option each
             "--measure",
             choices="measures",
         ),
+    ] = None,
+    matters: Annotated[
+        list[str] | None,
+        design_option("AMOUNT", "The least of 1,000 that counts: 20, or wrong=50; several times. [10]"),
     ] = None,
     check: Annotated[
         bool, design_option("", "End with 1 if a rule is broken, with 3 if it cannot be told.", "--check")
@@ -149,7 +157,7 @@ def measure(  # noqa: PLR0913 - one option each
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures})
+    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures, "--matters": matters})
     form = _format_of(out, file_format)
     _refuse_early(typed)
     chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
@@ -168,7 +176,8 @@ def measure(  # noqa: PLR0913 - one option each
     paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
     sentences = [str(answer) for answer in answers(audit, command=command)]
     told = {"command": "measure", "answers": sentences, "next": [command] if command else []}
-    terminal.object({**told, **audit.to_dict(), "files": paths, "exit": code})
+    numbers = {**audit.to_dict(), "effects": effect_rows(audit)}
+    terminal.object({**told, **numbers, "files": paths, "exit": code})
     if open_page and "Report" in files and not as_json:
         typer.launch(str(files["Report"].resolve()))
     raise typer.Exit(code)
@@ -234,7 +243,8 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
             shown = quote_names(rows.labels)
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
         privileged = near[0]
-    design = (typed["fewest"], typed["level"], typed["unwanted"], split_list(typed["measures"]))
+    design = (typed["fewest"], typed["level"], typed["unwanted"], split_list(typed["measures"]),
+              tuple(split_list(typed["matters"])), typed["called"])  # fmt: skip
     return PredictionAudit(rows, headline, rules, privileged, *design)
 
 
@@ -354,6 +364,8 @@ def _again(typed: dict[str, Any]) -> str:
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
     words += ["--level", f"{typed['level']:.15g}"] if typed["level"] != 0.95 else []
     words += ["--unwanted"] if typed["unwanted"] else []
+    words += [word for amount in typed["matters"] or () for word in ("--matters", amount)]
+    words += ["--called", typed["called"]] if typed["called"] != "selected" else []
     return shlex.join(words)
 
 
@@ -363,6 +375,7 @@ def _write(
     out = typed["out"]
     if form == "json":
         numbers = {"format": _FORMAT, "evenhand": __version__, **audit.to_dict()}
+        numbers["effects"] = effect_rows(audit)
         text = json.dumps(as_json_types(numbers), ensure_ascii=True, allow_nan=False, indent=2)
         with replacing_together(out) as (file,):
             file.write(f"{text}\n".encode())

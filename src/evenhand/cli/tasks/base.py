@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import typer
 
 from evenhand._validate import one_of
+from evenhand.answer.effects import read_matters
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
@@ -181,6 +182,9 @@ class TaskCommand:
         terminal = Terminal(as_json=typed["as_json"], quiet=typed["quiet"])
         lists = {name: kind for name, kind in self.options.items() if get_args(kind)[0] == list[str] | None}
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
+        if typed.get("called") == "":
+            wrong_use("--called is empty. Hint: leave it out, or say the word, such as hired.")
+        read_matters(tuple(typed["matters"] or ()), owner="Plan")
         self.check(typed)
         check_script(typed.get("save_script"))
         resume, plan_file = typed["resume"], typed.get("plan")

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
-from evenhand.cli.options import design_option, protection_option, split_list
+from evenhand.cli.options import design_option, is_typed, protection_option, split_list
 from evenhand.cli.roles import assign_roles, open_people
 from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import (
@@ -42,6 +42,7 @@ _NARROW = 60
 _PARAMETERS = 24
 _NUMBERS, _SPLIT, _GROUP, _LONGEST = 60, 13, 5, 18
 _GRID = ("protocols", "epsilons", "splits", "strategies")
+_CHOSEN = ("model", "encoder", *shared.READING_OPTIONS)
 
 Protocols = Annotated[
     list[str] | None,
@@ -76,9 +77,9 @@ class CollectCommand(TaskCommand):
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "epsilons": shared.Epsilons,
         "protocols": Protocols, "splits": Splits, "strategies": Strategies, "model": Model,
-        "encoder": Encoder, "repeats": shared.Repeats,
+        "encoder": Encoder, **shared.READING_OPTIONS, "repeats": shared.Repeats,
     }  # fmt: skip
-    applied = (*_GRID, "model", "encoder", "drop")
+    applied = (*_GRID, *_CHOSEN, "drop")
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
@@ -139,7 +140,7 @@ class CollectCommand(TaskCommand):
 def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of the task that were typed, by their names in a plan."""
     grid = {name: split_list(typed[name]) for name in _GRID if typed[name]}
-    return {**grid, **{name: typed[name] for name in ("model", "encoder") if typed[name] is not None}}
+    return {**grid, **{name: typed[name] for name in _CHOSEN if is_typed(typed.get(name))}}
 
 
 def choose_settings(results: Results) -> tuple[Setting, ...]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from evenhand.study.results.results import Results
 
 _NEEDED = ("target", "positive", "protected", "privileged")
+_CHOSEN = ("delta", "unit", "gap", "strength", "group_as_input", *shared.READING_OPTIONS)
 _MOST_ROWS = 24
 _NARROW = 84
 _TITLES = ("method", "promise", "accuracy", "gap", "equal", "bound")
@@ -71,9 +72,10 @@ class LearnCommand(TaskCommand):
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS,
         **shared.PERSON_OPTIONS, "methods": Methods,
         "epsilons": shared.Epsilons, "delta": Delta, "unit": shared.Unit, "gap": AllowedGap,
-        "strength": Strength, "group_as_input": GroupAsInput, "repeats": shared.Repeats,
+        "strength": Strength, "group_as_input": GroupAsInput, **shared.READING_OPTIONS,
+        "repeats": shared.Repeats,
     }  # fmt: skip
-    applied = ("methods", "epsilons", "delta", "unit", "gap", "strength", "group_as_input")
+    applied = ("methods", "epsilons", *_CHOSEN)
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
@@ -143,7 +145,7 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
         parts["methods"] = names
     if typed["epsilons"]:
         parts["epsilons"] = split_list(typed["epsilons"])
-    for name in ("delta", "gap", "strength", "unit", "group_as_input"):
+    for name in _CHOSEN:
         if is_typed(typed[name]):
             parts[name] = typed[name]
     return parts

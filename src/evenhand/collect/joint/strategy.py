@@ -120,7 +120,8 @@ class Strategy(ABC):
         '0.0068'
         """
         law = self._protocol(column)
-        return law.p / (law.p + (law.k - 1) * law.q)
+        by_group = getattr(law, "truthfulness", None)  # of a matrix, which has no single p and q
+        return law.p / (law.p + (law.k - 1) * law.q) if by_group is None else float(by_group.mean())
 
     @property
     def rarely_true(self) -> dict[str, float]:

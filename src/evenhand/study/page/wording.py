@@ -173,11 +173,11 @@ def delta_text(delta: float) -> str:
         return "0"
     exact = Decimal(repr(float(delta)))
     if delta >= 0.001:
-        return f"{exact.quantize(Decimal('0.001'), rounding=ROUND_CEILING)}"
+        return in_language(f"{exact.quantize(Decimal('0.001'), rounding=ROUND_CEILING)}")
     rounded = Context(prec=2, rounding=ROUND_CEILING).plus(exact)
     power = rounded.adjusted()
     raised = "".join(_RAISED[int(figure)] for figure in str(-power))
-    return f"{rounded.scaleb(-power):.1f}\u00a0×\u00a010⁻{raised}"
+    return f"{in_language(f'{rounded.scaleb(-power):.1f}')}\u00a0×\u00a010⁻{raised}"
 
 
 def odds_factor(epsilon: float) -> str:

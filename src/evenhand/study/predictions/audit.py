@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand._validate import refuse
+from evenhand.answer.effects import read_matters
 from evenhand.measure.added import ADDED_MEASURES, added_measure
 from evenhand.measure.calibration import Calibration, calibrate
 from evenhand.measure.counts import CountTable, Tables, count_table
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from evenhand.study.predictions.rules import Rule, Verdict
 
 HEADLINE = "selection_gap"
+_WORD = re.compile(r"[^\W\d_]+([ -][^\W\d_]+){0,3}")
 LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
 """Rates of which a group pays that has the highest."""
 
@@ -64,6 +67,10 @@ class PredictionAudit:
         Whether the positive prediction is bad for people, such as an alarm.
     measures : tuple of str
         Measures of other packages that are shown besides.
+    matters : tuple of str
+        The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
+    called : str
+        What happens to somebody whose prediction is positive, in one word such as ``"approved"``.
     """
 
     rows: Predictions
@@ -74,9 +81,14 @@ class PredictionAudit:
     level: float = 0.95
     unwanted: bool = False
     measures: tuple[str, ...] = ()
+    matters: tuple[str, ...] = ()
+    called: str = "selected"
 
     def __post_init__(self) -> None:
         check_level(self.level, owner=OWNER)
+        read_matters(self.matters, owner=OWNER)
+        if not isinstance(self.called, str) or not _WORD.fullmatch(self.called):
+            refuse("called", OWNER, "a word or two of letters, such as 'approved'", "another text")
         if isinstance(self.fewest, bool) or not isinstance(self.fewest, int) or self.fewest < 1:
             refuse("fewest", OWNER, "a whole number of at least 1", self.fewest)
         if self.privileged is not None and self.privileged not in self.rows.labels:
@@ -341,6 +353,7 @@ class PredictionAudit:
             "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
             "measures": {name: self.added_numbers(name) for name in self.added},
             "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
+            "called": self.called,
             "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
         }
 

@@ -54,6 +54,8 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     fewest: int = FEWEST_PEOPLE,
     level: float = 0.95,
     unwanted: bool = False,
+    matters: Sequence[str] = (),
+    called: str = "selected",
     outcome: str = "",
     protected: str = "",
 ) -> Page:
@@ -103,6 +105,10 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         Of intervals.
     unwanted : bool
         Whether the positive prediction is bad for people, such as an alarm.
+    matters : sequence of str
+        The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
+    called : str
+        What happens to somebody whose prediction is positive, such as ``"approved"``.
     outcome, protected : str
         What people call the outcome and the groups; by default the names of the columns.
 
@@ -135,11 +141,11 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     names = {name: _name_of(values) or name for name, values in there.items()}
     if outcome:
         names["outcome" if y_true is not None else "prediction" if y_pred is not None else "score"] = outcome
-    called = {str(value): str(text) for value, text in (labels or {}).items()}
+    texts = {str(value): str(text) for value, text in (labels or {}).items()}
     coded = {}
     for name, values in grouped.items():
         codes, found = encode_group(values, name)
-        coded[name] = codes, [called.get(label, label) for label in found]
+        coded[name] = codes, [texts.get(label, label) for label in found]
     rows = read_predictions(
         there,
         coded,
@@ -154,11 +160,13 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         rows,
         comparison_named(headline),
         tuple(map(Rule.parse, rules)),
-        _privileged_label(privileged, called),
+        _privileged_label(privileged, texts),
         fewest,
         level,
         unwanted,
         tuple(measures),
+        tuple(matters),
+        called,
     )
     return build_page(audit)
 

@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
+from evenhand.answer.case import Command
+from evenhand.answer.compose import compose
+from evenhand.answer.gaps import judge_gaps
+from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
+from evenhand.answer.words import words_in
 from evenhand.errors import EvenhandError
 from evenhand.measure.repeat_means import kind_words
 from evenhand.measure.text_tables import aligned, html_table, number_text
@@ -40,9 +45,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
 
+    from evenhand.answer.view import View
     from evenhand.measure.repeat_means import Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.estimates import Comparison, Estimated
     from evenhand.table.frames import Backend
@@ -123,9 +130,11 @@ class Results(ResultData):
         Rates are people per 1,000 of the group. ``due`` is what the group has without protection, ``before``
         what it has under the ``reference``; ``harm`` says which direction hurts it, ``bound`` how much it may
         lack at most; ``status`` is ``clear``, ``none``, ``open``, ``unjudged`` or ``not stored``, see
-        :mod:`evenhand.answer.status`.
+        :mod:`evenhand.answer.status`. Rows whose ``group`` is two groups, as "women and men", are the gap
+        between them: the first minus the second, see :mod:`evenhand.answer.gaps`.
         """
-        rows = judge(self.plan.task.effects(self))
+        table = self.plan.task.effects(self)
+        rows = (*judge(table), *judge_gaps(table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
 
@@ -262,6 +271,40 @@ class Results(ResultData):
 
     # --- what to make of it -----------------------------------------------------------------------
 
+    def view(
+        self,
+        folder: str | PathLike[str] | None = None,
+        *,
+        chosen: object = None,
+        language: str = "en",
+        data: str | None = None,
+        schema: str = _SCHEMA_FILE,
+    ) -> View:
+        """Return the answer in words and numbers, from which page, terminal and JSON are drawn.
+
+        Parameters
+        ----------
+        folder : str or path, optional
+            Where the plan of the study stands; commands are written for it.
+        chosen : Setting, mapping or str, optional
+            The setting that the page is about, as in :meth:`setting`; by default the plan fixes it.
+        language : str
+        data, schema : str
+            The files of rows and schema as they are typed; by default as seen from the folder.
+        """
+        asked = None if chosen is None else self.setting(chosen)
+        view = compose(self.plan.task.case(self, page=asked, language=language))
+        say = words_in(language).say
+        again = "" if folder is None else self.command(folder)
+        again = f"{again} --language {language}" if again and language != "en" else again
+        data = data or (None if folder is None else self._data_seen_from(folder))
+        name = view.recommended or view.page
+        setting = next((each for each in self.settings if str(each) == name), None)
+        todo = self._command_for(setting, data, file=schema)
+        commands = [Command(say("default.do"), "", todo)] if todo else []
+        commands += [Command(say("default.again"), "", again)] if again else []
+        return replace(view, commands=(*view.commands, *commands))
+
     def report(
         self, path: str | PathLike[str] | None = None, *, chosen: object = None, language: str = "en"
     ) -> str | Path:
@@ -277,6 +320,13 @@ class Results(ResultData):
             One that the kind of study has sentences in.
         """
         asked = None if chosen is None else self.setting(chosen)
+        if self.plan.task.has_case:
+            folder = None if path is None else Path(path).parent
+            page = build_page(self.view(folder, chosen=asked, language=language))
+            if path is None:
+                return str(render(page))
+            write(page, path)
+            return Path(path)
         reading = self.plan.task.read(self, chosen=asked, language=language)
         if path is None:
             return str(render(reading.page(command="")))
@@ -284,12 +334,7 @@ class Results(ResultData):
         again = self.command(folder)
         again = f"{again} --language {language}" if again and language != "en" else again
         page = reading.page(command=again)
-        kept = self._plan_in(folder)
-        data = None if kept is None or kept.data is None else kept.data.path
-        if data is not None:
-            with suppress(ValueError):  # on another drive it stays as it is
-                data = os.path.relpath(data, folder)
-        todo = self.next_command(data, chosen=asked)
+        todo = self.next_command(self._data_seen_from(folder), chosen=asked)
         write(replace(page, next_command=todo) if todo else page, path)
         return Path(path)
 
@@ -307,10 +352,18 @@ class Results(ResultData):
         chosen : Setting, mapping or str, optional
             The setting, as in :meth:`report`.
         """
-        reading = self.plan.task.read(self, chosen=None if chosen is None else self.setting(chosen))
+        asked = None if chosen is None else self.setting(chosen)
+        if self.plan.task.has_case:
+            view = compose(self.plan.task.case(self, page=asked))
+            name = view.page if asked else view.recommended or view.page
+            return self._command_for(self.setting(name), data, file=file)
+        reading = self.plan.task.read(self, chosen=asked)
         choose = getattr(reading, "setting_to_use", None)
-        setting = choose(asked=chosen is not None) if choose else None
-        if data is None or setting is None:
+        return self._command_for(choose(asked=chosen is not None) if choose else None, data, file=file)
+
+    def _command_for(self, setting: Setting | None, data: str | None, *, file: str) -> str:
+        """Return the command that does what a setting tested, with the options of how its file is read."""
+        if data is None or setting is None or not setting.is_protected:
             return ""
         command = self.plan.task.next_command(setting, self.facts.schema, data=data, file=file)
         options = [] if self.plan.data is None else self.plan.data.format_options
@@ -319,6 +372,15 @@ class Results(ResultData):
     def command(self, folder: str | PathLike[str]) -> str:
         """Return the command that runs the study again; an empty text if its plan is not in the folder."""
         return "" if self._plan_in(folder) is None else self.plan.task.command(self.plan, file=_PLAN_FILE)
+
+    def _data_seen_from(self, folder: str | PathLike[str]) -> str | None:
+        """Return the path of the rows from a folder, where the plan that stands there names a file."""
+        kept = self._plan_in(folder)
+        data = None if kept is None or kept.data is None else kept.data.path
+        if data is not None:
+            with suppress(ValueError):  # on another drive it stays as it is
+                data = os.path.relpath(data, folder)
+        return data
 
     def _plan_in(self, folder: str | PathLike[str]) -> Plan | None:
         """Return the plan in a folder if it is that of these results."""

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
+from evenhand.answer.case import Case
+from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.report.words import number
 from evenhand.study.plan.script import ScriptCell, script_cells
@@ -63,6 +65,10 @@ class StudyPlan(Protocol):
     @property
     def name(self) -> str:
         """What the study is called."""
+
+    @property
+    def matters(self) -> tuple[str, ...]:
+        """From which amounts on effects count, where not those of the effects."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -247,18 +253,41 @@ class Task(ABC):
         """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
 
     @property
+    def has_case(self) -> bool:
+        """Whether the kind brings what a page needs beside its table of effects."""
+        return find_spec(f"{type(self).__module__.rpartition('.')[0]}.case") is not None
+
+    @property
     def has_effects(self) -> bool:
         """Whether the kind can tell what happens to each group; a kind of another package may not."""
         return find_spec(f"{type(self).__module__.rpartition('.')[0]}.effects") is not None
 
-    def effects(self, results: Any) -> EffectTable:
-        """Return what happens to each group under each setting.
+    def effects(self, results: Any, *, page: Setting | None = None) -> EffectTable:
+        """Return what happens to each group under each setting; `page` is the setting that a page is about.
 
-        It is the function ``effects(task, results)`` of the module ``effects`` in the task's folder, which is
-        imported when it is called for.
+        It is the function ``effects(task, results, page=...)`` of the module ``effects`` in the task's
+        folder, which is imported when it is called for.
         """
-        table: EffectTable = _beside(self, "effects")(self, results)
+        table: EffectTable = _beside(self, "effects")(self, results, page=page)
         return table
+
+    def case(self, results: Any, *, page: Setting | None = None, language: str = "en") -> Case:
+        """Return what a page on the results needs beside its table of effects.
+
+        It is the function ``case(task, results, page=..., language=...)`` of the module ``case`` in the
+        task's folder, where there is one. A kind without it gets a page with the names of its settings.
+        """
+        if not self.has_case:
+            say = words_in(language).say
+            return Case(
+                self.effects(results, page=page),
+                kind=say("default.kind"),
+                question=say("default.question"),
+                repeats=results.plan.repeats,
+                language=language,
+            )
+        case: Case = _beside(self, "case")(self, results, page=page, language=language)
+        return case
 
     def advised(self, *, owner: str, parameter: str) -> Any:
         """Return the task itself where its protocols can be recommended; refuse it elsewhere."""

@@ -318,3 +318,38 @@ def test_the_command_on_the_page_repeats_what_was_typed(call, predictions, tmp_p
     next_command = next(line for line in done.stdout.splitlines() if "evenhand audit" in line)
     assert "--label sex=male:Men --weight weight" in next_command
     assert "--drop approved" in next_command
+
+
+def test_effects_stand_in_the_numbers(call, predictions, tmp_path):
+    """A program that reads them must find what the page is about, wherever they are written."""
+    told = json.loads(call("measure", predictions, *ROLES, "--json", "--called", "approved").stdout)
+    out = tmp_path / "numbers.json"
+    call("measure", predictions, *ROLES, "--out", out)
+
+    [row] = [row for row in told["effects"] if (row["group"], row["effect"]) == ("female", "wrongly_refused")]
+    assert (row["people"], row["after"], row["due"]) == (
+        99,
+        pytest.approx(1000 * 59 / 99),
+        pytest.approx(200),
+    )
+    assert (row["harm"], row["status"]) == ("more", "clear")
+    assert told["called"] == "approved"
+    assert json.loads(out.read_text(encoding="utf-8"))["effects"] == told["effects"]
+
+
+def test_what_matters_is_typed_and_repeated_in_the_command(call, predictions, tmp_path):
+    asked = ["--matters", "900", "--matters", "wrong=20", "--called", "approved"]
+    told = json.loads(call("measure", predictions, *ROLES, *asked, "--json").stdout)
+
+    assert {row["status"] for row in told["effects"] if row["effect"] == "wrongly_refused"} == {"none"}
+    assert "--matters 900 --matters wrong=20 --called approved" in html.unescape(
+        (tmp_path / "measure.html").read_text(encoding="utf-8")
+    )
+
+
+@pytest.mark.parametrize("word", ["much", "0", "unheard=3"])
+def test_what_matters_must_be_an_amount(call, predictions, word):
+    done = call("measure", predictions, *ROLES, "--matters", word)
+
+    assert done.exit_code == 2
+    assert "--matters" in done.stderr

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable, Observation
+from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.store.columns import unpack
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import Basis
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.decide.task import DecideTask
@@ -31,7 +32,7 @@ _MOST_ROWS = 20_000  # rows of entities, all settings together; beyond it those 
 _WORST_OFF = 100
 
 
-def effects(task: DecideTask, results: ResultData) -> EffectTable:
+def effects(task: DecideTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; mitigations and other steps at the page's guarantee are remedies.
 
     Rows are groups of people, or else classes of entities by size, and entities. Where there are very many
@@ -40,7 +41,7 @@ def effects(task: DecideTask, results: ResultData) -> EffectTable:
     """
     protected = [each for each in results.settings if each.is_protected]
     typed = [each for each in protected if "post" in each.options] if task.post else protected
-    page = page_setting([each for each in typed if method_of(each)[1] is None] or protected)
+    page = page or page_setting([each for each in typed if method_of(each)[1] is None] or protected)
     options = options_of(results, page, is_remedy=lambda setting: setting.epsilon == page.epsilon)
     outcomes = [each for each in results.outcomes if each.failure is None and not each.cell.repeat]
     plain = next((each for each in outcomes if not each.cell.setting.is_protected), None)
@@ -52,6 +53,7 @@ def effects(task: DecideTask, results: ResultData) -> EffectTable:
         tuple(seen for name, cell in cells.items() for seen in _observe(name, cell, chosen[name])),
         str(page),
         entities=frozenset(name for cell in cells.values() for name in cell.names),
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 

@@ -41,8 +41,12 @@ def options_of(
     *,
     reference: Callable[[Setting], Setting] = lambda _: BASELINE,
     is_remedy: Callable[[Setting], bool],
+    simplicity: Callable[[Setting], int] | None = None,
 ) -> tuple[Option, ...]:
-    """Return every setting as an option, the unprotected one first."""
+    """Return every setting as an option, the unprotected one first.
+
+    By default, what the plan names earlier is simpler.
+    """
     plain = str(BASELINE)
     options = [Option(plain)]
     for place, setting in enumerate(each for each in results.settings if each.is_protected):
@@ -55,7 +59,7 @@ def options_of(
                 delta=_delta(results, setting),
                 method=setting.label,
                 is_remedy=setting != page and is_remedy(setting),
-                simplicity=place,
+                simplicity=place if simplicity is None else simplicity(setting),
             )
         )
     return tuple(options)

@@ -38,7 +38,7 @@ def test_it_stands_in_the_warnings_of_the_report(plan, frame):
     [note] = [note for note in results.facts.notes if note.kind == "privacy"]
     warned = [note.text for note in plan.task.read(results).notes() if note.tone == "warn"]
 
-    assert note.startswith("From 'black' and 'hispan' in the clear 'white' is guessed right for 100.0%")
+    assert note.startswith("Randomising 'white' hides little: 'black' and 'hispan' in the clear tell it")
     assert any("'hispan' in the clear" in text for text in warned)
 
 

@@ -1,0 +1,391 @@
+"""Make the view of a case: verdict and sentences, the main picture, remedies and the curve over epsilon."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evenhand.answer.choice import smallest_epsilon
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
+from evenhand.answer.sentences import (
+    say_curve,
+    say_how_much,
+    say_price,
+    say_verdict,
+    say_what_to_do,
+    say_who,
+    steps_of,
+)
+from evenhand.answer.telling import Telling
+from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, View
+from evenhand.report.language import written_in
+from evenhand.report.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.answer.case import Case
+    from evenhand.answer.status import Effect
+    from evenhand.answer.view import CurveRole, LineState
+
+_MOST_DRAWN, _DRAWN_OF_MANY = 30, 12
+_MOST_CURVES = 4
+_BESIDE = {
+    "selected": "wrongly_refused",
+    "wrongly_refused": "selected",
+    "wrongly_selected": "selected",
+    "refused": "granted",
+    "counted": "hidden",
+    "hidden": "counted",
+    "invented": "counted",
+    "off": "counted",
+}
+"""The effect that explains another or pays for it."""
+
+
+def compose(case: Case) -> View:
+    """Return what a page, the terminal and JSON say of a case."""
+    with written_in(case.language):
+        return _compose(Telling(case))
+
+
+def _compose(telling: Telling) -> View:
+    case, choice = telling.case, telling.choice
+    recommended = choice.recommended[0].option.name if choice.recommended else ""
+    curve = _draw_curve(telling, recommended)
+    remedies = _list_remedies(telling)
+    shown = {"", recommended or telling.table.page}
+    return View(
+        language=case.language,
+        kind=case.kind,
+        question=case.question,
+        meta=case.meta,
+        state=telling.verdict.state,
+        verdict=say_verdict(telling),
+        who=say_who(telling),
+        how_much=say_how_much(telling),
+        what_to_do=say_what_to_do(telling),
+        warnings=case.warnings,
+        heading=_head_picture(telling),
+        panels=tuple(_draw_panels(telling, recommended)),
+        caption=_caption(telling),
+        choice_heading=_head_choice(telling, has_curve=curve is not None),
+        epsilon_heading=_head_epsilon(telling) if curve else "",
+        remedy_heading=telling.say("choice.remedy", e=_page_epsilon(telling)) if remedies else "",
+        curve=curve,
+        remedies=remedies,
+        remedy_caption=telling.say("choice.caption") if remedies else "",
+        commands=tuple(command for command in case.commands if command.option in shown),
+        promise=case.promise,
+        evidence=case.evidence,
+        method=case.method,
+        limits=case.limits,
+        sources=case.sources,
+        rows=telling.rows,
+        page=telling.table.page,
+        recommended=recommended,
+    )
+
+
+# --- the main picture ---------------------------------------------------------------------------------
+
+
+def _head_picture(telling: Telling) -> str:
+    lead, found, say = telling.lead, telling.verdict, telling.say
+    if found.payers and lead is not None:
+        return telling.level(lead).rstrip(".")
+    if found.state == "nobody" and lead is not None:
+        seen = telling.seen(lead)
+        matters = float(per_head(seen, telling.table.threshold(seen)))
+        return say("picture.heading_nobody", amount=telling.amount(lead.effect, matters, lead.people))
+    return say("picture.heading_unsure")
+
+
+def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
+    lead = telling.lead
+    if lead is None or lead.status == "not stored":
+        return []
+    effects = [lead.effect]
+    beside = _BESIDE.get(lead.effect, "")
+    if telling.table.unwanted and lead.effect == "selected":
+        beside = "wrongly_selected"
+    stored = [
+        row
+        for row in telling.rows
+        if row.setting == telling.table.page and row.effect == beside and row.status != "not stored"
+    ]
+    if any(row.group != EVERYBODY and (row.after or row.due) for row in stored):
+        effects.append(beside)
+    order = _order(telling, lead.effect)
+    return [_draw_panel(telling, effect, order, recommended) for effect in effects]
+
+
+def _order(telling: Telling, effect: str) -> list[str]:
+    """Return the groups in order of harm: clear before unclear, too few last."""
+    page = [
+        row
+        for row in telling.rows
+        if row.setting == telling.table.page and row.effect == effect and row.group != EVERYBODY
+    ]
+    rows = [row for row in page if row.group not in telling.table.entities] or page
+    rows.sort(
+        key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)
+    )
+    return [row.group for row in rows]
+
+
+def _harm_size(telling: Telling, row: Effect) -> float:
+    size = telling.lack(row)
+    return size if math.isfinite(size) else 0.0
+
+
+def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended: str) -> Panel:
+    table, say = telling.table, telling.say
+    rows = [row for group in order if (row := telling.by_key.get((table.page, group, effect)))]
+    drawn = rows if len(rows) <= _MOST_DRAWN else rows[:_DRAWN_OF_MANY]
+    rest = ""
+    if left := rows[len(drawn) :]:
+        most = max(left, key=lambda row: _harm_size(telling, row))
+        rest = say(
+            "picture.rest", n=len(left), amount=telling.amount(effect, _harm_size(telling, most), most.people)
+        )
+    thresholds = {table.threshold(telling.seen(row)) for row in rows if row.status != "not stored"}
+    harm = table.harm_of(effect)
+    slots = {"head": telling.head}
+    return Panel(
+        effect=effect,
+        title=say(f"effect.{effect}.title", **slots),
+        unit=say(f"effect.{effect}.unit", **slots),
+        scale=EFFECTS[effect].unit,
+        names=(
+            telling.option(table.unprotected).column,
+            telling.option(table.page).column,
+            telling.option(recommended).column if recommended else "",
+        ),
+        lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
+        matters=thresholds.pop() if len(thresholds) == 1 else 0.0,
+        is_more_harm=None if harm == "away" else harm != "less",
+        rest=rest,
+        currency=telling.case.currency,
+    )
+
+
+def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
+    name = telling.name(row.group)
+    remedy = telling.by_key.get((recommended, row.group, row.effect)) if recommended else None
+    state: LineState = (
+        "few" if row.status in ("unjudged", "not stored") else "harm" if row.is_harm else "calm"
+    )
+    key = (
+        "group.qualified" if row.effect == "wrongly_refused" and not telling.table.unwanted else "group.size"
+    )
+    people = telling.case.heads[1] or telling.words.say("default.people")
+    scale = _scale(telling, row)
+    return Line(
+        group=row.group,
+        label=f"{name.label[:1].upper()}{name.label[1:]}",
+        note=telling.say(key, n=number(row.people, 0), people=people),
+        due=row.due * scale,
+        due_shown=telling.shown(row.effect, row.due * scale),
+        after=_mark(telling, row),
+        remedy=None if remedy is None or remedy.status == "not stored" else _mark(telling, remedy),
+        state=state,
+    )
+
+
+def _mark(telling: Telling, row: Effect) -> Mark:
+    """Return a value on the axis with the limits of what it is beyond what is due."""
+    scale, say = _scale(telling, row), telling.say
+    if row.status == "not stored":
+        nothing = math.nan
+        told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
+        return Mark(nothing, nothing, nothing, is_harm=False, **told)
+    limits = telling.due_limits(row)
+    threshold = telling.table.threshold(telling.seen(row))
+    harm = telling.table.harm_of(row.effect)
+    hurts = {"less": limits.mean < 0, "more": limits.mean > 0, "away": True}.get(harm, False)
+    is_judged = row.status != "unjudged"
+    is_harm = is_judged and hurts and limits.excludes_zero and abs(limits.mean) >= threshold
+    known = math.isfinite(limits.low) and limits.low != limits.high
+    shown_limits = ""
+    if known and is_judged:
+        low, high = (telling.shown(row.effect, each * scale) for each in (limits.low, limits.high))
+        shown_limits = say("detail.limits", low=low, high=high).strip(" ()")
+    return Mark(
+        value=row.after * scale,
+        low=(row.due + limits.low) * scale if known and is_judged else math.nan,
+        high=(row.due + limits.high) * scale if known and is_judged else math.nan,
+        is_harm=bool(is_harm),
+        words=_mark_words(telling, row, is_clear=limits.excludes_zero),
+        shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
+        change=_signed(telling, row, limits.mean * scale) if is_judged else "–",
+        limits=shown_limits,
+    )
+
+
+def _mark_words(telling: Telling, row: Effect, *, is_clear: bool) -> str:
+    """Return what a mark tells: the change from what is due, or of a remedy from the step before it."""
+    say = telling.say
+    if row.status == "unjudged":
+        return say("picture.few")
+    remedy = telling.option(row.setting).words
+    is_page = row.setting == telling.table.page
+    if not is_page and row.reference != telling.table.unprotected:
+        return say("picture.step", R=remedy, words=telling.moved(row, row.change))
+    moved = row.after - row.due
+    small = abs(moved) < telling.table.threshold(telling.seen(row))
+    if row.basis == "exact" and small:
+        words = say("picture.right") if EFFECTS[row.effect].unit == "people" else telling.moved(row, moved)
+    elif not is_clear and row.basis != "exact":
+        words = say("picture.no_change")
+    else:
+        words = telling.moved(row, moved)
+    return words if is_page else say("picture.with", words=words, R=remedy)
+
+
+def _signed(telling: Telling, row: Effect, change: float) -> str:
+    shown = telling.shown(row.effect, change)
+    return f"+{shown}" if change > 0 and shown != "0" else shown
+
+
+def _scale(telling: Telling, row: Effect) -> float:
+    """Return what a number of a row is multiplied with on the axis."""
+    if EFFECTS[row.effect].unit == "dollars":
+        return float(per_head(telling.seen(row), 1.0))
+    if row.effect in ("refused", "granted"):
+        return 1.0
+    return telling.factor(row)
+
+
+def _caption(telling: Telling) -> str:
+    lead, say = telling.lead, telling.say
+    if lead is None:
+        return ""
+    kind = lead.basis.split(" ")[0]
+    key = {"exact": "exact", "repeats": "repeats"}.get(kind, "rows")
+    if key == "repeats" and telling.case.repeats == 1:
+        key = "one"
+    parts = [say(f"picture.caption_{key}", n=telling.case.repeats)]
+    if lead.status != "not stored":
+        seen = telling.seen(lead)
+        matters = float(per_head(seen, telling.table.threshold(seen)))
+        parts.append(say("picture.caption_rest", matters=telling.amount(lead.effect, matters, lead.people)))
+    if telling.verdict.unjudged:
+        parts.append(say("picture.caption_few", n=FEWEST_PEOPLE))
+    return " ".join(parts)
+
+
+# --- what to choose -----------------------------------------------------------------------------------
+
+
+def _page_epsilon(telling: Telling) -> float:
+    return telling.table.by_name[telling.table.page].epsilon
+
+
+def _head_choice(telling: Telling, *, has_curve: bool) -> str:
+    choice, say = telling.choice, telling.say
+    if choice.recommended:
+        return say("choice.heading_use", R=telling.option(choice.recommended[0].option.name).words)
+    if choice.trials:
+        return say("choice.heading_none")
+    return say("choice.heading_untried") if has_curve else ""
+
+
+def _head_epsilon(telling: Telling) -> str:
+    step = smallest_epsilon(steps_of(telling))
+    return (
+        telling.say("choice.epsilon_none") if step is None else telling.say("choice.epsilon", e=step.epsilon)
+    )
+
+
+def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
+    choice, say, found = telling.choice, telling.say, telling.verdict
+    if not choice.trials:
+        return ()
+    page = telling.table.page
+    base = say("price.base", **telling.named(payer.row.group for payer in found.payers))
+    lines = [
+        RemedyLine(
+            say("choice.none", P=telling.option(page).words),
+            "as planned",
+            say("tag.as_planned"),
+            *_say_left(telling, page),
+            base,
+        )
+    ]
+    for trial in choice.trials:
+        name = telling.option(trial.option.name)
+        tag = say(f"tag.{trial.tag.replace(' ', '_').replace('-', '_')}")
+        price = say_price(telling, trial)
+        lines.append(
+            RemedyLine(
+                f"{name.words[:1].upper()}{name.words[1:]}",
+                trial.tag,
+                tag,
+                *_say_left(telling, trial.option.name),
+                price=f"{name.note}; {price}" if name.note else price,
+            )
+        )
+    return tuple(lines)
+
+
+def _say_left(telling: Telling, name: str) -> tuple[str, str]:
+    """Return what the worst-off lack under an option, and its limits."""
+    worst = telling.worst_under(name)
+    if worst is None:
+        return "–", ""
+    limits = telling.due_limits(worst)
+    if not math.isfinite(limits.low) or limits.low == limits.high:
+        return telling.lack_words(worst), ""
+    per = sorted(float(per_head(telling.seen(worst), abs(each))) for each in (limits.low, limits.high))
+    low, high = (telling.shown(worst.effect, each) for each in per)
+    return telling.lack_words(worst), telling.say("detail.limits", low=low, high=high).strip(" ()")
+
+
+def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
+    lead, table, say = telling.lead, telling.table, telling.say
+    if lead is None or lead.status == "not stored":
+        return None
+    page = table.by_name[table.page]
+    chosen = table.by_name[recommended].method if recommended else ""
+    methods = dict.fromkeys([page.method, chosen, *(each.method for each in table.options if each.reference)])
+    lines = []
+    for method in [each for each in methods if each][:_MOST_CURVES]:
+        tried = sorted(
+            (option.epsilon, lack, option.name)
+            for option in table.options
+            if option.method == method and math.isfinite(option.epsilon)
+            and math.isfinite(lack := telling.lack_of_worst(option.name))
+        )  # fmt: skip
+        if len(tried) < 2:
+            continue
+        role: CurveRole = "recommended" if method == chosen else "page" if method == page.method else "other"
+        name = next((each for epsilon, _, each in tried if epsilon == page.epsilon), tried[0][2])
+        epsilons, lacks, _ = zip(*tried, strict=True)
+        lines.append(CurveLine(telling.option(name).words, role, epsilons, lacks, *_limits_at(telling, name)))
+    if not any(line.role == "page" for line in lines):
+        return None
+    seen, key = telling.seen(lead), f"effect.{lead.effect}"
+    matters = telling.table.threshold(seen)
+    if EFFECTS[lead.effect].unit != "people":
+        matters = float(per_head(seen, matters))
+    return Curve(
+        title=say("choice.curve_title"),
+        unit=say("choice.curve_unit", unit=say(f"{key}.unit", head=telling.head)),
+        lines=tuple(lines),
+        chosen=page.epsilon,
+        matters=matters,
+        matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
+        alt=say_curve(telling),
+    )
+
+
+def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
+    """Return the limits of what the worst-off lack under an option; NaN where it has none."""
+    row = telling.worst_under(name)
+    limits = None if row is None else telling.due_limits(row)
+    if row is None or limits is None or not math.isfinite(limits.low) or limits.low == limits.high:
+        return math.nan, math.nan
+    lacks = (-limits.high, -limits.low) if telling.table.harm_of(row.effect) == "less" else limits[1:3]
+    low, high = (float(per_head(telling.seen(row), max(each, 0.0))) for each in lacks)
+    return low, high

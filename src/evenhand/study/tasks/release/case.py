@@ -1,0 +1,220 @@
+"""What a page on a published table says around its effects: names, the promise, warnings and commands."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evenhand.answer.case import Case, Command, OptionName, Promise
+from evenhand.answer.harm import MEANINGLESS_DELTA
+from evenhand.answer.words import words_in
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.postprocess.registry import steps_of
+from evenhand.report.language import written_in
+from evenhand.report.page import Fact
+from evenhand.report.words import epsilon_words, listed, plain
+from evenhand.study.page.around import (
+    again_command,
+    limits_of,
+    meta_of,
+    method_of,
+    sources_of,
+    warned,
+    warnings_of,
+)
+from evenhand.study.page.naming import name_groups
+from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.tasks.release.cells import cells_section
+from evenhand.study.tasks.release.effects import effects
+from evenhand.study.tasks.release.ledger import ledger_section
+from evenhand.study.tasks.release.names import STATED
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
+from evenhand.study.tasks.shared.wording import mechanism_name
+
+if TYPE_CHECKING:
+    from evenhand.answer.case import Warned
+    from evenhand.answer.words import Words
+    from evenhand.report.page import Section
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
+    from evenhand.study.tasks.release.task import ReleaseTask
+
+_NOISE = ("laplace", "discrete-gaussian", "thresholded-laplace")
+
+
+class _Study(NamedTuple):
+    """A study with its page's setting; what the settings are called, in sentences and in the table."""
+
+    task: ReleaseTask
+    results: ResultData
+    words: Words
+    page: Setting
+    names: dict[Setting, str]
+    keys: dict[Setting, str]
+    deltas: dict[Setting, float]
+
+
+def case(
+    task: ReleaseTask,
+    results: ResultData,
+    *,
+    page: Setting | None = None,
+    language: str = "en",
+    data: str = "",
+    again: str = "",
+) -> Case:
+    """Return the effects of a release with what its page says around them.
+
+    Parameters
+    ----------
+    task : ReleaseTask
+    results : Results
+    page : Setting, optional
+        The setting that the page is about; by default the one that the plan fixes.
+    language : str
+    data : str
+        The file of the rows as it is typed; without one only a data set that has a name gets a command.
+    again : str
+        The command that runs the study again.
+    """
+    table, words = effects(task, results, page=page), words_in(language)
+    keys = {setting: str(setting) for setting in results.settings}  # which a language would change
+    deltas = {setting: table.by_name[key].delta for setting, key in keys.items()}
+    exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
+    chosen = next(setting for setting, key in keys.items() if key == table.page)
+    with written_in(language):
+        names = name_settings(task, results, chosen, words)
+        study = _Study(task, results, words, chosen, names, keys, deltas)
+        how = words.say("release.noise") if chosen.mechanism in _NOISE else names[chosen]
+        cells = math.prod(results.facts.schema.sizes.values())
+        return Case(
+            table=table,
+            kind=words.say("release.kind"),
+            question=words.say("release.question", columns=[plain(name) for name in task.columns], how=how),
+            groups=name_groups(results.facts, language),
+            options={keys[each]: _option(words, each, name) for each, name in names.items()},
+            protection=f"{how[:1].upper()}{how[1:]}",
+            repeats=1 if exact else results.plan.repeats,
+            meta=meta_of(results, is_exact=exact, language=language),
+            warnings=warnings_of(results, own=_warnings(study), is_exact=exact, language=language),
+            promise=_promise(study),
+            commands=(*_commands(study, data), *again_command(again, language=language)),
+            evidence=_evidence(study),
+            method=method_of(
+                results,
+                words.say("release.table", cells=cells, draws=task.draws),
+                is_exact=exact,
+                language=language,
+            ),
+            limits=limits_of(results, words.say("release.choice"), is_exact=exact, language=language),
+            sources=sources_of(results, language=language),
+            language=language,
+        )
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def name_settings(task: ReleaseTask, results: ResultData, page: Setting, words: Words) -> dict[Setting, str]:
+    """Return how each setting is called in a sentence; those at another epsilon than the page's name it."""
+    names = {}
+    for setting in results.settings:
+        if not setting.is_protected:
+            names[setting] = words.say("release.true_table")
+            continue
+        key = f"mechanism.{setting.mechanism}"
+        name = words.say(key, **setting.options) if words.has(key) else title_of(setting.mechanism)
+        names[setting] = _with_steps(words, name, task.post_of(setting), was=task.post_of(page))
+    times = Counter((name, setting.epsilon) for setting, name in names.items())
+    for setting, name in names.items():
+        if times[name, setting.epsilon] > 1:  # then the other parameters tell them apart
+            names[setting] = mechanism_name(setting)
+        if setting.epsilon not in (None, page.epsilon):
+            names[setting] = f"{names[setting]}, {epsilon_words(setting.epsilon)}"
+    return names
+
+
+def _with_steps(words: Words, name: str, steps: tuple[str, ...], *, was: tuple[str, ...]) -> str:
+    """Return a mechanism with its post-processing; that there is none is said where the page's has some."""
+    if steps == ("nonnegative",):
+        return words.say("release.raised", name=name)
+    if steps:
+        return f"{name}, {', '.join(step.label for step in steps_of(steps))}"
+    return words.say("release.kept", name=name) if was == ("nonnegative",) else name
+
+
+def _option(words: Words, setting: Setting, name: str) -> OptionName:
+    if not setting.is_protected:
+        return OptionName(name, column=words.say("release.there_are"))
+    return OptionName(name, column=name, use=words.say("release.use", name=name))
+
+
+# --- the promise, warnings, commands, evidence ----------------------------------------------------
+
+
+def _promise(study: _Study) -> Promise:
+    """Return what is promised to one person, at the epsilon of the setting or at 1 where it has none."""
+    task, words, delta = study.task, study.words, study.deltas[study.page]
+    shown = delta_text(delta)
+    if delta >= MEANINGLESS_DELTA:
+        return Promise(words.say("release.promise_none", delta=shown))
+    epsilon = STATED if study.page.epsilon is None else study.page.epsilon
+    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
+    fails = words.say("release.promise_delta", delta=shown) if delta else ""
+    bound = words.say("release.bound", bound=task.bound) if task.bound else ""
+    facts = (
+        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
+        Fact(words.say("study.unit"), unit),
+        Fact(words.say("study.mechanism"), study.names[study.page]),
+        Fact(words.say("study.assumes"), words.say("release.assumes", bound=bound)),
+    )
+    factor = odds_factor(float(epsilon))
+    return Promise(words.say("release.promise", unit=unit, factor=factor, delta=fails), facts)
+
+
+def _warnings(study: _Study) -> list[Warned]:
+    """Return which tables promise nothing, that a promise is weak, and that counts may be negative."""
+    found, language, page = [], study.words.language, study.page
+    bad = {
+        study.names[setting]: delta
+        for setting, delta in study.deltas.items()
+        if delta >= MEANINGLESS_DELTA and setting.is_protected and setting.epsilon in (None, page.epsilon)
+    }
+    if bad:
+        slots = {"names": listed(list(bad), most=3), "delta": delta_text(min(bad.values()))}
+        found.append(warned(language, "release.suppression", **slots))
+    people, delta = study.results.facts.rows, study.deltas[page]
+    if people and 1 / people <= delta < MEANINGLESS_DELTA:
+        found.append(warned(language, "release.weak", delta=delta_text(delta), people=people))
+    is_clamped = any(step.startswith("nonnegative") for step in study.task.post_of(page))
+    if MECHANISMS[page.mechanism].may_be_negative and not is_clamped:
+        found.append(warned(language, "release.negative"))
+    return found
+
+
+def _commands(study: _Study, data: str) -> list[Command]:
+    """Return the command that publishes with each setting; none where the study drew some of the rows."""
+    task, words, schema = study.task, study.words, study.results.facts.schema
+    source, commands = study.results.plan.data, []
+    for setting, name in study.names.items():
+        if not setting.is_protected or source is None or source.rows is not None:
+            continue
+        if data:
+            line = task.next_command(setting, schema, data=data, file="schema.toml")
+        else:
+            line = task.data_set_command(setting, schema, data=source)
+        spends = "" if setting.epsilon is None else words.say("release.spends", epsilon=setting.epsilon)
+        if line:
+            label = words.say("release.use", name=name)
+            commands.append(Command(label, spends, line, option=study.keys[setting]))
+    return commands
+
+
+def _evidence(study: _Study) -> tuple[Section, ...]:
+    results, page, names = study.results, study.page, study.names
+    found = (
+        cells_section(results, page, names, study.words),
+        ledger_section(study.task, results, page, name=names[page]),
+    )
+    return tuple(section for section in found if section is not None)
