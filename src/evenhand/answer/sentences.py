@@ -377,7 +377,7 @@ def say_curve(telling: Telling) -> str:
     steps = steps_of(telling)
     rows = [telling.worst_under(step.option) for step in steps]
     told = [telling.lack_words(row) for row in rows if row is not None]
-    if len(told) < 2 or len(told) < len(steps):
+    if len(set(told)) < 2 or len(told) < len(steps):
         return ""
     shared = {text.partition(" ")[2] for text in told}
     if len(shared) == 1:
