@@ -179,7 +179,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
     key = (
         "group.qualified" if row.effect == "wrongly_refused" and not telling.table.unwanted else "group.size"
     )
-    people = telling.case.heads[1] or telling.words.say("default.people")
+    people = telling.head if row.people == 1 else telling.case.heads[1] or telling.words.say("default.people")
     scale = _scale(telling, row)
     return Line(
         group=row.group,

@@ -174,7 +174,13 @@ def say_how_much(telling: Telling) -> Sentence:
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
         return Sentence(say("how.not_stored"), ())
+    if found.trouble and found.trouble[0] == "below zero":
+        anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
+        details = [telling.level(lead)] if found.payers else []
+        return Sentence(telling.level(anybody), tuple(details))
     if found.payers:
+        if math.isfinite(lead.worst):
+            details.append(telling.say(f"effect.{lead.effect}.worst", **telling.numbers(lead)))
         details += [
             telling.level(row)
             for row in telling.harmful
@@ -380,7 +386,7 @@ def say_curve(telling: Telling) -> str:
     if len(set(told)) < 2 or len(told) < len(steps):
         return ""
     shared = {text.partition(" ")[2] for text in told}
-    if len(shared) == 1:
+    if len(shared) == 1 and all(any(map(str.isdigit, text.partition(" ")[0])) for text in told):
         told = [*(text.partition(" ")[0] for text in told[:-1]), told[-1]]
     epsilons = [epsilon_of(step.epsilon) for step in steps]
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
@@ -412,7 +418,7 @@ def _few_words(telling: Telling) -> str:
 
 def _most_billed(telling: Telling) -> str:
     rows = [row for row in telling.rows if row.setting == telling.table.page and row.effect == "billed"]
-    return max(rows, key=lambda row: row.after).group
+    return max(rows, key=lambda row: (row.group != EVERYBODY, row.after)).group
 
 
 def _protection(telling: Telling) -> str:

@@ -81,7 +81,9 @@ class Telling:
     def harmed(self) -> tuple[str, ...]:
         """Every group with a clear harm under the page's option, those of the first sentence first."""
         named = [payer.row.group for payer in self.verdict.payers]
-        return tuple(dict.fromkeys([*named, *(row.group for row in self.harmful if row.is_harm)]))
+        clear = [row.group for row in self.harmful if row.is_harm]
+        groups = [group for group in clear if group not in self.table.entities]
+        return tuple(dict.fromkeys([*named, *(groups or ([] if named else clear))]))
 
     # --- names --------------------------------------------------------------------------------------
 
@@ -107,6 +109,8 @@ class Telling:
 
     def name(self, group: str) -> Name:
         """Return how a group is called."""
+        if group == EVERYBODY:
+            return Name(self.words.say("default.somebody"), self.words.say("default.somebody"), is_one=True)
         return self.case.groups.get(group) or Name(group, group)
 
     def option(self, name: str) -> OptionName:
@@ -211,6 +215,7 @@ class Telling:
             "b": self.shown(row.effect, due),
             "bn": round(due),
             "d": self.shown(row.effect, abs(after - due)),
+            "w": self.shown(row.effect, row.worst * per),
             "p": number(row.people, 0),
             "head": self.head,
             "left": self.amount(row.effect, self.lack(row), row.people),
@@ -256,10 +261,11 @@ class Telling:
         if EFFECTS[lead.effect].unit == "people":
             row = self.by_key.get((name, lead.group, lead.effect))
             return None if row is None or row.status == "not stored" else row
+        skipped = {EVERYBODY, *(() if lead.group in self.table.entities else self.table.entities)}
         rows = [
             row
             for row in self.rows_of.get(name, ())
-            if row.group not in {EVERYBODY, *self.table.entities}
+            if row.group not in skipped
             and self.table.hurts(row.effect)
             and EFFECTS[row.effect].unit == EFFECTS[lead.effect].unit
             and row.status not in ("unjudged", "not stored")

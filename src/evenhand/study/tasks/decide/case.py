@@ -8,7 +8,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.answer.case import Case, Name, OptionName, Promise
-from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
 from evenhand.release.postprocess.registry import steps_of
@@ -58,9 +57,7 @@ class _Study(NamedTuple):
         return next((each for each in done if each.cell.setting == self.page), None)
 
 
-def case(
-    task: DecideTask, results: ResultData, *, page: Setting | None = None, language: str = "en"
-) -> Case:
+def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, language: str = "en") -> Case:
     """Return the effects of decisions from noisy counts with what a page says around them.
 
     Parameters
@@ -74,21 +71,21 @@ def case(
     table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
     chosen = next(setting for setting, key in keys.items() if key == table.page)
-    exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
     with written_in(language):
         names = name_settings(task, results, chosen, words)
         nouns, heads = _nouns(task, words)
         study = _Study(task, results, words, table, chosen, names, nouns, heads)
         counted = f"{in_language(f'{results.facts.rows:,}')} {nouns[results.facts.rows != 1]}"
+        noise = words.say("release.noise")
         about: dict[str, Any] = {"is_exact": True, "language": language}
         section = places_section(table, words, title=words.say("decide.places", entities=nouns[1]))
         return Case(
             table=table,
-            kind=words.say("decide.kind_rule" if task.is_rule else "decide.kind_money"),
+            kind=words.say("decide.kind"),
             question=_question(study),
             groups=_groups(study),
             options={keys[each]: _option(words, each, name) for each, name in names.items()},
-            protection=words.say("decide.protection"),
+            protection=f"{noise[:1].upper()}{noise[1:]}",
             heads=heads,
             entities=nouns,
             currency=_currency(task),
@@ -96,7 +93,7 @@ def case(
             warnings=warnings_of(results, own=_warnings(study), **about),
             promise=_promise(study),
             evidence=() if section is None else (section,),
-            method=method_lines(results, *_method(study, is_exact=exact), counted=counted, **about),
+            method=method_lines(results, *_method(study), counted=counted, **about),
             limits=limits_of(results, words.say("decide.limits"), words.say("release.choice"), **about),
             sources=sources_of(results, language=language),
             language=language,
@@ -149,8 +146,8 @@ def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, 
 
     In English a column that is one plain word is the noun: "county", "students".
     """
-    entities = words.say("decide.entity"), words.say("decide.entities")
-    people = words.say("default.person"), words.say("default.people")
+    one, _, many = words.say("decide.entities").partition("|")
+    entities, people = (one, many), (words.say("default.person"), words.say("default.people"))
     if words.language != "en":
         return entities, people
     word = (task.name or "").strip()
@@ -173,10 +170,11 @@ def _plural(word: str) -> str:
 def _groups(study: _Study) -> dict[str, Name]:
     """Return the names of groups of people, of classes by size, and of single entities."""
     task, words = study.task, study.words
-    found = {EVERYBODY: Name(words.say("decide.somebody"), words.say("decide.somebody"), is_one=True)}
+    found = {}
     for size in ENTITY_SIZES:
-        label = words.say("decide.size", size=in_language(size.label), people=study.heads[1])
-        found[size.label] = Name(f"{study.nouns[1]} {label}", label)
+        shown = f"{size.least:,}+" if size.most is None else f"{size.least:,}–{size.most:,}"
+        label = f"{in_language(shown) if size.most != size.least else size.least} {study.heads[1]}"
+        found[size.label] = Name(words.say("decide.size", entities=study.nouns[1], size=label), label)
     for entity in {seen.group for seen in study.table.observations} & study.table.entities:
         name = plain(entity) if task.name is not None else f"{study.nouns[0]} {plain(entity)}"
         found[entity] = Name(name, name, is_one=True)
@@ -218,9 +216,8 @@ def _promise(study: _Study) -> Promise | None:
     unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
     fails = words.say("release.promise_delta", delta=shown) if delta else ""
     weight = [] if task.weight is None else [plain(task.weight)]
-    public = [*([plain(task.name)] if task.name else []), *weight, *map(plain, task.groups)]
-    assumes = words.say("decide.assumes", counts=task.counts_touched)
-    assumes += words.say("decide.public", public=public) if public else ""
+    public = [plain(task.name) if task.name else study.nouns[1], *weight, *map(plain, task.groups)]
+    assumes = words.say("decide.assumes", counts=task.counts_touched, public=public)
     facts = (
         Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
         Fact(words.say("study.unit"), unit),
@@ -239,9 +236,7 @@ def _warnings(study: _Study) -> list[Warned]:
         found.append(warned(language, "decide.total", why=plain(total, longest=400)))
     page = study.page
     beside = [each for each in study.names if each.is_protected and each.epsilon == page.epsilon]
-    bad = [
-        study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA
-    ]
+    bad = [study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA]
     if bad:
         found.append(warned(language, "release.suppression", names=listed(bad, most=3), delta="1"))
     if "nonnegative" in method_of(page)[0] and not study.task.is_rule:
@@ -249,7 +244,7 @@ def _warnings(study: _Study) -> list[Warned]:
     return found
 
 
-def _method(study: _Study, *, is_exact: bool) -> list[str]:
+def _method(study: _Study) -> list[str]:
     """Return what is decided, and how it was computed."""
     task, words, outcome = study.task, study.words, study.outcome
     if task.is_rule:
@@ -259,6 +254,5 @@ def _method(study: _Study, *, is_exact: bool) -> list[str]:
         amount = f"{_currency(task)}{in_language(f'{budget:,.0f}')}"
         lines = [words.say("decide.method_money", budget=amount, formula=plain(task.formula, longest=300))]
         lines.append(words.say("decide.worst"))
-    if outcome is not None:
-        lines += [plain(note, longest=500) for note in outcome.notes]
-    return lines if is_exact else [*lines, words.say("decide.draws", draws=task.draws)]
+    notes = () if outcome is None else (plain(note, longest=500).rstrip(".") for note in outcome.notes)
+    return [*lines, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]

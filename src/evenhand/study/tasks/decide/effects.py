@@ -96,7 +96,9 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
     if any(len(values) != len(names) for values in columns.values()):
         names, columns = (), {}
     own: dict[str, Any] = _in_units(task, columns) if names else {}
-    groups: dict[str, dict[str, Any]] = {label: dict(numbers) for label, numbers in outcome.groups.items() if numbers}
+    groups: dict[str, dict[str, Any]] = {
+        label: dict(numbers) for label, numbers in outcome.groups.items() if numbers
+    }
     if not groups and len(names) == entities:
         groups = _classes(outcome, own)
     if not task.is_rule and task.budget is None:

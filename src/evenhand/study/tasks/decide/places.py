@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evenhand.answer.words import Words
 
 _SHOWN = 20
+_SMALL = 0.05
 
 
 def places_section(table: EffectTable, words: Words, *, title: str) -> Section | None:
@@ -29,12 +30,11 @@ def places_section(table: EffectTable, words: Words, *, title: str) -> Section |
     rows.sort(key=lambda seen: -_lack(seen))
     is_rule = rows[0].effect != "short"
     header = words.say("decide.header_rule" if is_rule else "decide.header_money").split("|")
-    shown = [_tell_right(each, words) if is_rule else _tell_money(table, each) for each in rows[:_SHOWN]]
+    shown = [_tell_right(each) if is_rule else _tell_money(table, each) for each in rows[:_SHOWN]]
     made = Table(
         header=header,
         rows=shown,
         numeric=[False, *[True] * (len(header) - 1)],
-        caption=words.say("decide.caption_rule" if is_rule else "decide.caption_money"),
         name="places",
         data=_data(table, rows),
     )
@@ -48,9 +48,10 @@ def _lack(seen: Observation) -> float:
     return seen.mean_after if seen.effect == "refused" else seen.mean_after - 1000.0
 
 
-def _tell_right(seen: Observation, words: Words) -> list[str]:
-    held = words.say("decide.yes" if seen.effect == "refused" else "decide.no")
-    return [plain(seen.group), number(seen.people, 0), held, _amount(seen.mean_after / 10)]
+def _tell_right(seen: Observation) -> list[str]:
+    chance = _amount(seen.mean_after / 10)
+    chances = (chance, "–") if seen.effect == "refused" else ("–", chance)
+    return [plain(seen.group), number(seen.people, 0), *chances]
 
 
 def _tell_money(table: EffectTable, seen: Observation) -> list[str]:
@@ -61,7 +62,9 @@ def _tell_money(table: EffectTable, seen: Observation) -> list[str]:
 
 
 def _amount(value: float) -> str:
-    return number(value, 0 if abs(value) >= 100 else digits_of(value)) if math.isfinite(value) else "–"
+    if not math.isfinite(value):
+        return "–"
+    return number(value, 0 if abs(value) >= 100 or abs(value) < _SMALL else digits_of(value))
 
 
 def _data(table: EffectTable, rows: list[Observation]) -> dict[str, list[object]]:
