@@ -140,7 +140,7 @@ def measure(  # noqa: PLR0913 - one option each
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Audit predictions that you have: who fares worse than others, and by how much.
+    """Audit predictions that you have: who fares worse.
 
     Compares each group with everybody outside it, and writes one page that opens anywhere, with every usual
     measure behind the answer. What it computes comes from the true data and is itself not private.
