@@ -59,7 +59,7 @@ def test_a_remedy_that_passes_is_recommended_with_its_cut_off():
     assert view.verdict == "Women fare worse than others, and most of it can be undone."
     assert view.what_to_do.text.startswith("Set an easier cut-off for those worse off: ")
     [row] = [line for line in view.remedies if line.tag == "recommended"]
-    assert "women from a score of " in row.price
+    assert "women: ≥ " in row.price
     assert "tried on people it was not found on" in row.price
     assert view.remedy_heading == "Which remedy?"
 
