@@ -260,6 +260,8 @@ def _signed(telling: Telling, row: Effect, change: float) -> str:
 
 def _unit(telling: Telling, effect: str) -> str:
     own, unit = f"effect.{effect}.unit", EFFECTS[effect].unit
+    if telling.case.is_between_groups and telling.words.has(f"effect.{effect}.unit_others"):
+        return telling.say(f"effect.{effect}.unit_others")
     if telling.words.has(own):
         return telling.say(own)
     is_chance = effect in ("refused", "granted") or unit == "of 100 releases"

@@ -49,6 +49,7 @@ def test_unwanted_decisions_are_told_of_those_they_hit():
 
     assert view.verdict == "Men fare worse than others."
     assert all(part in view.how_much.text for part in ("1,000 men", "flagged", "300", "others 150"))
+    assert view.panels[0].unit == "of 1,000 in each group who should not be flagged"
 
 
 def test_a_remedy_that_passes_is_recommended_with_its_cut_off():
