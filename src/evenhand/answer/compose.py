@@ -248,8 +248,9 @@ def _change(telling: Telling, row: Effect) -> str:
     """Return a change from what is due with its sign, as the shown values give it."""
     scale = telling.scale(row)
     shown = telling.difference(row.effect, scale * row.after, scale * row.due)
-    sign = "+" if row.after > row.due else MINUS if row.after < row.due else ""
-    return f"{sign}{shown}" if any(figure in shown for figure in "123456789") else shown
+    if shown == telling.say("amount.under_one") or not any(figure in shown for figure in "123456789"):
+        return "0"
+    return f"{'+' if row.after > row.due else MINUS}{shown}"
 
 
 def _signed(telling: Telling, row: Effect, change: float) -> str:
