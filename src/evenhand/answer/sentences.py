@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
 _MOST_REPEATS = 500
-_WORDS_OF_TWO = 7  # for each of two lists of groups in one sentence
+_WORDS_OF_TWO = 6  # for each of two lists of groups in one sentence
 
 
 def say_verdict(telling: Telling) -> str:
@@ -123,7 +123,9 @@ def _who_pays(telling: Telling) -> str:
     open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
+    is_missing = telling.verb == "missing"
     maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group not in groups))
+    maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
     gains = list(dict.fromkeys(row.group for row in found.gains if not crossed))
     if telling.case.is_between_groups or found.unjudged:
@@ -303,7 +305,9 @@ def _what_to_do(telling: Telling) -> str:
     use = _recommended(telling)
     if use is not None:
         row, name = telling.payer_row(found.payers[0], use.option.name), telling.option(use.option.name)
-        return say("do.use", use=name.use or name.words, then="" if row is None else telling.then(row))
+        if row is None or row.status == "not stored":
+            return f"{name.use or name.words}."
+        return say("do.use", use=name.use or name.words, then=telling.then(row))
     if found.trouble:
         return say("do.drop")
     if found.state == "nobody":

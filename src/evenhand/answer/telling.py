@@ -451,7 +451,7 @@ class Telling:
 
 
 def _count_words(shown: list[str], of: int) -> int:
-    return len(" ".join(shown).split()) + (3 if of > len(shown) else 0)
+    return len(" ".join(shown).split()) + (4 if of > len(shown) else len(shown) > 1)
 
 
 def _reach(telling: Telling, row: Effect) -> float:
