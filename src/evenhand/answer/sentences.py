@@ -77,6 +77,8 @@ def _say_who_pays(telling: Telling) -> str:
         key = "maybe"
     elif telling.choice.trials and not _needing_groups(telling):
         key = "helpless"
+    elif _others(telling):
+        key = "most"
     return telling.say(f"verdict.{key}", **slots)
 
 
@@ -115,11 +117,7 @@ def _who_unsure(telling: Telling) -> str:
 def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
-    others = [
-        group
-        for group in telling.harmed
-        if group not in groups and not set(telling.table.margins.get(group, ())) & set(telling.harmed)
-    ]
+    others = _others(telling)
     open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
@@ -138,6 +136,13 @@ def _who_pays(telling: Telling) -> str:
     is_alone = len(judged) == len(groups) or telling.case.is_between_groups or crossed or found.unjudged
     told = say("verdict.pays" if is_alone else "who.alone", **telling.named(groups))
     return f"{told.removesuffix('.')}{_few_words(telling)}."
+
+
+def _others(telling: Telling) -> list[str]:
+    """Return who has a clear harm and is not named, without the crossings of those who have."""
+    named = {payer.row.group for payer in telling.verdict.payers}
+    margins, harmed = telling.table.margins, telling.harmed
+    return [each for each in harmed if each not in named and not set(margins.get(each, ())) & set(harmed)]
 
 
 def _who_details(telling: Telling) -> list[str]:

@@ -180,10 +180,14 @@ def epsilons():
 def quiet():
     """Yield cases in which nobody pays, or nothing can be said."""
     yield "nobody pays", make(rows("selected", women=(170, 173), men=(231, 231)))
-    yield "nobody pays, and small groups cannot be judged", make(
-        rows("selected", women=(172, 173), men=(231, 231)),
-        see("nonbinary people", "selected", 0, 100, people=4.0), see("old people", "selected", 0, 100, people=1.0),
-    )  # fmt: skip
+    yield (
+        "nobody pays, and small groups cannot be judged",
+        make(
+            rows("selected", women=(172, 173), men=(231, 231)),
+            see("nonbinary people", "selected", 0, 100, people=4.0),
+            see("old people", "selected", 0, 100, people=1.0),
+        ),
+    )
     men, settled = see("men", "selected", 231, 231), [231.5, 232, 230, 230.8, 231.2]
     yield (
         "equal repeats without a change",
