@@ -41,8 +41,6 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
-        if _is_nothing(found.worst):
-            return say("verdict.nobody", **telling.named([]))
         return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
@@ -94,7 +92,7 @@ def _who(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     if found.trouble and found.trouble[0] != "missing":
         if found.trouble[0] != "below zero":
-            return say("who.exposed" if found.trouble[0] == "no guarantee" else "who.useless")
+            return say("who.useless")
         billed = [payer.row.group for payer in found.payers if payer.row.effect == "billed"]
         return say("who.below_zero", **telling.named(billed or [_most_billed(telling)]))
     if found.payers:
@@ -111,21 +109,25 @@ def _who_unsure(telling: Telling) -> str:
     if not found.open:
         largest = max(found.unjudged, key=lambda row: row.people)
         return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
-    return say("who.open", **telling.named(dict.fromkeys(row.group for row in found.open)))
+    return say("who.open", **telling.named(dict.fromkeys(row.group for row in telling.open)))
 
 
 def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
     others = _others(telling)
-    open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
+    open_groups = list(dict.fromkeys(row.group for row in telling.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
-    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group not in groups))
+    maybe = list(
+        dict.fromkeys(
+            row.group for row in telling.open if row in found.maybe_worse and row.group not in groups
+        )
+    )
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
-    gains = list(dict.fromkeys(row.group for row in found.gains if not crossed))
+    gains = sorted({row.group for row in found.gains if not crossed})
     if telling.case.is_between_groups or found.unjudged:
         gains = []
     for key, beside in (("maybe", maybe), ("others", others), ("unclear", open_groups), ("gain", gains)):
@@ -192,7 +194,7 @@ def say_how_much(telling: Telling) -> Sentence:
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
-        return Sentence(say("how.not_stored"), ())
+        return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
     if found.payers:
         details = [
             telling.level(row)
@@ -209,8 +211,6 @@ def say_how_much(telling: Telling) -> Sentence:
 
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
     """Return the most that a group could lack where nobody pays."""
-    if _is_nothing(lead):
-        return Sentence(telling.say("how.nothing"), ())
     amount = _bound_words(telling, lead)
     details = (tell_row(telling, lead), *_gap_details(telling, lead))
     return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
@@ -286,15 +286,9 @@ def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     return [telling.say("detail.gap", a=after, b=before, G=names)]
 
 
-def _is_nothing(row: Effect | None) -> bool:
-    """Return whether the most that any group may lack is exactly nothing."""
-    return row is None or not row.bound > 0
-
-
 def _bound_words(telling: Telling, row: Effect | None) -> str:
     """Return the most that a group may lack, rounded up."""
-    bound = 0.0 if row is None else row.bound
-    return telling.say("amount.nothing") if row is None else telling.of_group(row, bound, up=True)
+    return telling.say("amount.nothing") if row is None else telling.of_group(row, row.bound, up=True)
 
 
 # --- what to do ---------------------------------------------------------------------------------------
@@ -341,7 +335,8 @@ def _no_remedy(telling: Telling) -> str:
 
 
 def _needing_groups(telling: Telling) -> list[Trial]:
-    return [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
+    found = [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
+    return sorted(found, key=lambda trial: (trial.option.simplicity, trial.option.name))
 
 
 def _trade_off_words(telling: Telling, trial: Trial) -> str:
@@ -475,7 +470,9 @@ def _recommended(telling: Telling) -> Trial | None:
 def _trade_off(telling: Telling) -> Trial | None:
     """Return the trade-off that leaves the worst-off with the least harm."""
     found = [trial for trial in telling.choice.trials if trial.tag == "trade-off"]
-    return min(found, key=lambda trial: (trial.left, trial.option.simplicity), default=None)
+    return min(
+        found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
+    )
 
 
 def _worst_harmed(trial: Trial) -> Harmed | None:

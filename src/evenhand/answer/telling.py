@@ -73,12 +73,27 @@ class Telling:
 
     @cached_property
     def harmful(self) -> tuple[Effect, ...]:
-        """The rows of the page's option that may hurt a group."""
-        return tuple(
+        """The rows of the page's option that may hurt a group, those that lack most first."""
+        rows = (
             row
             for row in self.rows
             if row.setting == self.table.page and row.group != EVERYBODY and self.table.hurts(row.effect)
         )
+        return tuple(sorted(rows, key=lambda row: (-self._multiple(row), row.group, row.effect)))
+
+    def _multiple(self, row: Effect) -> float:
+        """Return what a row lacks as a multiple of what matters."""
+        if row.status == "not stored":
+            return 0.0
+        seen = self.seen(row)
+        matters = float(per_head(seen, self.table.threshold(seen)))
+        return self.lack(row) / matters if matters else self.lack(row)
+
+    @cached_property
+    def open(self) -> tuple[Effect, ...]:
+        """The open rows, those that may lack most first."""
+        known = [row for row in self.harmful if row in self.verdict.open]
+        return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -227,8 +242,7 @@ class Telling:
 
     def of_group(self, row: Effect, value: float, *, up: bool = False) -> str:
         """Return an amount of a row as limits and what matters are counted: of the whole group."""
-        if value <= 0:
-            return self.say("amount.nothing")
+        value = max(value, 0.0)
         scale = float(per_head(self.seen(row), 1.0)) if EFFECTS[row.effect].unit == "dollars" else 1.0
         return self._with_unit(row, self.shown(row.effect, value * scale, up=up), is_conditional=False)
 
@@ -272,7 +286,12 @@ class Telling:
         """Return what a panel of an effect is called: by its word, unless it has a title."""
         key = f"effect.{effect}.title"
         word = self.say(key) if self.words.has(key) else self.word(effect)
-        return f"{word[:1].upper()}{word[1:]}"
+        return self.start(word)
+
+    @staticmethod
+    def start(text: str) -> str:
+        """Return text with a capital letter."""
+        return f"{text[:1].upper()}{text[1:]}"
 
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
@@ -347,7 +366,7 @@ class Telling:
         if row.effect in ("selected", "short") and self.table.harm_of(row.effect) == "less":
             return self.say("do.lacks", **self.numbers(row))
         level, words = self.level(row, source=False), self.name(row.group).words
-        if level.startswith(f"{words[:1].upper()}{words[1:]}"):
+        if level.startswith(self.start(words)):
             return f"{words}{level[len(words) :]}"
         return f"{level[:1].lower()}{level[1:]}"
 
@@ -442,8 +461,7 @@ class Telling:
             return found.payers[0].row
         if found.state == "nobody":
             return found.worst
-        by_size = sorted(found.open, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row)))
-        return next(iter((*by_size, *found.unjudged, *self.harmful)), None)
+        return next(iter((*self.open, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
         """Return the row of a payer's effect under another option."""
