@@ -41,6 +41,8 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
+        if found.worst is None or found.worst.bound <= 0:
+            return say("verdict.nobody", **telling.named([]))
         return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
@@ -211,6 +213,8 @@ def say_how_much(telling: Telling) -> Sentence:
 
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
     """Return the most that a group could lack where nobody pays."""
+    if lead.bound <= 0:
+        return Sentence(telling.say("how.nothing"))
     amount = _bound_words(telling, lead)
     details = (tell_row(telling, lead), *_gap_details(telling, lead))
     return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
@@ -286,9 +290,9 @@ def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     return [telling.say("detail.gap", a=after, b=before, G=names)]
 
 
-def _bound_words(telling: Telling, row: Effect | None) -> str:
+def _bound_words(telling: Telling, row: Effect) -> str:
     """Return the most that a group may lack, rounded up."""
-    return telling.say("amount.nothing") if row is None else telling.of_group(row, row.bound, up=True)
+    return telling.of_group(row, row.bound, up=True)
 
 
 # --- what to do ---------------------------------------------------------------------------------------

@@ -392,8 +392,7 @@ class Telling:
         part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
         is_chance = effect in _CHANCES or unit == "of 100 releases"
         if from_due and row.due == 0:
-            key = "amount.releases" if is_chance else "moved.only"
-            return self.say(key, n=shown, d=shown, word=self.word(effect))
+            return self.say("amount.releases", n=shown) if is_chance else f"{shown} {self.word(effect)}"
         if change == 0 or not any(figure in shown for figure in "123456789"):
             return self.say("picture.same")
         if from_due and effect in _EITHER_WAY:
