@@ -214,7 +214,8 @@ def say_how_much(telling: Telling) -> Sentence:
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
     """Return the most that a group could lack where nobody pays."""
     if lead.bound <= 0:
-        return Sentence(telling.say("how.nothing"))
+        is_gain = lead.status == "clear"
+        return Sentence(telling.level(lead) if is_gain else telling.say("how.nothing"))
     amount = _bound_words(telling, lead)
     details = (tell_row(telling, lead), *_gap_details(telling, lead))
     return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
@@ -308,9 +309,10 @@ def _what_to_do(telling: Telling) -> str:
     use = _recommended(telling)
     if use is not None:
         row, name = telling.payer_row(found.payers[0], use.option.name), telling.option(use.option.name)
+        order = telling.start(name.use or name.words)
         if row is None or row.status == "not stored":
-            return f"{name.use or name.words}."
-        return say("do.use", use=name.use or name.words, then=telling.then(row))
+            return f"{order}."
+        return say("do.use", use=order, then=telling.then(row))
     if found.trouble:
         return say("do.drop")
     if found.state == "nobody":

@@ -82,12 +82,13 @@ class Telling:
         return tuple(sorted(rows, key=lambda row: (-self._multiple(row), row.group, row.effect)))
 
     def _multiple(self, row: Effect) -> float:
-        """Return what a row lacks as a multiple of what matters."""
+        """Return what a row lacks as a multiple of what matters; below 0 it has more than is due."""
         if row.status == "not stored":
             return 0.0
-        seen = self.seen(row)
-        matters = float(per_head(seen, self.table.threshold(seen)))
-        return self.lack(row) / matters if matters else self.lack(row)
+        more = row.after - row.due
+        harm = self.table.harm_of(row.effect)
+        lack = -more if harm == "less" else abs(more) if harm == "away" else more
+        return lack / (self.table.threshold(self.seen(row)) or 1.0)
 
     @cached_property
     def open(self) -> tuple[Effect, ...]:
@@ -419,7 +420,9 @@ class Telling:
             and row.effect == lead.effect
             and row.status not in ("unjudged", "not stored")
         ]
-        return max(rows, key=self.lack, default=None)
+        return max(
+            rows, key=lambda row: (self.lack(row), np.nan_to_num(self.lack_limits(row)[1])), default=None
+        )
 
     def lack_of_worst(self, name: str) -> float:
         """Return what the row of :meth:`worst_under` lacks, as it is drawn; NaN if there is none."""
@@ -459,7 +462,7 @@ class Telling:
         if found.payers:
             return found.payers[0].row
         if found.state == "nobody":
-            return found.worst
+            return found.worst or next(iter(found.gains), None)
         return next(iter((*self.open, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
