@@ -26,6 +26,7 @@ def to_json(view: View) -> dict[str, Any]:
         "panels": view.panels,
         "remedies": view.remedies,
         "curve": view.curve,
+        "page": view.page,
         "recommended": view.recommended,
         "commands": view.commands,
         "promise": view.promise and view.promise.text,

@@ -21,6 +21,8 @@ _MOST_TWO_TRACKS = 6
 _LEAST_PLOT = 12
 _WIDE_RANGE = 100
 _SMALL_CHANGE = 0.1
+_ENDS = {"of 1,000": (0.0, 1000.0), "of 100 releases": (0.0, 100.0)}
+"""Nothing lies beyond these, though limits may."""
 
 
 class Marks(NamedTuple):
@@ -52,8 +54,8 @@ class Paper:
         return _UNICODE if can_encode("".join(_UNICODE), self.encoding) else _ASCII
 
     def fit(self, text: str) -> str:
-        """Return a text on one line, in letters that can be printed."""
-        return fit(" ".join(clean(text).split()), self.encoding)
+        """Return a text on one line, in letters that can be printed, without marks of bold."""
+        return fit(" ".join(clean(text).replace("**", "").split()), self.encoding)
 
 
 def draw_panel(panel: Panel, paper: Paper) -> list[str]:
@@ -106,8 +108,9 @@ class _Axis:
 
 def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper) -> _Axis:
     """Return the axis of a panel's values: of changes where they are too small to be seen otherwise."""
+    least, most = _ENDS.get(panel.scale, (-math.inf, math.inf))
     pairs = [
-        (value, line.due)
+        (value if math.isnan(value) else min(max(value, least), most), line.due)
         for line in lines
         for mark in _marks_of(line)
         for value in (mark.value, mark.low, mark.high, line.due)
@@ -225,7 +228,9 @@ def _name_width(lines: Sequence[Line], paper: Paper, room: int) -> int:
 
 def _draw_few(start: str, line: Line, paper: Paper) -> list[str]:
     """Return the row of a group that cannot be judged: what is said of it, and no number of its effect."""
-    parts = wrap(paper.fit(line.after.words or line.note), paper.width - columns_of(start))
+    parts = wrap(
+        paper.fit(": ".join(filter(None, (line.after.words, line.note)))), paper.width - columns_of(start)
+    )
     return [f"{start if not place else ' ' * columns_of(start)}{part}" for place, part in enumerate(parts)]
 
 

@@ -91,10 +91,7 @@ def _sentences(view: View, paper: Paper) -> list[TextLine]:
 def _pictures(view: View, paper: Paper) -> list[list[TextLine]]:
     """Return the first panel, and the second if it is short."""
     drawn = [[TextLine(line) for line in draw_panel(panel, paper)] for panel in view.panels]
-    kept = drawn[:1] + [panel for panel in drawn[1:2] if len(panel) <= _MOST_SECOND]
-    if kept and view.caption:
-        kept[-1] += [TextLine(f"  {line}") for line in wrap(paper.fit(view.caption), paper.width - 2)]
-    return kept
+    return drawn[:1] + [panel for panel in drawn[1:2] if len(panel) <= _MOST_SECOND]
 
 
 def _remedies(view: View, paper: Paper) -> list[TextLine]:
@@ -132,15 +129,12 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
     curve = view.curve
     if curve is None or not curve.lines:
         return lines
-    unit = curve.unit if curve.unit not in curve.title else ""
-    title = paper.fit(f"{', '.join(filter(None, (curve.title, unit)))}; ε")
-    names = [title, *(paper.fit(line.name) for line in curve.lines)]
-    room = min(max(map(columns_of, names)), paper.width // 2)
+    room = min(max(columns_of(paper.fit(line.name)) for line in curve.lines), paper.width // 2)
     texts = [epsilon_of(epsilon) for line in curve.lines for epsilon in line.epsilons]
     texts += [_write_lack(lack, view) for line in curve.lines for lack in line.lacks]
     cell = max(*(columns_of(paper.fit(text)) + 2 for text in texts), _CELL)
     tried = _shown_epsilons(curve, (paper.width - room - 2) // cell)
-    rows = [("  ", title, [epsilon_of(epsilon) for epsilon in tried])]
+    rows = [("  ", "ε", [epsilon_of(epsilon) for epsilon in tried])]
     for line in curve.lines:
         lacks = dict(zip(line.epsilons, line.lacks, strict=True))
         values = [_write_lack(lacks.get(epsilon, math.nan), view) for epsilon in tried]
@@ -149,9 +143,8 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
         cells = "".join(pad(paper.fit(value), cell, right=True) for value in values)
         *above, last = wrap(paper.fit(name), room)
         lines += [*(TextLine(f"  {part}") for part in above), TextLine(f"{start}{pad(last, room)}{cells}")]
-    if curve.matters_words:
-        lines += [TextLine(f"  {line}") for line in wrap(paper.fit(curve.matters_words), paper.width - 2)]
-    return lines
+    unit = f"{curve.unit[:1].upper()}{curve.unit[1:]}; {curve.matters_words}."
+    return [*lines, *(TextLine(f"  {line}") for line in wrap(paper.fit(unit), paper.width - 2))]
 
 
 def _shown_epsilons(curve: Curve, most: int) -> list[float]:
@@ -179,7 +172,7 @@ def _commands(view: View, paper: Paper) -> list[TextLine]:
     """Return the commands to copy, each with what it does where there are several."""
     lines: list[TextLine] = []
     for command in view.commands:
-        word = "" if lines else fixed_word("terminal.apply")
+        word = "" if lines else fixed_word(f"terminal.{'apply' if view.recommended else 'command'}")
         parts = _break_command(fit(clean(command.line), paper.encoding), paper.width - 2 - _LEAD)
         if len(view.commands) > 1:
             lines += _lead(paper, word, f"{command.label}:")

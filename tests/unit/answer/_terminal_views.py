@@ -63,12 +63,12 @@ def view(**more):
         "heading": "Women lose most offers", "panels": (HIRED,), "caption": "Dots: 95% limits.",
         "choice_heading": "", "epsilon_heading": "Which ε?", "remedy_heading": "Which remedy at ε = 1?",
         "curve": Curve(
-            "Women lack", "of 1,000",
+            "What each ε costs", "lacking, of 1,000",
             (
                 CurveLine("GRR", "page", (0.5, 1.0, 2.0, 4.0, 8.0), (160, 121, 70, 30, 9), NAN, NAN),
                 CurveLine("Optimal", "recommended", (0.5, 1.0, 2.0, 4.0, 8.0), (61, 34, 19, 11, 4), 22, 46),
             ),
-            1.0, 10.0, "Below 10 of 1,000 nothing matters.", "",
+            1.0, 10.0, "what matters: 10", "",
         ),
         "remedies": (
             RemedyLine("none: GRR as planned", "as planned", "as planned", "121", "108 to 134", "women pay"),
@@ -85,6 +85,6 @@ def view(**more):
             ),
         ),
         "promise": Promise("Each answer is randomised with ε = 1."), "evidence": (), "method": (),
-        "limits": (), "sources": (), "rows": (ROW,), "recommended": "Optimal",
+        "limits": (), "sources": (), "rows": (ROW,), "page": "GRR", "recommended": "Optimal",
     }  # fmt: skip
     return View(**{**fixed, **more})

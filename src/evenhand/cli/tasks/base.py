@@ -15,6 +15,7 @@ import typer
 
 from evenhand._validate import one_of
 from evenhand.answer.effects import read_matters
+from evenhand.answer.exchange import to_json
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
@@ -244,16 +245,62 @@ class TaskCommand:
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
         files = {**write_files(terminal, results, out, language=language), **(more or {})}
-        sentences = answers(results, language=language)
-        actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
-        plan_path = shlex.quote(shorten_path(files["Plan"]))  # a report stands beside its plan, people do not
-        commands = [action.replace("--plan plan.toml", f"--plan {plan_path}") for action in actions]
         failed = Counter(
             (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
         )
         code = FAILED if failed else 0
         path = results.plan.data and results.plan.data.path
         data = shorten_path(Path(path)) if path else None
+        # A report stands beside its plan, people do not.
+        plan = f"--plan {shlex.quote(shorten_path(files['Plan']))}"
+        tell = self._tell if results.plan.task.has_case else self._tell_sentences
+        told = tell(terminal, results, out=out, data=data, plan=plan, language=language)
+        for (kind, message), count in failed.most_common(3):
+            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
+        terminal.files({word: shorten_path(path) for word, path in files.items()})
+        if terminal.as_json:
+            terminal.object(
+                {
+                    "command": command,
+                    "task": self.kind,
+                    "data": results.facts.label,
+                    self.units_studied: results.facts.rows,
+                    "groups": list(results.facts.groups),
+                    "cells": len(results),
+                    "failed": sum(failed.values()),
+                    **told,
+                    "summary": self.summarize(results),
+                    "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
+                    "exit": code,
+                }
+            )
+        if open_page and "Report" in files:
+            typer.launch(files["Report"].resolve().as_uri())
+        raise typer.Exit(code)
+
+    def _tell(
+        self, terminal: Terminal, results: Results, *, out: Path, data: str | None, plan: str, language: str
+    ) -> dict[str, Any]:
+        """Show the answer, and return it for machines."""
+        view = results.view(data=data, schema=shorten_path(out / "schema.toml"), language=language)
+        commands = tuple(
+            command._replace(line=command.line.replace("--plan plan.toml", plan)) for command in view.commands
+        )
+        view = replace(view, commands=commands)
+        terminal.answer(view)
+        return {
+            "answers": [sentence.text for sentence in (view.who, view.how_much, view.what_to_do)],
+            "answer": to_json(view) if terminal.as_json else {},
+            "next": [command.line for command in commands],
+        }
+
+    def _tell_sentences(
+        self, terminal: Terminal, results: Results, *, out: Path, data: str | None, plan: str, language: str
+    ) -> dict[str, Any]:
+        """Show table and sentences of a kind that does not bring what a page needs yet."""
+        sentences = answers(results, language=language)
+        actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
+        commands = [action.replace("--plan plan.toml", plan) for action in actions]
         todo = results.next_command(data, file=shorten_path(out / "schema.toml"))
         if terminal.shows:
             with written_in(language):
@@ -270,29 +317,10 @@ class TaskCommand:
                     terminal.sentence(fixed_word("page.do"))
                 terminal.show(todo)
                 terminal.show()
-        for (kind, message), count in failed.most_common(3):
-            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
-        terminal.files({word: shorten_path(path) for word, path in files.items()})
-        if terminal.as_json:
-            terminal.object(
-                {
-                    "command": command,
-                    "task": self.kind,
-                    "data": results.facts.label,
-                    self.units_studied: results.facts.rows,
-                    "groups": list(results.facts.groups),
-                    "cells": len(results),
-                    "failed": sum(failed.values()),
-                    "answers": [sentence.replace("**", "") for sentence in sentences],
-                    "next": [*commands, todo] if todo else commands,
-                    "summary": self.summarize(results),
-                    "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
-                    "exit": code,
-                }
-            )
-        if open_page and "Report" in files:
-            typer.launch(files["Report"].resolve().as_uri())
-        raise typer.Exit(code)
+        return {
+            "answers": [sentence.replace("**", "") for sentence in sentences],
+            "next": [*commands, todo] if todo else commands,
+        }
 
 
 # --- what several kinds share ---------------------------------------------------------------------

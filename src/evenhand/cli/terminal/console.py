@@ -13,11 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.answer.terminal import WIDTH, draw_lines
 from evenhand.cli.terminal.streams import exit_on_broken_pipe, silence
 from evenhand.report.columns import fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evenhand.answer.view import View
 
 WIDEST = 100
 """The most characters of a line."""
@@ -134,6 +137,16 @@ class Terminal:
         for line in _wrapped(fit(text, self.results.encoding), width - len(indent)):
             line.pad_left(len(indent))
             self.results.print(line, soft_wrap=True)
+
+    def answer(self, view: View) -> None:
+        """Show an answer as its page has it, in the columns and the letters that the terminal has."""
+        if not self.shows:
+            return
+        width = min(self.results.width, WIDTH)
+        self.results.print()
+        for line in draw_lines(view, width=width, encoding=self.results.encoding):
+            self.results.print(Text(line.text, "bold" if line.is_bold else ""), soft_wrap=True)
+        self.results.print()
 
     def table(
         self,

@@ -4,20 +4,16 @@ import math
 
 import pytest
 
-import evenhand as eh
 from evenhand.measure.disparities import Disparity
 from evenhand.report import render
 from evenhand.report.charts import groups_chart
 from evenhand.report.marks import Axis, Estimate, GroupRow
 from evenhand.study.page.crossed import GroupMap, crossed_section, rates_map
 from evenhand.study.page.page import answers, page_of
-from evenhand.study.predictions.answers import answers as prediction_answers
-from evenhand.study.predictions.sections import groups_section
 from evenhand.study.tasks.collect.page.frontier import measures_section
 from evenhand.study.tasks.collect.reading import CollectReading
 from unit.report._parsing import Parsed
 from unit.study._page_studies import crossed
-from unit.study.predictions._cases import HIDDEN, SHOWN, audit, crossed_people
 
 LOW_LAST = (0.8, 0.2, 0.2, 0.8)
 
@@ -66,62 +62,6 @@ def test_without_a_privileged_group_the_measures_name_no_gaps_with_a_sign(langua
     assert results.facts.privileged is None
     assert not any(word in chart.alt for word in ("two other gaps", "zwei weitere Abstände"))
     assert not any(word in chart.caption for word in ("privileged", "privilegierte"))
-
-
-def test_one_protected_column_has_no_map():
-    """The twin of all others: a page of one column stays as it is."""
-    truth, predicted, columns = crossed_people(HIDDEN)
-    alone = audit(truth, predicted, columns["sex"])
-
-    assert groups_section(alone).anchor == "groups"
-    assert not alone.to_dict()["margins"]
-
-
-@pytest.mark.parametrize(("rates", "hidden"), [(HIDDEN, True), (SHOWN, False)])
-def test_predictions_are_called_out_as_group_report_does(rates, hidden):
-    truth, predicted, columns = crossed_people(rates)
-    found = audit(truth, predicted, columns)
-    report = eh.measure.group_report(truth, predicted, columns)
-
-    assert report.is_hidden() == hidden
-    assert ("hide it" in prediction_answers(found)[1]) == hidden
-    assert [note.tone for note in groups_section(found).notes] == ["warn" if hidden else "plain"]
-
-
-def test_margins_of_an_audit_are_those_of_the_report():
-    truth, predicted, columns = crossed_people(SHOWN)
-    found = audit(truth, predicted, columns)
-    report = eh.measure.group_report(truth, predicted, columns)
-
-    for name, margin in report.margins.items():
-        assert found.to_dict()["margins"][name]["value"] == pytest.approx(float(margin.sp_gap))
-
-
-def test_small_groups_of_predictions_are_pooled_by_a_declared_rule():
-    truth, predicted, columns = crossed_people(HIDDEN)
-    columns["race"][:20] = ["asian"] * 20
-    columns["race"][-20:] = ["asian"] * 20
-    found = audit(truth, predicted, columns, pool_below=30)
-
-    assert "other groups" in found.rows.labels
-    assert any("fewer than 30 people" in note for note in found.rows.notes)
-    with pytest.raises(eh.errors.InvalidParameterError, match="pool_below"):
-        eh.measure.page(truth, predicted, columns, pool_below=0)
-
-
-def test_a_privileged_combination_is_given_as_a_tuple():
-    truth, predicted, columns = crossed_people(HIDDEN)
-    page = eh.measure.page(truth, predicted, columns, privileged=("men", "white"))
-
-    assert any("men, white" in part.heading.replace("\u00a0", " ") for part in page.sections)
-    with pytest.raises(eh.errors.InvalidParameterError, match="privileged"):
-        eh.measure.page(truth, predicted, columns, privileged=("men", "green"))
-
-
-def test_a_crossing_of_ten_thousand_combinations_is_refused():
-    rows = [str(place) for place in range(101)]
-    with pytest.raises(eh.errors.InvalidParameterError, match="at most 1,000 combinations"):
-        eh.measure.page(None, [0, 1] * 50 + [1], {"a": rows, "b": rows})
 
 
 def rows_of(count):
