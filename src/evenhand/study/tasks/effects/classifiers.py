@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.answer.effects import EVERYBODY
-from evenhand.study.tasks.effects.options import BASELINE, mean_of, see
+from evenhand.study.tasks.effects.options import BASELINE, group_runs, mean_of, see
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ def _observe(
 def _people_of_1000(results: ResultData, setting: Setting, groups: tuple[str, ...]) -> dict[str, Runs]:
     """Return, by repeat, how many of 1,000 tested people of some groups are treated in each way."""
     people, base, selection, tpr, fpr = (
-        np.array([_runs(results, setting, group, rate) for group in groups])
+        np.array([group_runs(results, setting, group, rate) for group in groups])
         for rate in ("people", "base_rate", "selection", "tpr", "fpr")
     )
     missed = base * np.where(base > 0, 1 - tpr, 0.0)
@@ -125,8 +125,3 @@ def _sizes(results: ResultData) -> dict[str, float]:
         for margin in margins:
             sizes[margin] = sizes.get(margin, 0.0) + sizes[group]
     return sizes
-
-
-def _runs(results: ResultData, setting: Setting, group: str, rate: str) -> Any:
-    arrays = results.arrays
-    return arrays.of_groups[results.place(setting), :, arrays.groups.index(group), arrays.rates.index(rate)]
