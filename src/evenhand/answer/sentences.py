@@ -192,23 +192,29 @@ def say_how_much(telling: Telling) -> Sentence:
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
         return Sentence(say("how.not_stored"), ())
-    if found.trouble and found.trouble[0] == "below zero":
-        anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
-        return Sentence(telling.level(anybody), (telling.level(lead),) if found.payers else ())
-    if found.payers:
-        details = [
-            telling.level(row)
-            for row in telling.harmful
-            if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
-        ]
-        if math.isfinite(lead.worst):
-            details.append(say("effect.short.worst", **telling.numbers(lead)))
-        return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
+    if found.payers or found.trouble:
+        return _how_much_clear(telling, lead)
     if found.state == "nobody":
         return _how_little(telling, lead)
     if not found.open:
         return Sentence(say("how.few", n=FEWEST_PEOPLE), ())
     return Sentence(_open_words(telling, lead), tuple(_gap_details(telling, lead)))
+
+
+def _how_much_clear(telling: Telling, lead: Effect) -> Sentence:
+    """Return what the first payer has, or how often anybody is paid below zero."""
+    found = telling.verdict
+    if found.trouble and found.trouble[0] == "below zero":
+        anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
+        return Sentence(telling.level(anybody), (telling.level(lead),) if found.payers else ())
+    details = [
+        telling.level(row)
+        for row in telling.harmful
+        if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
+    ]
+    if math.isfinite(lead.worst):
+        details.append(telling.say("effect.short.worst", **telling.numbers(lead)))
+    return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
 
 
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
