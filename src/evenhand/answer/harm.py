@@ -171,7 +171,8 @@ def _may_be_named(table: EffectTable, payer: Payer, harmed: set[tuple[str, str]]
     if row.group in table.entities:
         if row.basis != "exact":
             return False
-        beside = [group for group, effect in harmed if effect == row.effect and group not in table.entities]
+        same = (group for group, effect in harmed if effect == row.effect)
+        beside = tuple(group for group in same if group not in table.entities)
     for group in beside:
         other = table.by_key.get((row.setting, group, row.effect))
         if other is None or not _is_clearly_worse(table, own, other, level):

@@ -193,7 +193,7 @@ def say_how_much(telling: Telling) -> Sentence:
     if lead is None or lead.status == "not stored":
         return Sentence(say("how.not_stored"), ())
     if found.payers or found.trouble:
-        return _how_much_clear(telling, lead)
+        return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
         return _how_little(telling, lead)
     if not found.open:
@@ -201,19 +201,18 @@ def say_how_much(telling: Telling) -> Sentence:
     return Sentence(_open_words(telling, lead), tuple(_gap_details(telling, lead)))
 
 
-def _how_much_clear(telling: Telling, lead: Effect) -> Sentence:
-    """Return what the first payer has, or how often anybody is paid below zero."""
-    found = telling.verdict
-    if found.trouble and found.trouble[0] == "below zero":
+def _how_much_is_lacking(telling: Telling, lead: Effect) -> Sentence:
+    """Return what the first payer lacks; who is charged comes first, and its other effects in details."""
+    if telling.verdict.trouble and telling.verdict.trouble[0] == "below zero":
         anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
-        return Sentence(telling.level(anybody), (telling.level(lead),) if found.payers else ())
-    details = [
+        return Sentence(telling.level(anybody), (telling.level(lead),) if telling.verdict.payers else ())
+    worst = f"effect.{lead.effect}.worst"
+    details = [telling.say(worst, **telling.numbers(lead))] if math.isfinite(lead.worst) else []
+    details += [
         telling.level(row)
         for row in telling.harmful
         if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
     ]
-    if math.isfinite(lead.worst):
-        details.append(telling.say("effect.short.worst", **telling.numbers(lead)))
     return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
 
 

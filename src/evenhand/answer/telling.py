@@ -295,10 +295,10 @@ class Telling:
             "b": self.shown(row.effect, due),
             "bn": round(due, 1),
             "d": self.difference(row.effect, after, due),
+            "w": self.shown(row.effect, scale * row.worst),
             "p": number(row.people, 0),
             "head": self.head,
             "left": self.left(row),
-            "w": self.shown(row.effect, scale * row.worst),
         }
 
     def lack(self, row: Effect) -> float:

@@ -169,8 +169,9 @@ class DecideCommand(TaskCommand):
     def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
         settings = len(run.plan.settings()) - 1
+        entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
         many = "" if settings == 1 else "s"
-        run.terminal.say("Plan", f"{settings:,} setting{many} for {len(run.frame):,} entities")
+        run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
         return run.plan
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:

@@ -115,8 +115,8 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
     if not groups and len(names) == entities:
         groups = _classes(outcome, own)
     if not task.is_rule and task.budget is None:
-        for numbers in (*groups.values(), own):
-            numbers.update({name: MILLION * numbers[name] for name in _MONEY if name in numbers})
+        for amounts in (*groups.values(), own):
+            amounts.update({name: MILLION * amounts[name] for name in _MONEY if name in amounts})
     return _Cell(
         task.is_rule,
         exact,
