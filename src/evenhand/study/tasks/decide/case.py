@@ -137,9 +137,7 @@ def _name_setting(setting: Setting, page: Setting, words: Words, *, several: boo
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
     if not setting.is_protected:
         return OptionName(name, column=words.say("decide.due"))
-    mitigation = method_of(setting)[1]
-    takes = plain(mitigation.kind.cost) if mitigation is not None and words.language == "en" else ""
-    return OptionName(name, column=name, use=words.say("decide.use", name=name), note=takes)
+    return OptionName(name, column=name, use=words.say("decide.use", name=name))
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -106,6 +106,19 @@ def test_money_below_zero_stops_and_says_how_often_for_anybody():
     assert view.what_to_do.text == "Do not use this result."
 
 
+def test_chances_are_drawn_as_they_are_told(rights):
+    """If the axis went to 1,000, 42 of 100 releases would stand at 420."""
+    view = rights.view()
+    [ash] = [line for line in view.panels[0].lines if line.group == "Ash"]
+
+    assert (ash.after.value, ash.after.shown) == (pytest.approx(42.1, abs=0.1), "42")
+    assert view.panels[0].scale == "of 100 releases"
+    assert view.panels[0].matters == pytest.approx(1)
+    [page] = [line for line in view.curve.lines if line.role == "page"]
+    assert page.lacks[-1] == pytest.approx(ash.after.value)
+    assert view.curve.matters == pytest.approx(1)
+
+
 def test_the_worst_release_stands_in_the_details():
     frame = {**decide.PLACES, "poor": [30, 60, 540, 45, 900]}
     task = decide.money_task(groups=[], epsilons=["1/50"], post=["nonnegative"])
