@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
-from evenhand.answer.case import Command, Warned
+from evenhand.answer.case import Warned
 from evenhand.answer.words import words_in
 from evenhand.report.language import written_in
 from evenhand.report.words import epsilon_of, listed, plain
@@ -78,13 +78,14 @@ def rows_line(results: ResultData, *, counted: str = "", language: str = "en") -
     ]
     if facts.not_stated:
         sizes.append(say("study.size", group=say("study.not_stated"), size=facts.not_stated))
-    return say(
+    line = say(
         "study.rows",
         label=plain(facts.label),
         people=counted or say("study.people", people=facts.rows),
         sizes=sizes,
         dropped=say("study.dropped", dropped=facts.dropped) if facts.dropped else "",
     )
+    return line if sizes else line.replace(" ()", "", 1)
 
 
 def method_of(
@@ -118,11 +119,6 @@ def sources_of(results: ResultData, *, language: str = "en") -> tuple[str, ...]:
     said = [say("study.sources", rows=facts.fingerprint[:16], results=results.digest[:16])]
     versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items())
     return (*said, say("study.versions", versions=plain(versions, longest=400))) if versions else tuple(said)
-
-
-def again_command(line: str, *, language: str = "en") -> tuple[Command, ...]:
-    """Return the command that runs a study again; none where its plan stands in no file."""
-    return (Command(words_in(language).say("study.again"), "", line),) if line else ()
 
 
 def _missing(results: ResultData, language: str) -> list[Warned]:

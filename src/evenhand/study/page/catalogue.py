@@ -29,6 +29,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.util import find_spec
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
@@ -163,7 +164,12 @@ def catalogue(package: str, language: str = "en") -> Catalogue:
 
 
 def languages(package: str) -> tuple[str, ...]:
-    """Return the languages that the catalogue of a package has, English first; without one, English."""
+    """Return the languages of a package, English first: all where the words of answers are used.
+
+    Else those that its catalogue has; without one, English.
+    """
+    if package and find_spec(f"{package}.case") is not None:
+        return LANGUAGES
     folder = resources.files(package) / "sentences" if package else None
     if folder is None or not folder.is_dir():
         return ("en",)

@@ -5,7 +5,6 @@ import pytest
 from evenhand._notes import Note
 from evenhand.answer.case import Warned
 from evenhand.study.page.around import (
-    again_command,
     limits_of,
     meta_of,
     method_of,
@@ -102,9 +101,3 @@ def test_a_warning_has_a_head_and_a_sentence(language):
         assert warning.head.endswith(".")
         assert warning.text.endswith(".")
         assert "**" not in "".join(warning)
-
-
-def test_a_study_without_a_plan_file_has_no_command_to_run_it_again():
-    """A command that names a file which is not there fails."""
-    assert again_command("") == ()
-    assert again_command("evenhand audit --plan plan.toml")[0].label == "Run this study again"

@@ -6,16 +6,20 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from evenhand.answer.case import Case, Command, OptionName, Promise
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
+from evenhand.release.table.counting import Cells
+from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
+from evenhand.study.budget.publishing import ledger_section
 from evenhand.study.page.around import (
-    again_command,
     limits_of,
     meta_of,
     method_of,
@@ -27,14 +31,14 @@ from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.release.cells import cells_section
 from evenhand.study.tasks.release.effects import effects
-from evenhand.study.tasks.release.ledger import ledger_section
 from evenhand.study.tasks.release.names import STATED
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism, title_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.report.page import Section
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -56,27 +60,11 @@ class _Study(NamedTuple):
 
 
 def case(
-    task: ReleaseTask,
-    results: ResultData,
-    *,
-    page: Setting | None = None,
-    language: str = "en",
-    data: str = "",
-    again: str = "",
+    task: ReleaseTask, results: ResultData, *, page: Setting | None = None, language: str = "en"
 ) -> Case:
     """Return the effects of a release with what its page says around them.
 
-    Parameters
-    ----------
-    task : ReleaseTask
-    results : Results
-    page : Setting, optional
-        The setting that the page is about; by default the one that the plan fixes.
-    language : str
-    data : str
-        The file of the rows as it is typed; without one only a data set that has a name gets a command.
-    again : str
-        The command that runs the study again.
+    The page is about the setting that the plan fixes, unless another is named.
     """
     table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
@@ -99,7 +87,7 @@ def case(
             meta=meta_of(results, is_exact=exact, language=language),
             warnings=warnings_of(results, own=_warnings(study), is_exact=exact, language=language),
             promise=_promise(study),
-            commands=(*_commands(study, data), *again_command(again, language=language)),
+            commands=_commands(study),
             evidence=_evidence(study),
             method=method_of(
                 results,
@@ -145,9 +133,8 @@ def _with_steps(words: Words, name: str, steps: tuple[str, ...], *, was: tuple[s
 
 
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
-    if not setting.is_protected:
-        return OptionName(name, column=words.say("release.there_are"))
-    return OptionName(name, column=name, use=words.say("release.use", name=name))
+    use = words.say("release.use", name=name) if setting.is_protected else ""
+    return OptionName(name, column=name, use=use)
 
 
 # --- the promise, warnings, commands, evidence ----------------------------------------------------
@@ -193,28 +180,40 @@ def _warnings(study: _Study) -> list[Warned]:
     return found
 
 
-def _commands(study: _Study, data: str) -> list[Command]:
-    """Return the command that publishes with each setting; none where the study drew some of the rows."""
-    task, words, schema = study.task, study.words, study.results.facts.schema
-    source, commands = study.results.plan.data, []
+def _commands(study: _Study) -> tuple[Command, ...]:
+    """Return the command that tests other ways where the page's promises nothing.
+
+    Else the one that publishes with each setting, of a data set that has a name.
+    """
+    task, words, results = study.task, study.words, study.results
+    commands = []
+    if study.deltas[study.page] >= MEANINGLESS_DELTA:
+        line = task.audit_command(results.plan.data)
+        return (Command(words.say("release.others"), "", line),) if line else ()
     for setting, name in study.names.items():
-        if not setting.is_protected or source is None or source.rows is not None:
+        if not setting.is_protected:
             continue
-        if data:
-            line = task.next_command(setting, schema, data=data, file="schema.toml")
-        else:
-            line = task.data_set_command(setting, schema, data=source)
-        spends = "" if setting.epsilon is None else words.say("release.spends", epsilon=setting.epsilon)
+        line = task.data_set_command(setting, results.facts.schema, data=results.plan.data)
         if line:
+            spends = "" if setting.epsilon is None else words.say("release.spends", epsilon=setting.epsilon)
             label = words.say("release.use", name=name)
             commands.append(Command(label, spends, line, option=study.keys[setting]))
-    return commands
+    return tuple(commands)
 
 
 def _evidence(study: _Study) -> tuple[Section, ...]:
+    """Return how far cells are off, and what publishing would spend of a ledger."""
     results, page, names = study.results, study.page, study.names
-    found = (
+
+    def promise() -> Guarantee:
+        nobody = np.empty(0, dtype=np.int64)  # what is promised depends on no count
+        bound = study.task.bound or None
+        empty = Histogram.of_stored(Cells(nobody, nobody), results.facts.schema, bound=bound)
+        return build_mechanism(page, unit=study.task.unit).promise_of(empty)
+
+    path = None if results.plan.data is None else results.plan.data.path
+    sections = (
         cells_section(results, page, names, study.words),
-        ledger_section(study.task, results, page, name=names[page]),
+        ledger_section(path, promise, setting=names[page]),
     )
-    return tuple(section for section in found if section is not None)
+    return tuple(section for section in sections if section is not None)

@@ -5,6 +5,8 @@ import re
 import pytest
 
 from evenhand.answer.words import words_in
+from evenhand.study.plan.source import DataSource
+from evenhand.study.results.results import Results
 from evenhand.study.run.whole import run
 from evenhand.study.tasks.release.case import case
 from evenhand.study.tasks.release.task import ReleaseTask
@@ -15,12 +17,9 @@ COLUMNS = ["sex", "job"]
 
 def made(mechanisms=("laplace", "suppression"), epsilons=(1, 2), *, page=None, language="en", **task):
     """Return the case of a small study, all of whose rows are counted."""
-    data = task.pop("data", "")
     task = ReleaseTask(COLUMNS, list(mechanisms), list(epsilons), classify=False, **task)
     results = run(release.plan(task), frame=release.people(), workers=1, progress=False)
-    return case(
-        task, results, page=None if page is None else results.setting(page), language=language, data=data
-    )
+    return case(task, results, page=None if page is None else results.setting(page), language=language)
 
 
 def test_the_question_names_the_columns_and_what_protects_them():
@@ -98,22 +97,15 @@ def test_a_weak_delta_is_a_warning():
     assert "With a chance of about 0.009 that fails." in made(noise).promise.text
 
 
-def test_each_option_has_the_command_that_publishes_it():
+def test_each_option_of_a_named_data_set_has_the_command_that_publishes_it():
     """A command that publishes something else than was tested would undo the choice."""
-    task = ReleaseTask(COLUMNS, ["laplace"], [1], compare_post="nonnegative", classify=False)
-    results = release.made(release.by_name({}), grid=["laplace"], epsilons=[1], classify=False)
-    commands = {
-        command.option: command for command in case(results.plan.task, results, data="people.csv").commands
-    }
+    results = release.made(release.by_name({}), grid=["laplace"], epsilons=[1], repeats=1, classify=False)
+    named = Results(results.plan.with_(data=DataSource(dataset="adult")), results.facts, results.outcomes)
+    [command] = case(named.plan.task, named).commands
 
-    assert task.columns == ("sex", "job")
-    assert commands["Laplace noise, ε = 1"].note == "spends ε = 1, once"
-    assert commands["Laplace noise, ε = 1"].line.startswith(
-        "evenhand release people.csv --schema schema.toml"
-    )
-    assert case(results.plan.task, results).commands == ()
-    again = case(results.plan.task, results, again="evenhand audit --plan plan.toml").commands
-    assert [command.label for command in again] == ["Run this study again"]
+    assert (command.option, command.note) == ("Laplace noise, ε = 1", "spends ε = 1, once")
+    assert command.line.startswith("evenhand release adult --columns sex,job,hired --quasi sex")
+    assert case(results.plan.task, results).commands == ()  # of a file, whose path the folder tells
 
 
 def test_the_evidence_sets_every_way_to_publish_side_by_side():
