@@ -245,18 +245,14 @@ class TaskCommand:
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
         files = {**write_files(terminal, results, out, language=language), **(more or {})}
-        failed = Counter(
-            (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
-        )
-        code = FAILED if failed else 0
+        code = FAILED if results.failures else 0
         path = results.plan.data and results.plan.data.path
         data = shorten_path(Path(path)) if path else None
         # A report stands beside its plan, people do not.
         plan = f"--plan {shlex.quote(shorten_path(files['Plan']))}"
         tell = self._tell if results.plan.task.has_case else self._tell_sentences
         told = tell(terminal, results, out=out, data=data, plan=plan, language=language)
-        for (kind, message), count in failed.most_common(3):
-            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
+        warn_of_failures(terminal, results)
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         if terminal.as_json:
             terminal.object(
@@ -267,7 +263,7 @@ class TaskCommand:
                     self.units_studied: results.facts.rows,
                     "groups": list(results.facts.groups),
                     "cells": len(results),
-                    "failed": sum(failed.values()),
+                    "failed": len(results.failures),
                     **told,
                     "summary": self.summarize(results),
                     "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
@@ -324,6 +320,13 @@ class TaskCommand:
 
 
 # --- what several kinds share ---------------------------------------------------------------------
+
+
+def warn_of_failures(terminal: Terminal, results: Results) -> None:
+    """Say how many runs failed and why, the most frequent reasons first."""
+    failed = Counter((cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure)
+    for (kind, message), count in failed.most_common(3):
+        terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
 
 
 def defaults_of(task: Any, names: Iterable[str]) -> dict[str, str]:

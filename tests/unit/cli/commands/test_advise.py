@@ -108,6 +108,7 @@ def test_a_schema_file_and_failed_cells(call, file, fake, monkeypatch):
     done = call("advise", file, "--schema", "schema.toml", "--quiet")
 
     assert done.exit_code == 1
+    assert "1 of 15 runs failed" in done.stderr
     assert "learnt from the rows" not in done.stderr
 
 
