@@ -109,7 +109,7 @@ def test_the_answer_keeps_every_limit_and_nothing_smaller_does(table, limits):
         assert math.isinf(limits.wrong) or found.wrong <= limits.wrong
         assert found.option.epsilon == min(each.option.epsilon for each in passing) <= limits.epsilon
         same = [each.lack for each in passing if each.option.epsilon == found.option.epsilon]
-        assert found.lack == min(same)
+        assert round(found.lack, 1) == round(min(same), 1)
 
 
 def test_without_limits_it_is_the_smallest_epsilon_at_which_nobody_pays():
@@ -145,6 +145,21 @@ def test_what_cannot_be_used_is_never_the_answer(broken):
 
     assert smallest_passing(kept) is None
     assert [each.broken for each in kept] == ([("usable",)] if dead else [])
+
+
+@pytest.mark.parametrize(("given", "broken"), [(300, ()), (275, ()), (200, ("given",)), (5, ("given",))])
+def test_a_gap_is_not_narrowed_by_selecting_nearly_nobody(given, broken):
+    """If it were, a model that refuses everybody would be advised to whoever wants a small gap."""
+    option, everybody = Option("noise", PLAIN, epsilon=1.0), {"people": 1_000.0, "basis": "exact"}
+    seen = [observe("noise", group, "selected", given, 300, basis="exact") for group in "ab"]
+    seen += [
+        observe(name, EVERYBODY, "in_all", given if name == "noise" else 300, 300, **everybody)
+        for name in ("noise", PLAIN)
+    ]
+    table = EffectTable((Option(PLAIN), option), tuple(seen), "noise")
+
+    (kept,) = try_limits(table, judge(table), AskedLimits(gap=100))
+    assert kept.broken == broken
 
 
 @pytest.mark.parametrize("name", ["gap", "wrong", "epsilon"])
