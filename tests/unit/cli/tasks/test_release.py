@@ -95,7 +95,8 @@ def test_the_command_is_typed_where_people_stand_and_on_the_page_beside_it(
     done = call("audit", "release", os.path.relpath(moved), *words, "--json")
     [typed] = json.loads(done.stdout)["next"]
     page = Path("study/report.html").read_text(encoding="utf-8")
-    written = unescape(re.search(r"<code>(evenhand release .*?)</code>", page)[1])
+    [marked] = re.findall(r">(evenhand release .*?)</code>", page, re.DOTALL)
+    written = unescape(re.sub("<.*?>", "", marked))
     tested = Results.load("study").facts.schema
 
     for line, folder in ((typed, Path()), (written, Path("study"))):
