@@ -19,7 +19,7 @@ from evenhand.study.advise.wording import answer_of, limit_word, name_of, say
 from evenhand.study.page.comparing import ENOUGH_REPEATS, FEWEST_PEOPLE, TIGHTER, repeats_for
 from evenhand.study.page.reading import ACCURACY, BASELINE, GAP, mean_of
 from evenhand.study.page.wording import is_exactly_zero
-from evenhand.study.tasks.collect.answers import telling_columns
+from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.wording import protocol_name, way_name
 from evenhand.study.tasks.shared.classifier import LITTLE
 from evenhand.study.tasks.shared.fields import typed_list

@@ -26,6 +26,7 @@ from evenhand.study.page.around import (
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import odds_factor
 from evenhand.study.tasks.collect.effects import effects, find_twins
+from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command
 from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
@@ -228,12 +229,12 @@ def _commands(
 
 def _leave_out(results: ResultData, again: str, words: Words) -> list[Command]:
     """Return the command that runs the study without columns that give a randomised one away, if any do."""
-    by = list(dict.fromkeys(name for leak in results.facts.leaks if leak.is_full for name in leak.by))
-    by = [name for name in by if name not in (results.facts.schema.target, results.facts.schema.weight)]
+    full = [leak for leak in results.facts.leaks if leak.is_full]
+    by = telling_columns(full, results.facts.schema)
     if not by or not again:
         return []
     label = words.say("collect.leave_out", columns=[plain(name) for name in by])
-    return [Command(label, "", f"{again} --drop {shlex.quote(typed_list(tuple(by)))}")]
+    return [Command(label, "", f"{again} --drop {shlex.quote(typed_list(by))}")]
 
 
 def _takes_public_rates(setting: Setting) -> bool:

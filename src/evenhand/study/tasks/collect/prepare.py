@@ -28,6 +28,8 @@ from evenhand.study.tasks.shared.rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Leak
     from evenhand.study.tasks.base import Prepared, StudyPlan
@@ -70,6 +72,14 @@ def _note_on(leak: Leak) -> Note:
     key = "collect.leak_full" if leak.is_full else "collect.leak"
     text = words_in(language_now()).say(key, guessed=leak.guessed, base=leak.base, **slots)
     return Note("privacy", text)
+
+
+def telling_columns(leaks: Iterable[Leak], schema: Schema) -> tuple[str, ...]:
+    """Return the columns in the clear that can be left out or randomised, so that they tell nothing more."""
+    names = dict.fromkeys(name for leak in leaks for name in leak.by)
+    return tuple(
+        name for name in names if name not in {schema.target, schema.weight, *schema.protected_columns}
+    )
 
 
 def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:

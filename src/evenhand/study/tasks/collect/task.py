@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.schema import Schema
-    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 SPLITS = ("uniform", "k-based", "optimal", "sample")
@@ -290,12 +289,6 @@ class CollectTask(Task):
         return hash((self.protocols, self.epsilons, self.model_name, self.encoder, self.test, self.folds))
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page.page`."""
-        from evenhand.study.tasks.collect.page.page import CollectPage  # noqa: PLC0415 - only for a report
-
-        return CollectPage.of(results, chosen=chosen, language=language)
 
     def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
         """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-_SPREADS: Mapping[str, Spread] = {
+SPREADS: Mapping[str, Spread] = {
     "selected": "selection, change",
     "wrongly_refused": "tpr, change",
-    "wrongly_selected": "none",
+    "wrongly_selected": "wrongly selected, change",
     "wrong": "accuracy, change",
 }
+"""How the changes of each effect are spread over repeats, see :mod:`evenhand.measure.repeat_means`."""
 
 
 def observe_classifiers(results: ResultData, *, test: float | None) -> Iterator[Observation]:
@@ -52,7 +53,7 @@ def _observe(
 ) -> Iterator[Observation]:
     after, due = (_people_of_1000(results, each, groups) for each in (setting, BASELINE))
     base = np.nan_to_num(mean_of(due["qualified"])) / 1000
-    for effect, spread in _SPREADS.items():
+    for effect, spread in SPREADS.items():
         behind = people * base if effect == "wrongly_refused" else people
         rate, due_rate = (
             mean_of(each[effect]) / base if effect == "wrongly_refused" and base > 0 else math.nan

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 _OWNER = "LearnTask"
@@ -173,12 +172,6 @@ class LearnTask(Task):
         return f"{100 * (1 - self.test):.0f} % of the rows train, {100 * self.test:.0f} % test"
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.learn.page.page`."""
-        from evenhand.study.tasks.learn.page.page import LearnPage  # noqa: PLC0415 - only for a report
-
-        return LearnPage.of(results, chosen=chosen, language=language)
 
     # --- files ------------------------------------------------------------------------------------
 

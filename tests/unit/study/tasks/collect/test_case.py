@@ -10,24 +10,17 @@ from typer.testing import CliRunner
 
 from evenhand.answer.compose import compose
 from evenhand.cli.app import app
-from evenhand.report.page import Chart
 from evenhand.study.plan.facts import Leak
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.collect.case import case
 from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared import side_by_side
 from unit.study._page_studies import made, schema_of, two
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 TASK = CollectTask(
     ["auto", "grr", "optimal"], [0.5, 1], splits=["optimal", "sample"], strategies=["independent", "combined"]
 )
-
-
-@pytest.fixture(autouse=True)
-def _undrawn(monkeypatch):
-    """Draw no chart: that takes half a second, and charts have tests of their own."""
-    chart = Chart("frontier", "", "", "", "", {})
-    monkeypatch.setattr(side_by_side, "frontier_chart", lambda *_, **__: chart)
 
 
 def rates(setting):
