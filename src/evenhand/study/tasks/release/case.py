@@ -113,7 +113,9 @@ def name_settings(task: ReleaseTask, results: ResultData, page: Setting, words: 
             continue
         key = f"mechanism.{setting.mechanism}"
         name = words.say(key, **setting.options) if words.has(key) else title_of(setting.mechanism)
-        names[setting] = _with_steps(words, name, task.post_of(setting), was=task.post_of(page))
+        if MECHANISMS[setting.mechanism].may_be_negative:
+            name = _with_steps(words, name, task.post_of(setting), was=task.post_of(page))
+        names[setting] = name
     times = Counter((name, setting.epsilon) for setting, name in names.items())
     for setting, name in names.items():
         if times[name, setting.epsilon] > 1:  # then the other parameters tell them apart
