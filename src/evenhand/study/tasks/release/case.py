@@ -28,7 +28,7 @@ from evenhand.study.page.around import (
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.release.cells import cells_section
-from evenhand.study.tasks.release.effects import effects
+from evenhand.study.tasks.release.effects import effects, largest_delta
 from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism
 from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
@@ -66,7 +66,7 @@ def case(
     """
     table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
-    deltas = {setting: table.by_name[key].delta for setting, key in keys.items()}
+    deltas = {setting: largest_delta(results, setting) for setting in results.settings}
     exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
     chosen = next(setting for setting, key in keys.items() if key == table.page)
     with written_in(language):
@@ -112,9 +112,14 @@ def case(
 # --- the promise, warnings, commands, evidence ----------------------------------------------------
 
 
-def _promise(study: _Study) -> Promise:
-    """Return what is promised to one person, at the epsilon of the setting or at 1 where it has none."""
+def _promise(study: _Study) -> Promise | None:
+    """Return what is promised to one person, at the epsilon of the setting or at 1 where it has none.
+
+    None where no run of the setting is done, and nothing is known of it.
+    """
     task, words, delta = study.task, study.words, study.deltas[study.page]
+    if math.isnan(delta):
+        return None
     shown = delta_text(delta)
     if delta >= MEANINGLESS_DELTA:
         return Promise(words.say("release.promise_none", delta=shown))

@@ -77,6 +77,16 @@ def test_suppression_promises_nothing_measurable():
     assert suppressed.warnings[1].head == "Suppression below 6: no measurable promise."
 
 
+def test_nothing_is_promised_of_a_setting_that_was_not_run():
+    """An interrupted study of suppression would promise what no proof says."""
+    results = release.study()
+    none = Results(results.plan, results.facts, ())
+    first = Results(results.plan, results.facts, results.outcomes[:1])
+
+    assert [case(each.plan.task, each).promise for each in (none, first)] == [None, None]
+    assert "no measurable promise" not in " ".join(each.head for each in case(none.plan.task, none).warnings)
+
+
 def test_warnings_say_that_counts_may_be_below_zero_only_where_they_may():
     """Noise that takes as often as it gives is right on average, and a negative count surprises readers."""
     heads = [warning.head for warning in made().warnings]
