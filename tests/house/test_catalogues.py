@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from importlib.resources import files
 from string import Formatter
 
 import pytest
@@ -13,12 +14,11 @@ from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.tasks.registry import KINDS, package_of_kind
 
 MOST_WORDS, MOST_NUMBERS = 25, 2
+WITH_SENTENCES = tuple(kind for kind in KINDS if (files(package_of_kind(kind)) / "sentences").is_dir())
 OWNERS = (
-    "report", "study/page", "study/intake", "study/tasks/shared", "study/predictions",
-    "study/budget", "answer",
-    *(f"study/tasks/{kind}" for kind in KINDS),
+    "report", "study/page", "study/intake", "study/tasks/shared", "study/budget", "answer",
+    *(f"study/tasks/{kind}" for kind in WITH_SENTENCES),
 )  # fmt: skip
-PREDICTIONS = "evenhand.study.predictions"
 ONE_NUMBER = {"points", "percent", "change", "count", "number", "epsilon", "of"}
 SEVERAL = {"interval", "limits", "range", "moved"}
 ENGLISH = {
@@ -134,11 +134,11 @@ def test_every_sentence_is_used(root, code, owner):
     assert [key for key in keys if not code.say(key)] == []
 
 
-@pytest.mark.parametrize("kind", [*KINDS, ""])
+@pytest.mark.parametrize("kind", [*WITH_SENTENCES, ""])
 def test_every_sentence_that_is_said_exists(root, kind):
     """A missing one would end a study with a KeyError, after hours."""
     home = f"study/tasks/{kind}" if kind else "study/tasks/shared"
-    kinds = [kind] if kind else KINDS
+    kinds = [kind] if kind else WITH_SENTENCES
     known = {key for each in kinds for key in catalogue(package_of_kind(each)).templates}
     known |= {key.rpartition(".")[0] for key in known} | set(words_in("en").templates)
     folders = [root / "src" / "evenhand" / part for part in (home, *([] if kind else ["study/page"]))]
@@ -149,8 +149,7 @@ def test_every_sentence_that_is_said_exists(root, kind):
 
 
 def test_every_sentence_of_predictions_that_is_said_exists(root):
-    known = set(catalogue(PREDICTIONS).templates)
-    known |= {key.rpartition(".")[0] for key in known}
+    known = set(words_in("en").templates)
     files = (root / "src" / "evenhand" / "study" / "predictions").glob("*.py")
     said = {each for path in files for each in keys_said(path.read_text(encoding="utf-8"))}
 
@@ -188,7 +187,7 @@ def test_no_english_is_left_in_german(root, owner):
     assert {key for key, text in texts.items() if ENGLISH & set(re.findall(r"[a-zäöüß]+", text))} == set()
 
 
-@pytest.mark.parametrize("package", [*map(package_of_kind, KINDS), PREDICTIONS])
+@pytest.mark.parametrize("package", list(map(package_of_kind, WITH_SENTENCES)))
 def test_every_form_is_one_that_catalogues_have(package):
     templates = catalogue(package).templates
     forms = {form for text in templates.values() for _, form in slots(text) if form}

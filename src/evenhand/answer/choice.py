@@ -141,21 +141,27 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
     """Return the page's method at each epsilon that was tried, the smallest first."""
-    page = table.by_name[table.page]
-    harmful: dict[str, list[Effect]] = defaultdict(list)
-    for row in rows:
-        if row.group != EVERYBODY and table.hurts(row.effect):
-            harmful[row.setting].append(row)
-    steps = []
-    for option in table.options:
-        if option.method != page.method or option.is_remedy or not math.isfinite(option.epsilon):
-            continue
-        judged = [row for row in harmful[option.name] if row.status != "unjudged"]
-        nobody = bool(judged) and all(
-            row.status == "none" or (row.status == "clear" and not row.is_harm) for row in judged
+    page, harmless = table.by_name[table.page], find_harmless(table, rows)
+    return tuple(
+        sorted(
+            Step(option.epsilon, option.name, option.name in harmless)
+            for option in table.options
+            if option.method == page.method and not option.is_remedy and math.isfinite(option.epsilon)
         )
-        steps.append(Step(option.epsilon, option.name, nobody))
-    return tuple(sorted(steps))
+    )
+
+
+def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str]:
+    """Return the options under which nobody pays: every judged harm is bounded below what matters."""
+    judged: dict[str, list[Effect]] = defaultdict(list)
+    for row in rows:
+        if row.group != EVERYBODY and table.hurts(row.effect) and row.status != "unjudged":
+            judged[row.setting].append(row)
+    return frozenset(
+        name
+        for name, own in judged.items()
+        if all(row.status == "none" or (row.status == "clear" and not row.is_harm) for row in own)
+    )
 
 
 def smallest_epsilon(steps: tuple[Step, ...]) -> Step | None:

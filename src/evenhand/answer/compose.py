@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
-from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.sentences import (
     say_curve,
     say_how_much,
@@ -19,7 +19,7 @@ from evenhand.answer.sentences import (
 from evenhand.answer.telling import Telling
 from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, View
 from evenhand.report.language import written_in
-from evenhand.report.words import number
+from evenhand.report.words import MINUS, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def _compose(telling: Telling) -> View:
         caption=_caption(telling),
         choice_heading=_head_choice(telling, has_curve=curve is not None),
         epsilon_heading=_head_epsilon(telling) if curve else "",
-        remedy_heading=telling.say("choice.remedy", e=_page_epsilon(telling)) if remedies else "",
+        remedy_heading=_head_remedies(telling) if remedies else "",
         curve=curve,
         remedies=remedies,
         remedy_caption=telling.say("choice.caption") if remedies else "",
@@ -93,11 +93,10 @@ def _compose(telling: Telling) -> View:
 def _head_picture(telling: Telling) -> str:
     lead, found, say = telling.lead, telling.verdict, telling.say
     if found.payers and lead is not None:
-        return telling.level(lead).rstrip(".")
+        words = telling.moved(lead)
+        return say("detail.row", L=telling.name(lead.group).label, words=words, limits="").rstrip(".")
     if found.state == "nobody" and lead is not None:
-        seen = telling.seen(lead)
-        matters = float(per_head(seen, telling.table.threshold(seen)))
-        return say("picture.heading_nobody", amount=telling.amount(lead.effect, matters, lead.people))
+        return say("picture.heading_nobody", amount=telling.matters(lead))
     return say("picture.heading_unsure")
 
 
@@ -117,7 +116,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
     if any(row.group != EVERYBODY and (row.after or row.due) for row in stored):
         effects.append(beside)
     order = _order(telling, lead.effect)
-    return [_draw_panel(telling, effect, order, recommended) for effect in effects]
+    panels = [_draw_panel(telling, effect, order, recommended) for effect in effects]
+    return [panel for panel in panels if panel.lines]
 
 
 def _order(telling: Telling, effect: str) -> list[str]:
@@ -127,7 +127,9 @@ def _order(telling: Telling, effect: str) -> list[str]:
         for row in telling.rows
         if row.setting == telling.table.page and row.effect == effect and row.group != EVERYBODY
     ]
-    rows = [row for row in page if row.group not in telling.table.entities] or page
+    named = {payer.row.group for payer in telling.verdict.payers}
+    groups = [row for row in page if row.group not in telling.table.entities]
+    rows = [row for row in page if row in groups or row.group in named] if groups else page
     rows.sort(
         key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)
     )
@@ -146,16 +148,15 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
     rest = ""
     if left := rows[len(drawn) :]:
         most = max(left, key=lambda row: _harm_size(telling, row))
-        rest = say(
-            "picture.rest", n=len(left), amount=telling.amount(effect, _harm_size(telling, most), most.people)
-        )
-    thresholds = {table.threshold(telling.seen(row)) for row in rows if row.status != "not stored"}
+        rest = say("picture.rest", n=len(left), amount=telling.left(most))
+    thresholds = {
+        table.threshold(telling.seen(row)) * telling.factor(row) for row in rows if row.status != "not stored"
+    }
     harm = table.harm_of(effect)
-    slots = {"head": telling.head}
     return Panel(
         effect=effect,
-        title=say(f"effect.{effect}.title", **slots),
-        unit=say(f"effect.{effect}.unit", **slots),
+        title=telling.title(effect),
+        unit=_unit(telling, effect),
         scale=EFFECTS[effect].unit,
         names=(
             telling.option(table.unprotected).column,
@@ -179,8 +180,9 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
     key = (
         "group.qualified" if row.effect == "wrongly_refused" and not telling.table.unwanted else "group.size"
     )
-    people = telling.case.heads[1] or telling.words.say("default.people")
-    scale = _scale(telling, row)
+    one, many = telling.head, telling.case.heads[1] or telling.words.say("default.people")
+    people = one if round(row.people) == 1 else many
+    scale = telling.scale(row)
     return Line(
         group=row.group,
         label=f"{name.label[:1].upper()}{name.label[1:]}",
@@ -195,7 +197,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
 
 def _mark(telling: Telling, row: Effect) -> Mark:
     """Return a value on the axis with the limits of what it is beyond what is due."""
-    scale, say = _scale(telling, row), telling.say
+    scale, say = telling.scale(row), telling.say
     if row.status == "not stored":
         nothing = math.nan
         told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
@@ -209,21 +211,21 @@ def _mark(telling: Telling, row: Effect) -> Mark:
     known = math.isfinite(limits.low) and limits.low != limits.high
     shown_limits = ""
     if known and is_judged:
-        low, high = (telling.shown(row.effect, each * scale) for each in (limits.low, limits.high))
-        shown_limits = say("detail.limits", low=low, high=high).strip(" ()")
+        low, high = (_signed(telling, row, each * scale) for each in (limits.low, limits.high))
+        shown_limits = say("amount.range", low=low, high=high)
     return Mark(
         value=row.after * scale,
         low=(row.due + limits.low) * scale if known and is_judged else math.nan,
         high=(row.due + limits.high) * scale if known and is_judged else math.nan,
         is_harm=bool(is_harm),
-        words=_mark_words(telling, row, is_clear=limits.excludes_zero),
+        words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
-        change=_signed(telling, row, limits.mean * scale) if is_judged else "–",
+        change=_change(telling, row) if is_judged else "–",
         limits=shown_limits,
     )
 
 
-def _mark_words(telling: Telling, row: Effect, *, is_clear: bool) -> str:
+def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
     """Return what a mark tells: the change from what is due, or of a remedy from the step before it."""
     say = telling.say
     if row.status == "unjudged":
@@ -231,30 +233,38 @@ def _mark_words(telling: Telling, row: Effect, *, is_clear: bool) -> str:
     remedy = telling.option(row.setting).words
     is_page = row.setting == telling.table.page
     if not is_page and row.reference != telling.table.unprotected:
-        return say("picture.step", R=remedy, words=telling.moved(row, row.change))
-    moved = row.after - row.due
-    small = abs(moved) < telling.table.threshold(telling.seen(row))
-    if row.basis == "exact" and small:
-        words = say("picture.right") if EFFECTS[row.effect].unit == "people" else telling.moved(row, moved)
-    elif not is_clear and row.basis != "exact":
+        return say("picture.step", R=remedy, words=telling.moved(row, is_step=True))
+    small = abs(row.after - row.due) < telling.table.threshold(telling.seen(row))
+    if row.basis == "exact" and small and row.effect == "counted":
+        words = say("picture.right")
+    elif is_open and row.basis != "exact":
         words = say("picture.no_change")
     else:
-        words = telling.moved(row, moved)
-    return words if is_page else say("picture.with", words=words, R=remedy)
+        words = telling.moved(row)
+    return words if is_page else say("picture.step", words=words, R=remedy)
+
+
+def _change(telling: Telling, row: Effect) -> str:
+    """Return a change from what is due with its sign, as the shown values give it."""
+    scale = telling.scale(row)
+    shown = telling.difference(row.effect, scale * row.after, scale * row.due)
+    sign = "+" if row.after > row.due else MINUS if row.after < row.due else ""
+    return f"{sign}{shown}" if any(figure in shown for figure in "123456789") else shown
 
 
 def _signed(telling: Telling, row: Effect, change: float) -> str:
-    shown = telling.shown(row.effect, change)
+    value, digits = telling.rounded(row.effect, change)
+    shown = telling.shown(row.effect, change) if digits or abs(value) >= 1 else number(value, 0)
     return f"+{shown}" if change > 0 and shown != "0" else shown
 
 
-def _scale(telling: Telling, row: Effect) -> float:
-    """Return what a number of a row is multiplied with on the axis."""
-    if EFFECTS[row.effect].unit == "dollars":
-        return float(per_head(telling.seen(row), 1.0))
-    if row.effect in ("refused", "granted"):
-        return 1.0
-    return telling.factor(row)
+def _unit(telling: Telling, effect: str) -> str:
+    own, unit = f"effect.{effect}.unit", EFFECTS[effect].unit
+    if telling.words.has(own):
+        return telling.say(own)
+    is_chance = effect in ("refused", "granted") or unit == "of 100 releases"
+    key = "releases" if is_chance else {"of 1,000": "rate"}.get(unit, unit)
+    return telling.say(f"unit.{key}", head=telling.head)
 
 
 def _caption(telling: Telling) -> str:
@@ -267,9 +277,7 @@ def _caption(telling: Telling) -> str:
         key = "one"
     parts = [say(f"picture.caption_{key}", n=telling.case.repeats)]
     if lead.status != "not stored":
-        seen = telling.seen(lead)
-        matters = float(per_head(seen, telling.table.threshold(seen)))
-        parts.append(say("picture.caption_rest", matters=telling.amount(lead.effect, matters, lead.people)))
+        parts.append(say("picture.caption_rest", matters=telling.matters(lead)))
     if telling.verdict.unjudged:
         parts.append(say("picture.caption_few", n=FEWEST_PEOPLE))
     return " ".join(parts)
@@ -288,7 +296,12 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
         return say("choice.heading_use", R=telling.option(choice.recommended[0].option.name).words)
     if choice.trials:
         return say("choice.heading_none")
-    return say("choice.heading_untried") if has_curve else ""
+    return say("choice.curve_title") if has_curve else ""
+
+
+def _head_remedies(telling: Telling) -> str:
+    epsilon = _page_epsilon(telling)
+    return telling.say("choice.remedy" if math.isfinite(epsilon) else "choice.remedy_alone", e=epsilon)
 
 
 def _head_epsilon(telling: Telling) -> str:
@@ -334,12 +347,11 @@ def _say_left(telling: Telling, name: str) -> tuple[str, str]:
     worst = telling.worst_under(name)
     if worst is None:
         return "–", ""
-    limits = telling.due_limits(worst)
-    if not math.isfinite(limits.low) or limits.low == limits.high:
-        return telling.lack_words(worst), ""
-    per = sorted(float(per_head(telling.seen(worst), abs(each))) for each in (limits.low, limits.high))
-    low, high = (telling.shown(worst.effect, each) for each in per)
-    return telling.lack_words(worst), telling.say("detail.limits", low=low, high=high).strip(" ()")
+    least, most = telling.lack_limits(worst)
+    if not most > 0 or worst.effect == "counted":
+        return telling.left(worst), ""
+    low, high = (telling.shown(worst.effect, telling.drawn(worst, each)) for each in (least, most))
+    return telling.left(worst), telling.say("amount.range", low=low, high=high)
 
 
 def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
@@ -365,13 +377,10 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
         lines.append(CurveLine(telling.option(name).words, role, epsilons, lacks, *_limits_at(telling, name)))
     if not any(line.role == "page" for line in lines):
         return None
-    seen, key = telling.seen(lead), f"effect.{lead.effect}"
-    matters = telling.table.threshold(seen)
-    if EFFECTS[lead.effect].unit != "people":
-        matters = float(per_head(seen, matters))
+    matters = telling.table.threshold(telling.seen(lead)) * telling.scale(lead)
     return Curve(
         title=say("choice.curve_title"),
-        unit=say("choice.curve_unit", unit=say(f"{key}.unit", head=telling.head)),
+        unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
         lines=tuple(lines),
         chosen=page.epsilon,
         matters=matters,
@@ -383,9 +392,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
 def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
     """Return the limits of what the worst-off lack under an option; NaN where it has none."""
     row = telling.worst_under(name)
-    limits = None if row is None else telling.due_limits(row)
-    if row is None or limits is None or not math.isfinite(limits.low) or limits.low == limits.high:
+    least, most = (math.nan, math.nan) if row is None else telling.lack_limits(row)
+    if row is None or not math.isfinite(least):
         return math.nan, math.nan
-    lacks = (-limits.high, -limits.low) if telling.table.harm_of(row.effect) == "less" else limits[1:3]
-    low, high = (float(per_head(telling.seen(row), max(each, 0.0))) for each in lacks)
-    return low, high
+    return telling.drawn(row, least), telling.drawn(row, most)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.status import limit_samples, make_row, sample_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,6 +59,21 @@ def judge_gaps(table: EffectTable) -> tuple[Effect, ...]:
     return tuple(rows[place] for place in range(len(gaps)))
 
 
+def limit_widest_gap(table: EffectTable, name: str, *, misses: float) -> float:
+    """Return the upper limit of the widest gap in selection under an option, of 1,000.
+
+    It is the largest of the upper limits of all pairs of judged groups. That of the pair that is truly widest
+    misses with at most `misses`, and so does the largest, without a correction for the number of pairs. NaN
+    where a pair has no limit, or where no two groups can be compared.
+    """
+    groups = [seen for seen in _list_groups(table) if (seen.option, seen.effect) == (name, "selected")]
+    pairs = [_subtract(*pair) for pair in combinations(groups, 2) if _are_alike(pair)]
+    if not pairs:
+        return math.nan
+    limits = limit_samples([sample_of(pair, pair.after) for pair in pairs], 1 - 2 * misses)
+    return float(np.max([max(-each.low, each.high) for each in limits]))  # NaN if one of them is
+
+
 def _list_gaps(table: EffectTable) -> Iterator[_Gap]:
     """Yield the pair that is furthest apart in what is due, for each protected option and effect."""
     by_option: dict[tuple[str, str], list[Observation]] = defaultdict(list)
@@ -66,7 +82,7 @@ def _list_gaps(table: EffectTable) -> Iterator[_Gap]:
     for option in table.options:
         for effect in GAP_EFFECTS if option.reference else ():
             groups = by_option[option.name, effect]
-            if len(groups) < 2 or len({(seen.basis, len(seen.after)) for seen in groups}) > 1:
+            if len(groups) < 2 or not _are_alike(groups):
                 continue
             second, *_, first = sorted(
                 groups, key=lambda seen: (float(np.nanmean(seen.due)), seen.people, seen.group)
@@ -87,6 +103,11 @@ def _list_groups(table: EffectTable) -> Iterator[Observation]:
     for seen in table.observations:
         if seen.group not in left_out and seen.is_judged and seen.is_stored:
             yield seen
+
+
+def _are_alike(groups: Sequence[Observation]) -> bool:
+    """Return whether groups were seen in the same way, so that they can be subtracted."""
+    return len({(seen.basis, len(seen.after)) for seen in groups}) == 1
 
 
 def _subtract(first: Observation, second: Observation) -> Observation:

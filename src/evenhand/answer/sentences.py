@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.answer.choice import list_steps, smallest_epsilon
-from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.view import Sentence
-from evenhand.report.words import epsilon_of, listed
+from evenhand.report.language import in_language
+from evenhand.report.words import epsilon_of, listed, number
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.answer.choice import Harmed, Step, Trial
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
 _MOST_REPEATS = 500
+_WORDS_OF_TWO = 7  # for each of two lists of groups in one sentence
 
 
 def say_verdict(telling: Telling) -> str:
@@ -33,10 +37,14 @@ def say_verdict(telling: Telling) -> str:
     if found.trouble:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
-        return say(f"verdict.{found.trouble[0].replace(' ', '_')}", **slots)
+        between = telling.case.is_between_groups and found.trouble[0] == "dead"
+        key = "dead_decisions" if between else found.trouble[0].replace(" ", "_")
+        return say(f"verdict.{key}", **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
+        if _is_nothing(found.worst):
+            return say("verdict.nobody", **telling.named([]))
         return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
@@ -45,6 +53,8 @@ def say_verdict(telling: Telling) -> str:
         why = "few"
     elif telling.case.repeats == 1 and any(row.basis.startswith("repeats") for row in telling.harmful):
         why = "repeats"
+    elif telling.lead is not None and _lost_in_each(telling, telling.lead):
+        return say("verdict.unsure_side", **telling.named([telling.lead.group]))
     return say(f"verdict.unsure_{why}")
 
 
@@ -65,7 +75,9 @@ def _say_who_pays(telling: Telling) -> str:
             key = "trade_off"
             slots |= telling.named([worst.group], slot="H")
             slots |= {"R": telling.option(trade_off.option.name).words}
-    elif telling.choice.trials:
+    elif found.maybe_worse:
+        key = "maybe"
+    elif telling.choice.trials and not _needing_groups(telling):
         key = "helpless"
     return telling.say(f"verdict.{key}", **slots)
 
@@ -82,7 +94,7 @@ def _who(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     if found.trouble and found.trouble[0] != "missing":
         if found.trouble[0] != "below zero":
-            return say("who.useless")
+            return say("who.exposed" if found.trouble[0] == "no guarantee" else "who.useless")
         billed = [payer.row.group for payer in found.payers if payer.row.effect == "billed"]
         return say("who.below_zero", **telling.named(billed or [_most_billed(telling)]))
     if found.payers:
@@ -98,6 +110,8 @@ def _who_unsure(telling: Telling) -> str:
         return say("who.not_stored")
     if not found.open:
         largest = max(found.unjudged, key=lambda row: row.people)
+        if largest.people >= FEWEST_PEOPLE:
+            return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
         return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in found.open)))
 
@@ -105,27 +119,34 @@ def _who_unsure(telling: Telling) -> str:
 def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
-    payers = telling.named(groups)
-    others = [group for group in telling.harmed if group not in groups]
+    others = [
+        group
+        for group in telling.harmed
+        if group not in groups and not set(telling.table.margins.get(group, ())) & set(telling.harmed)
+    ]
     open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
-        return say("verdict.everybody" if others else "verdict.everybody_alike", **payers)
-    maybe = [row.group for row in found.maybe_worse if row.group not in groups]
-    if maybe:
-        return say("who.maybe", **payers, **telling.named(dict.fromkeys(maybe), slot="H"))
-    if others:
-        return say("who.others", **payers, **telling.named(others, slot="H"))
-    if open_groups:
-        return say("who.unclear", **payers, **telling.named(open_groups, slot="H"))
+        return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group not in groups))
+    crossed = set(telling.harmed) - {*groups, *others}
+    gains = list(dict.fromkeys(row.group for row in found.gains if not crossed))
+    if telling.case.is_between_groups or found.unjudged:
+        gains = []
+    for key, beside in (("maybe", maybe), ("others", others), ("unclear", open_groups), ("gain", gains)):
+        if beside:
+            names = telling.named(beside, slot="H", words=_WORDS_OF_TWO)
+            return say(f"who.{key}", **telling.named(groups, words=_WORDS_OF_TWO), **names)
     judged = {row.group for row in telling.harmful if row.status != "unjudged"}
-    return say("who.alone" if len(judged) > len(groups) else "verdict.pays", **payers)
+    is_alone = len(judged) == len(groups) or telling.case.is_between_groups or crossed or found.unjudged
+    told = say("verdict.pays" if is_alone else "who.alone", **telling.named(groups))
+    return f"{told.removesuffix('.')}{_few_words(telling)}."
 
 
 def _who_details(telling: Telling) -> list[str]:
     found, say, lines = telling.verdict, telling.say, []
     if found.payers and not found.payers[0].row.basis.startswith("exact"):
         first = found.payers[0]
-        amount = telling.amount(first.row.effect, first.low, first.row.people)
+        amount = telling.amount(first.row, first.low)
         lines.append(say("detail.lower", amount=amount, **telling.slots(first.row.group)))
     shown = [row for row in telling.harmful if row.is_harm or row in found.open]
     named = [payer.row for payer in found.payers]
@@ -135,7 +156,9 @@ def _who_details(telling: Telling) -> list[str]:
     for row in found.unjudged:
         if row.group not in seen:
             seen.add(row.group)
-            lines.append(say("detail.unjudged", p=round(row.people), **telling.slots(row.group)))
+            key = "detail.unjudged" if row.people < FEWEST_PEOPLE else "who.few_others"
+            slots = telling.slots(row.group)
+            lines.append(say(key, p=round(row.people), n=FEWEST_PEOPLE, **slots))
     return lines[:_MOST_DETAILS]
 
 
@@ -145,18 +168,14 @@ def tell_row(telling: Telling, row: Effect) -> str:
         return telling.say(
             "detail.row", words=telling.say("picture.not_stored"), limits="", L=_label(telling, row)
         )
-    factor = telling.factor(row) * float(
-        per_head(telling.seen(row), 1.0) if EFFECTS[row.effect].unit == "dollars" else 1.0
-    )
-    limits = ""
-    if row.low != row.high and math.isfinite(row.low) and math.isfinite(row.high):
-        low, high = sorted(factor * each for each in (row.low, row.high))
-        limits = telling.say(
-            "detail.limits", low=telling.shown(row.effect, low), high=telling.shown(row.effect, high)
-        )
-    return telling.say(
-        "detail.row", words=telling.moved(row, row.change), limits=limits, L=_label(telling, row)
-    )
+    scale = telling.scale(row)
+    words = telling.moved(row, is_step=True)
+    if EFFECTS[row.effect].unit == "of 100 releases" or row.effect == "refused":
+        words = f"{telling.word(row.effect)}, {words}"
+    if row.status in ("open", "none") and not row.basis.startswith("exact") and row.low < 0 < row.high:
+        words = telling.say("picture.no_change")
+    limits = telling.limits(row.effect, scale * row.low, scale * row.high)
+    return telling.say("detail.row", words=words, limits=limits, L=_label(telling, row))
 
 
 def _label(telling: Telling, row: Effect) -> str:
@@ -169,75 +188,116 @@ def _label(telling: Telling, row: Effect) -> str:
 def say_how_much(telling: Telling) -> Sentence:
     """Return how much the first payer lacks, or at most could, with the second effect and the gap."""
     found, say, lead = telling.verdict, telling.say, telling.lead
-    details: list[str] = []
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
         return Sentence(say("how.not_stored"), ())
     if found.payers:
-        details += [
+        details = [
             telling.level(row)
             for row in telling.harmful
             if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
         ]
-        details += _gap_details(telling, lead)
-        return Sentence(telling.level(lead), (tell_row(telling, lead), *details))
+        return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
     if found.state == "nobody":
-        slots = telling.slots(lead.group)
-        return Sentence(
-            say("how.could", amount=_bound_words(telling, lead), **slots),
-            (tell_row(telling, lead), *_gap_details(telling, lead)),
-        )
+        return _how_little(telling, lead)
+    if not found.open:
+        return Sentence(say("how.few", n=FEWEST_PEOPLE), ())
     return Sentence(_open_words(telling, lead), tuple(_gap_details(telling, lead)))
 
 
+def _how_little(telling: Telling, lead: Effect) -> Sentence:
+    """Return the most that a group could lack where nobody pays."""
+    if _is_nothing(lead):
+        return Sentence(telling.say("how.nothing"), ())
+    amount = _bound_words(telling, lead)
+    details = (tell_row(telling, lead), *_gap_details(telling, lead))
+    return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
+
+
 def _open_words(telling: Telling, lead: Effect) -> str:
-    """Return what is possible both ways, or that all repeats were on one side."""
-    say, seen = telling.say, telling.seen(lead)
-    slots = telling.slots(lead.group)
-    values = seen.after - telling.table.before(seen) if len(seen.after) > 1 else seen.after[:0]
+    """Return what is possible both ways, or that every repeat was on one side."""
+    say, slots = telling.say, telling.slots(lead.group) | {"Q": telling.base(lead)}
+    is_rate = EFFECTS[lead.effect].unit == "of 1,000" and lead.harm in ("less", "more")
     if math.isfinite(lead.low) and math.isfinite(lead.high) and lead.low != lead.high:
         worse, better = (-lead.low, lead.high) if lead.harm == "less" else (lead.high, -lead.low)
-        factor = telling.factor(lead)
-        if EFFECTS[lead.effect].unit == "of 1,000":
-            lose, gain = (telling.shown(lead.effect, max(each * factor, 0.0)) for each in (worse, better))
+        if is_rate and min(worse, better) > 0:
+            scale = telling.scale(lead)
+            lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
+            if telling.case.is_between_groups:
+                more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)
+                word = say(f"effect.{lead.effect}.word")
+                return say("how.between", more=more, fewer=fewer, word=word, **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
-        return tell_row(telling, lead)
-    if len(values) > 1 and (values.min() > 0 or values.max() < 0):
-        sizes = sorted(abs(values * telling.factor(lead)))
-        moved = say("how.moved_more" if values.min() > 0 else "how.moved_less")
-        low, high = (telling.shown(lead.effect, size) for size in (sizes[0], sizes[-1]))
-        return say("how.one_side", moved=moved, n=len(values), low=low, high=high, **slots)
+        return say("how.could", amount=_bound_words(telling, lead), **slots)
+    values = _changes(telling, lead)
+    if len(values) and (values.min() > 0 or values.max() < 0):
+        low, high = sorted((values.min(), values.max()), key=abs)
+        if is_rate and len(values) > 1:
+            return say("how.each", moved=telling.moved_by(lead, low, high), **slots)
+        return telling.level(lead)
     return say("how.no_limits", **slots)
+
+
+def _changes(telling: Telling, row: Effect) -> NDArray[np.float64]:
+    """Return the change of a row in each repeat where it is known."""
+    seen = telling.seen(row)
+    before = telling.table.before(seen)
+    values = seen.after - before if len(before) == len(seen.after) else seen.after[:0]
+    return values[np.isfinite(values)]
+
+
+def _lost_in_each(telling: Telling, row: Effect) -> bool:
+    """Return whether a group lost in every one of several repeats that give no limits."""
+    values = _changes(telling, row) * (-1 if row.harm == "less" else 1)
+    return len(values) > 1 and not math.isfinite(row.low) and bool(values.min() > 0)
 
 
 def _useless(telling: Telling) -> str:
     table, say = telling.table, telling.say
     if telling.verdict.trouble[0] == "no guarantee":
-        return say("how.no_guarantee", delta=f"{table.by_name[table.page].delta:.2g}")
+        delta = table.by_name[table.page].delta
+        return say(
+            "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
+        )
     selected = table.by_key[table.page, EVERYBODY, "selected"]
     share = float(np.nanmean(selected.after))
     return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))
 
 
 def _gap_details(telling: Telling, lead: Effect) -> list[str]:
-    """Return how the gap between two groups changes, for the effect that the page is about."""
-    for row in telling.rows:
-        if row.setting == telling.table.page and row.effect == f"{lead.effect}_gap":
-            after, before = (telling.shown(lead.effect, abs(each)) for each in (row.after, row.before))
-            return [telling.say("detail.gap", a=after, b=before, G=row.group)]
-    return []
+    """Return how the gap changes between the two groups that are furthest apart without protection."""
+    table = telling.table
+    rows = [
+        row
+        for row in telling.rows_of[table.page]
+        if row.effect == lead.effect
+        and row.group not in {EVERYBODY, *table.entities, *table.margins}
+        and row.status not in ("unjudged", "not stored")
+    ]
+    if lead.effect not in ("selected", "wrongly_refused") or telling.case.is_between_groups or len(rows) < 2:
+        return []
+    rates = {row.group: tuple(telling.scale(row) * each for each in (row.due, row.after)) for row in rows}
+    low, high = (choose(rates, key=lambda group: (rates[group], group)) for choose in (min, max))
+    before, after = (
+        telling.difference(lead.effect, one, other)
+        for one, other in zip(rates[low], rates[high], strict=True)
+    )
+    if before == after or rates[low][1] > rates[high][1]:
+        return []
+    names = listed([telling.name(group).words for group in (high, low)])
+    return [telling.say("detail.gap", a=after, b=before, G=names)]
+
+
+def _is_nothing(row: Effect | None) -> bool:
+    """Return whether the most that any group may lack is exactly nothing."""
+    return row is None or not row.bound > 0
 
 
 def _bound_words(telling: Telling, row: Effect | None) -> str:
-    """Return the most that a group may lack, or what matters where there is no such row."""
-    if row is None:
-        return telling.say("amount.nothing")
-    bound = max(row.bound, 0.0) * telling.factor(row)
-    per = float(per_head(telling.seen(row), bound))
-    if EFFECTS[row.effect].unit == "of 1,000":
-        per = math.ceil(per)
-    return telling.amount(row.effect, per, row.people)
+    """Return the most that a group may lack, rounded up."""
+    bound = 0.0 if row is None else row.bound
+    return telling.say("amount.nothing") if row is None else telling.of_group(row, bound, up=True)
 
 
 # --- what to do ---------------------------------------------------------------------------------------
@@ -258,8 +318,10 @@ def _what_to_do(telling: Telling) -> str:
         return say("do.drop")
     if found.state == "nobody":
         step, page = smallest_epsilon(steps_of(telling)), telling.table.by_name[telling.table.page]
-        smallest = step is not None and step.epsilon == page.epsilon and len(steps_of(telling)) > 1
-        return say("do.keep_smallest", e=page.epsilon) if smallest else say("do.keep")
+        if step is None or len(steps_of(telling)) == 1:
+            return say("do.keep")
+        is_page = step.epsilon == page.epsilon
+        return say("do.keep_smallest" if is_page else "do.keep_smaller", e=step.epsilon)
     return _take(telling) if found.state == "unsure" else _no_remedy(telling)
 
 
@@ -269,83 +331,95 @@ def _no_remedy(telling: Telling) -> str:
     if trade_off is not None:
         return _trade_off_words(telling, trade_off)
     if telling.case.is_between_groups:
-        return say("do.look", **telling.named(payer.row.group for payer in telling.verdict.payers))
-    needs = [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
-    if needs:
+        groups = [payer.row.group for payer in telling.verdict.payers]
+        return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
+    if needs := _needing_groups(telling):
         return say("do.needs_group", R=telling.option(needs[0].option.name).words)
     step = smallest_epsilon(steps_of(telling))
-    if step is not None:
-        return say("do.raise_epsilon", e=step.epsilon)
+    if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
+        return say("do.less_privacy", e=step.epsilon)
     return say("do.helpless" if telling.choice.trials else "do.untried")
 
 
+def _needing_groups(telling: Telling) -> list[Trial]:
+    return [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
+
+
 def _trade_off_words(telling: Telling, trial: Trial) -> str:
-    say, remedy = telling.say, telling.option(trial.option.name).words
-    worst = _worst_harmed(trial)
-    if worst is None:
-        return say("do.trade_costs", R=remedy, price=say_price(telling, trial))
-    people = telling.table.by_key[trial.option.name, worst.group, worst.effect].people
-    amount = telling.amount(worst.effect, worst.limits.mean, people)
-    return say("do.trade_off", R=remedy, amount=amount, **telling.named([worst.group], slot="H"))
+    price = say_price(telling, trial, most=1)
+    return telling.say("do.trade_off", R=telling.option(trial.option.name).words, price=price)
 
 
-def say_price(telling: Telling, trial: Trial) -> str:
-    """Return what a remedy costs: whom it harms, then what goes beyond its limit."""
+def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
+    """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
     say, name, page = telling.say, trial.option.name, telling.table.page
     words = []
-    for harmed in trial.harmed[:2]:
-        people = telling.table.by_key[name, harmed.group, harmed.effect].people
-        amount = telling.amount(harmed.effect, harmed.limits.mean, people)
+    for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
+        row = telling.by_key[name, harmed.group, harmed.effect]
+        amount = telling.rise(row, harmed.limits.mean)
         words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
     for effect in trial.costs:
         now, due = (
             float(np.nanmean(telling.table.by_key[each, EVERYBODY, effect].after))
             for each in (name, telling.table.unprotected if effect == "in_all" else page)
         )
-        key, slots = effect, {"n": telling.shown("wrong", now - due)}
-        if effect != "wrong":
-            slots = {"x": f"{100 * (now / due - 1) if due else math.inf:+.0f}".replace("-", "−")}
+        key = effect
         if effect == "in_all":
             effects = {seen.effect for seen in telling.table.observations}
             key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
+        share = number(100 * abs(now / due - 1), 0) if due else "–"
+        slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
         words.append(say(f"price.{key}", **slots))
-    return listed(words) if words else say("price.none")
+    return listed(words[:most]) if words else say("price.none")
 
 
 def _take(telling: Telling) -> str:
-    """Return what would settle the first open row: more repeats, or more people."""
-    say, lead = telling.say, telling.lead
-    if lead is None or lead.status == "not stored":
-        return say("how.not_stored")
-    if lead.status == "unjudged":
-        return say("do.people", n=FEWEST_PEOPLE, **telling.slots(lead.group))
-    more, people = repeats_to_settle(telling, lead)
-    if math.isfinite(more):
+    """Return what would settle every open row: more repeats, or more people of who takes most."""
+    say, found = telling.say, telling.verdict
+    rows = [row for row in found.open if row.status != "not stored"]
+    if not rows:
+        return say("do.few") if found.unjudged and not found.open else f"{say('default.again')}."
+    if all(telling.seen(row).spread == "none" and row.basis.startswith("repeats") for row in rows):
+        return say("do.uncalibrated")
+    needs, repeats = _people_to_settle(telling), telling.case.repeats
+    if repeats == 1 and needs:
+        return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
+    growth = max((people / row.people for row, people in needs), default=2.0)
+    more = max(math.ceil(repeats * (growth - 1)), 1 if needs else 10)
+    if more <= _MOST_REPEATS:
         return say("do.repeats", n=more)
-    if math.isfinite(people):
-        return say("do.people", n=telling.shown("counted", people), **telling.slots(lead.group))
-    return say("do.repeats", n=max(10, telling.case.repeats))
+    return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
 
 
-def repeats_to_settle(telling: Telling, row: Effect) -> tuple[float, float]:
-    """Return how many more repeats an open row takes to become clear or none, else how many people.
+def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
+    """Return the open row of each group that takes most people to settle, and how many; the largest first."""
+    found: dict[str, tuple[Effect, float]] = {}
+    for row in telling.verdict.open:
+        growth = math.nan if row.status == "not stored" else _growth_to_settle(telling, row)
+        if math.isfinite(growth) and row.people * growth > found.get(row.group, (row, 0.0))[1]:
+            found[row.group] = row, row.people * growth
+    return sorted(found.values(), key=lambda each: (-each[1], each[0].group))
+
+
+def _needed(telling: Telling, row: Effect, people: float) -> str:
+    shown = number(float(f"{people:.2g}"), 0)
+    return telling.say("group.qualified", n=shown) if row.effect == "wrongly_refused" else shown
+
+
+def _growth_to_settle(telling: Telling, row: Effect) -> float:
+    """Return by how much an open row's repeats or people must grow for it to become clear or none.
 
     Limits shrink with the root of either; NaN where there are no limits to go by.
     """
-    half = (row.high - row.low) / 2
     threshold = telling.table.threshold(telling.seen(row))
-    need = max(
-        abs(row.change) if abs(row.change) >= threshold else threshold - max(row.change, 0.0), threshold / 4
-    )
-    if not math.isfinite(half) or half <= 0:
-        return math.nan, math.nan
-    factor = (half / need) ** 2
-    repeats = telling.case.repeats
-    more = math.ceil(repeats * (factor - 1)) if repeats > 1 else math.nan
-    if more <= _MOST_REPEATS and repeats > 1:
-        return max(more, 1), math.nan
-    people = row.people * factor
-    return math.nan, float(f"{people:.2g}")
+    lack = {"less": -row.change, "away": abs(row.change)}.get(row.harm, row.change)
+    reach = row.bound - lack
+    if not (math.isfinite(row.low) and math.isfinite(reach)) or reach <= 0:
+        return math.nan
+    growths = [(reach / max(threshold - lack, threshold / 4)) ** 2]
+    if abs(lack) >= threshold:
+        growths.append(((row.high - row.low) / 2 / abs(lack)) ** 2)
+    return max(min(growths), 1.0)
 
 
 def _what_details(telling: Telling) -> list[str]:
@@ -355,28 +429,33 @@ def _what_details(telling: Telling) -> list[str]:
         lines.append(say("detail.tests"))
         row = telling.payer_row(telling.verdict.payers[0], use.option.name)
         exact = row is not None and row.basis == "exact"
-        lines.append(say("detail.exact" if exact else "detail.same_draws"))
-        lines += [
-            telling.say(
-                "price.harmed",
-                amount=telling.amount(each.effect, each.limits.mean),
-                **telling.slots(each.group),
-            )
-            for each in use.harmed
-        ]
+        if row is not None and not row.basis.startswith("rows"):
+            lines.append(say("detail.exact" if exact else "detail.same_draws"))
+        tied = [telling.option(trial.option.name).words for trial in telling.choice.recommended[1:]]
+        lines += [say("detail.tied", R=listed(tied))] if tied else []
     for trial in telling.choice.trials:
         if trial.failed and trial.tag != "no clear help":
             tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
     curve = say_curve(telling)
-    return [*lines, curve][:_MOST_DETAILS] if curve else lines[:_MOST_DETAILS]
+    return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
+
+
+def _takes(telling: Telling) -> list[str]:
+    """Return how many people each of the other open groups takes, where people are what is asked for."""
+    if telling.verdict.state != "unsure" or telling.case.repeats > 1:
+        return []
+    return [
+        telling.say("detail.takes", n=_needed(telling, row, people), L=_label(telling, row))
+        for row, people in _people_to_settle(telling)[1:]
+    ]
 
 
 def say_curve(telling: Telling) -> str:
     """Return what the worst-off lack at each epsilon of the page's method; nothing for a single one."""
     steps = steps_of(telling)
     rows = [telling.worst_under(step.option) for step in steps]
-    told = [telling.lack_words(row) for row in rows if row is not None]
+    told = [telling.left(row) for row in rows if row is not None]
     if len(set(told)) < 2 or len(told) < len(steps):
         return ""
     shared = {text.partition(" ")[2] for text in told}

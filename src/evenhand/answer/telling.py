@@ -11,11 +11,11 @@ import numpy as np
 
 from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
-from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers
 from evenhand.answer.status import family_level, judge, limit_samples, sample_of
 from evenhand.answer.words import words_in
-from evenhand.report.words import listed, number
+from evenhand.report.words import MINUS, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from evenhand.answer.words import Words
 
 MOST_NAMED = 3
+MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
-_COUNTS = ("counted", "hidden", "invented", "off")
+_COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
+_EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
+_CHANCES = ("refused", "granted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +122,17 @@ class Telling:
         name = self.name(group)
         return {"G": name.words, "L": name.label, "gn": 1 if name.is_one else 2}
 
-    def named(self, groups: Iterable[str], *, slot: str = "G") -> dict[str, Any]:
-        """Return the slots of several groups, three at most by name."""
-        kept = list(groups)
-        if len(kept) == 1:
-            name = self.name(kept[0])
-            count = 1 if name.is_one else 2
-            return {slot: name.words, f"{slot.lower()}n": count} | self._verbs(slot, count)
-        shown = [self.name(group).words for group in kept[:MOST_NAMED]]
-        if len(kept) > MOST_NAMED:
-            shown.append(self.say("group.others", n=len(kept) - MOST_NAMED))
+    def named(self, groups: Iterable[str], *, slot: str = "G", words: int = MOST_WORDS) -> dict[str, Any]:
+        """Return the slots of several groups, by name as far as so many words go; payers at least one."""
+        names = [self.name(group) for group in groups]
+        if len(names) == 1:
+            count = 1 if names[0].is_one else 2
+            return {slot: names[0].words, f"{slot.lower()}n": count} | self._verbs(slot, count)
+        shown = [name.words for name in names[:MOST_NAMED]]
+        while len(shown) > (slot == "G") and _count_words(shown, len(names)) > words:
+            shown.pop()
+        if len(names) > len(shown):
+            shown.append(self.say("group.others", n=len(names) - len(shown)))
         return {slot: listed(shown), f"{slot.lower()}n": 2} | self._verbs(slot, 2)
 
     def _verbs(self, slot: str, count: int) -> dict[str, str]:
@@ -137,44 +141,100 @@ class Telling:
 
     @property
     def verb(self) -> str:
-        """The key of what payers do: they pay, are miscounted, or fare worse than others."""
+        """The key of what payers do: they pay, are missing or miscounted, or fare worse than others."""
         if self.case.is_between_groups:
             return "worse"
+        if self.verdict.payers and self.verdict.payers[0].tier < 0:
+            return "missing"
         is_counted = self.lead is not None and self.lead.effect in _COUNTS
         return "miscounted" if is_counted else "pays"
 
     # --- numbers ------------------------------------------------------------------------------------
 
-    def shown(self, effect: str, value: float) -> str:
-        """Return a value of an effect as it is written: whole people of 1,000, whole dollars from 100 on."""
+    def rounded(self, effect: str, value: float) -> tuple[float, int]:
+        """Return a value as it is written, a chance as releases of 100, and with how many digits."""
+        if effect in _CHANCES:
+            value /= 10
         unit, size = EFFECTS[effect].unit, abs(value)
+        if unit == "dollars":
+            digits = 0 if size >= 100 or round(size, 2) == round(size) else 2
+        elif unit == "percent":
+            digits = 0 if size >= 10 or size == 0 else 1
+        else:
+            digits = 1 if unit == "people" and size < 100 and abs(size - round(size)) >= 0.05 else 0
+        return value, digits
+
+    def shown(self, effect: str, value: float, *, up: bool = False) -> str:
+        """Return a value of an effect as it is written, such as whole people of 1,000; `up` rounds it up."""
         if not math.isfinite(value):
             return "–"
-        if unit == "of 1,000":
-            size, value = (size / 10, value / 10) if effect in ("refused", "granted") else (size, value)
-            return self.say("amount.under_one") if 0 < size < 0.5 else number(value, 0)
-        if unit == "dollars":
-            return f"{'−' if value < 0 else ''}{self.case.currency}{number(size, 0 if size >= 100 else 2)}"
-        if unit == "percent":
-            return self.say("amount.percent", n=number(value, 0 if size >= 10 else 1))
-        if unit == "of 100 releases":
-            return self.say("amount.under_one") if 0 < size < 0.5 else number(value, 0)
-        whole = abs(value - round(value)) < 0.05 or size >= 100
-        return number(value, 0 if whole else 1)
+        value, digits = self.rounded(effect, value)
+        if up:
+            digits = 2 if EFFECTS[effect].unit == "dollars" and abs(value) < 100 else digits
+            value = math.ceil(value * 10**digits - 1e-9) / 10**digits
+        return self._write(effect, value, digits)
 
-    def amount(self, effect: str, value: float, people: float = math.nan) -> str:
-        """Return an amount per head of a group with its unit, such as "34 of 1,000"."""
+    def _write(self, effect: str, value: float, digits: int) -> str:
         unit = EFFECTS[effect].unit
+        if unit in ("of 1,000", "of 100 releases") and 0 < abs(value) < 1:
+            return self.say("amount.under_one")
+        if unit == "dollars":
+            return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
+        shown = number(value, digits)
+        return self.say("amount.percent", n=shown) if unit == "percent" else shown
+
+    def difference(self, effect: str, one: float, other: float) -> str:
+        """Return how far two values are apart as they are written, so that shown numbers agree."""
+        (one_value, one_digits), (value, digits) = (self.rounded(effect, each) for each in (one, other))
+        apart = abs(round(one_value, one_digits) - round(value, digits))
+        if apart == 0:
+            return self.shown(effect, abs(one - other))
+        return self._write(effect, apart, max(one_digits, digits))
+
+    def limits(self, effect: str, low: float, high: float) -> str:
+        """Return limits without their sign where both are on one side of 0; nothing where there are none."""
+        if not (math.isfinite(low) and math.isfinite(high)) or low == high:
+            return ""
+        low, high = (low, high) if low < 0 < high else sorted((abs(low), abs(high)))
+        texts = []
+        for each in (low, high):
+            value, digits = self.rounded(effect, each)
+            texts.append(
+                self._write(effect, round(value) if abs(value) < 1 and not digits else value, digits)
+            )
+        shown = self.say("amount.range", low=texts[0], high=f"+{texts[1]}" if low < 0 < high else texts[1])
+        return f" ({shown})"
+
+    def amount(self, row: Effect, value: float, *, up: bool = False) -> str:
+        """Return an amount per head of a row's group with its unit, such as "34 of 1,000"."""
         if value <= 0:
             return self.say("amount.nothing")
-        if unit == "people":
-            size = people if math.isfinite(people) and people > 0 else 1000.0
-            return self.say("amount.people", n=self.shown(effect, value * size / 1000), p=size)
-        if effect in ("refused", "granted", "billed"):
-            return self.say("amount.releases", n=self.shown(effect, value))
-        key = {"of 1,000": "rate", "dollars": "money"}.get(unit)
-        shown = self.shown(effect, value)
-        return self.say(f"amount.{key}", n=shown, head=self.head) if key else shown
+        if EFFECTS[row.effect].unit == "people":
+            value *= (row.people if row.people > 0 else 1000.0) / 1000
+        return self._with_unit(row, self.shown(row.effect, value * self.factor(row), up=up))
+
+    def _with_unit(self, row: Effect, shown: str, *, is_conditional: bool = True) -> str:
+        unit = EFFECTS[row.effect].unit
+        key = {"of 1,000": "rate", "dollars": "money", "people": "people"}.get(unit, "releases")
+        if unit == "percent":
+            return shown
+        if row.effect in _CHANCES:
+            key = "releases"
+        elif row.effect == _CONDITIONAL and is_conditional:
+            key = "qualified"
+        size = row.people if row.people > 0 else 1000.0
+        return self.say(f"amount.{key}", n=shown, p=round(size), head=self.head)
+
+    def of_group(self, row: Effect, value: float, *, up: bool = False) -> str:
+        """Return an amount of a row as limits and what matters are counted: of the whole group."""
+        if value <= 0:
+            return self.say("amount.nothing")
+        scale = float(per_head(self.seen(row), 1.0)) if EFFECTS[row.effect].unit == "dollars" else 1.0
+        return self._with_unit(row, self.shown(row.effect, value * scale, up=up), is_conditional=False)
+
+    def matters(self, row: Effect) -> str:
+        """Return what matters of an effect, in words."""
+        return self.of_group(row, self.table.threshold(self.seen(row)))
 
     def seen(self, row: Effect) -> Observation:
         """Return the observation behind a row."""
@@ -189,6 +249,12 @@ class Telling:
                 return rate / value
         return 1.0
 
+    def scale(self, row: Effect) -> float:
+        """Return what a number of a row is multiplied with where it is written or drawn."""
+        if EFFECTS[row.effect].unit == "dollars":
+            return float(per_head(self.seen(row), 1.0))
+        return self.factor(row)
+
     def due_limits(self, row: Effect) -> Limits:
         """Return the limits of what a group has beyond what is due to it, corrected for the row's family."""
         seen, names = self.seen(row), [self.table.page]
@@ -198,55 +264,126 @@ class Telling:
 
     # --- the words of one row -------------------------------------------------------------------------
 
+    def word(self, effect: str) -> str:
+        """Return what happens to people by an effect, as a participle: "hired"."""
+        return self.say(f"effect.{effect}.word")
+
+    def title(self, effect: str) -> str:
+        """Return what a panel of an effect is called: by its word, unless it has a title."""
+        key = f"effect.{effect}.title"
+        word = self.say(key) if self.words.has(key) else self.word(effect)
+        return f"{word[:1].upper()}{word[1:]}"
+
+    def base(self, row: Effect) -> str:
+        """Return whom a rate counts, where not all of a group."""
+        return self.words.say("default.qualified") if row.effect == _CONDITIONAL else ""
+
     def numbers(self, row: Effect) -> dict[str, Any]:
         """Return the slots of the numbers of a row."""
-        factor = self.factor(row)
-        seen = self.seen(row)
-        per = float(per_head(seen, 1.0)) if EFFECTS[row.effect].unit == "dollars" else 1.0
-        after, due = factor * row.after * per, factor * row.due * per
+        scale = self.scale(row)
+        after, due = scale * row.after, scale * row.due
+        shown = self.shown(row.effect, after)
         return {
             **self.slots(row.group),
-            "a": self.shown(row.effect, after),
-            "an": round(after),
+            "Q": self.base(row),
+            "a": shown,
+            "an": 1 if shown in ("1", self.say("amount.under_one")) else 2,
             "b": self.shown(row.effect, due),
-            "bn": round(due),
-            "d": self.shown(row.effect, abs(after - due)),
+            "bn": round(due, 1),
+            "d": self.difference(row.effect, after, due),
             "p": number(row.people, 0),
             "head": self.head,
-            "left": self.amount(row.effect, self.lack(row), row.people),
+            "left": self.left(row),
         }
 
     def lack(self, row: Effect) -> float:
         """Return what a group lacks of what is due to it, per head."""
-        more = (row.after - row.due) * self.factor(row)
+        more = row.after - row.due
         harm = self.table.harm_of(row.effect)
         lacking = -more if harm == "less" else abs(more) if harm == "away" else more
         return float(per_head(self.seen(row), max(lacking, 0.0)))
 
-    def level(self, row: Effect) -> str:
+    def lack_shown(self, row: Effect) -> float:
+        """Return what a group lacks as the shown values give it, where it is written."""
+        (after, after_digits), (due, due_digits) = (
+            self.rounded(row.effect, self.scale(row) * each) for each in (row.after, row.due)
+        )
+        more = round(after, after_digits) - round(due, due_digits)
+        harm = self.table.harm_of(row.effect)
+        return max(-more if harm == "less" else abs(more) if harm == "away" else more, 0.0)
+
+    def rise(self, row: Effect, per: float) -> str:
+        """Return how much more a group lacks than under the page's option, so that shown numbers agree."""
+        page = self.by_key.get((self.table.page, row.group, row.effect))
+        amount, digits = self.rounded(row.effect, self.drawn(row, per))
+        if page is not None and page.status != "not stored":
+            shown = abs(self.lack_shown(row) - self.lack_shown(page))
+            if shown > 0 and abs(shown - amount) <= 1:
+                return self._with_unit(row, self._write(row.effect, shown, digits))
+        return self.amount(row, per)
+
+    def left(self, row: Effect) -> str:
+        """Return what a group lacks in a few words: "34 of 1,000", or "2 as 9.1" for a count."""
+        after, due = (self.scale(row) * each for each in (row.after, row.due))
+        if row.effect == "counted":
+            return self.say("amount.as", a=self.shown(row.effect, after), b=self.shown(row.effect, due))
+        if self.lack(row) <= 0:
+            return self.say("amount.nothing")
+        return self._with_unit(row, self.difference(row.effect, after, due))
+
+    def level(self, row: Effect, *, source: bool = True) -> str:
         """Return the sentence that tells what a group has instead of what is due to it."""
+        slots = {**self.numbers(row), "called": self.called, "source": self.source if source else ""}
         part = "others" if self.case.is_between_groups else "level"
-        return self.say(f"effect.{row.effect}.{part}", **self.numbers(row))
+        key, unit = f"effect.{row.effect}.{part}", EFFECTS[row.effect].unit
+        if not self.words.has(key):
+            is_chance = row.effect in _CHANCES or unit == "of 100 releases"
+            key = f"{part}.releases" if is_chance else f"{part}.rate"
+            slots["word"] = self.word(row.effect)
+        return self.words.say(key, **slots)
 
     def then(self, row: Effect) -> str:
         """Return the end of a sentence: what a group then has, or still lacks."""
-        if row.effect in ("selected", "short"):
+        if row.effect in ("selected", "short") and self.table.harm_of(row.effect) == "less":
             return self.say("do.lacks", **self.numbers(row))
-        level = self.level(row)
-        return f"{level[:1].lower()}{level[1:]}" if level.startswith("Of ") else level
+        level, words = self.level(row, source=False), self.name(row.group).words
+        if level.startswith(f"{words[:1].upper()}{words[1:]}"):
+            return f"{words}{level[len(words) :]}"
+        return f"{level[:1].lower()}{level[1:]}"
 
-    def moved(self, row: Effect, change: float) -> str:
-        """Return a change in a few words, such as "121 fewer hired"."""
-        unit, key = EFFECTS[row.effect].unit, f"effect.{row.effect}.word"
-        size = float(per_head(self.seen(row), 1.0)) if unit == "dollars" else 1.0
-        shown = self.shown(row.effect, abs(change) * self.factor(row) * size)
-        part = "more" if change > 0 else "fewer"
-        if self.words.has(key):
-            return self.say(f"moved.{part}", d=shown, word=self.say(key))
-        return self.say(f"moved.{'money' if unit == 'dollars' else 'people'}_{part}", d=shown)
+    def moved(self, row: Effect, *, is_step: bool = False) -> str:
+        """Return a change from what is due, or from the step before, such as "121 fewer hired"."""
+        before = row.before if is_step else row.due
+        scale = self.scale(row)
+        return self._moved(
+            row,
+            row.after - before,
+            self.difference(row.effect, scale * row.after, scale * before),
+            from_due=not is_step or row.reference == self.table.unprotected,
+        )
+
+    def moved_by(self, row: Effect, low: float, high: float) -> str:
+        """Return a change between two amounts of one sign in a few words, such as "1 to 4 fewer hired"."""
+        texts = [self.shown(row.effect, abs(each) * self.scale(row)) for each in (low, high)]
+        shown = texts[0] if texts[0] == texts[1] else self.say("amount.range", low=texts[0], high=texts[1])
+        return self._moved(row, low, shown, from_due=True)
+
+    def _moved(self, row: Effect, change: float, shown: str, *, from_due: bool) -> str:
+        unit, effect = EFFECTS[row.effect].unit, row.effect
+        part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
+        is_chance = effect in _CHANCES or unit == "of 100 releases"
+        if from_due and row.due == 0:
+            key = "amount.releases" if is_chance else "moved.only"
+            return self.say(key, n=shown, d=shown, word=self.word(effect))
+        if change == 0 or not any(figure in shown for figure in "123456789"):
+            return self.say("picture.same")
+        if from_due and effect in _EITHER_WAY:
+            return self.say(f"moved.{_EITHER_WAY[effect]}_{'more' if change > 0 else 'fewer'}", d=shown)
+        word = self.say("unit.releases") if is_chance else self.word(effect)
+        return self.say(f"moved.{part}", d=shown, word=word)
 
     def worst_under(self, name: str) -> Effect | None:
-        """Return the row of the group that lacks most under an option, in the unit that the page is about.
+        """Return the row of the group that lacks most under an option, by the effect that the page is about.
 
         Counts of people are told of one group only: that which the page is about.
         """
@@ -256,33 +393,38 @@ class Telling:
         if EFFECTS[lead.effect].unit == "people":
             row = self.by_key.get((name, lead.group, lead.effect))
             return None if row is None or row.status == "not stored" else row
+        entities = frozenset() if lead.group in self.table.entities else self.table.entities
         rows = [
             row
             for row in self.rows_of.get(name, ())
-            if row.group not in {EVERYBODY, *self.table.entities}
-            and self.table.hurts(row.effect)
-            and EFFECTS[row.effect].unit == EFFECTS[lead.effect].unit
+            if row.group not in {EVERYBODY, *entities}
+            and row.effect == lead.effect
             and row.status not in ("unjudged", "not stored")
         ]
-        return max(rows, key=lambda row: self.lack(row) / self.factor(row), default=None)
+        return max(rows, key=self.lack, default=None)
 
     def lack_of_worst(self, name: str) -> float:
         """Return what the row of :meth:`worst_under` lacks, as it is drawn; NaN if there is none."""
         row = self.worst_under(name)
-        if row is None:
-            return math.nan
-        if EFFECTS[row.effect].unit == "people":
-            return self.lack(row) * row.people / 1000 if row.people > 0 else self.lack(row)
-        return self.lack(row) / self.factor(row)
+        return math.nan if row is None else self.drawn(row, self.lack(row))
 
-    def lack_words(self, row: Effect) -> str:
-        """Return what a row lacks in a few words: "34 of 1,000", or "2 as 9.1" for a count."""
-        if row.effect == "counted":
-            numbers = self.numbers(row)
-            return self.say("amount.as", a=numbers["a"], b=numbers["b"])
+    def drawn(self, row: Effect, per: float) -> float:
+        """Return an amount per head of a row as it is drawn: people, or of those who qualify."""
         if EFFECTS[row.effect].unit == "people":
-            return self.shown(row.effect, row.after)
-        return self.amount(row.effect, self.lack(row) / self.factor(row), row.people)
+            return per * row.people / 1000 if row.people > 0 else per
+        return per * self.factor(row)
+
+    def lack_limits(self, row: Effect) -> tuple[float, float]:
+        """Return the limits of what a row lacks, per head and never below 0; NaN where there are none."""
+        limits = self.due_limits(row)
+        if not math.isfinite(limits.low) or limits.low == limits.high:
+            return math.nan, math.nan
+        harm, falls = self.table.harm_of(row.effect), limits.mean < 0
+        low, high = limits.low, limits.high
+        if harm == "less" or (harm == "away" and falls):
+            low, high = -high, -low
+        least, most = (float(per_head(self.seen(row), max(each, 0.0))) for each in (low, high))
+        return least, most
 
     @cached_property
     def rows_of(self) -> dict[str, list[Effect]]:
@@ -301,11 +443,16 @@ class Telling:
         if found.state == "nobody":
             return found.worst
         by_size = sorted(found.open, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row)))
-        return next(iter((*by_size, *found.unjudged, *self.harmful)), None)
+        smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
+        return next(iter((*by_size, *smallest, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
         """Return the row of a payer's effect under another option."""
         return self.by_key.get((name, payer.row.group, payer.row.effect))
+
+
+def _count_words(shown: list[str], of: int) -> int:
+    return len(" ".join(shown).split()) + (3 if of > len(shown) else 0)
 
 
 def _reach(telling: Telling, row: Effect) -> float:

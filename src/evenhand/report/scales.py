@@ -223,6 +223,10 @@ class BarScale:
         place = self._bend(value - due if self.form == "change" else value)
         return (min(max(place, low), high) - low) / (high - low)
 
+    def holds(self, value: float, due: float) -> bool:
+        """Return whether a value is between the ends of the axis."""
+        return self.low <= (value - due if self.form == "change" else value) <= self.high
+
     def _bend(self, value: float) -> float:
         return math.log1p(max(value, 0.0)) if self.form == "log" else value
 

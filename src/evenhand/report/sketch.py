@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evenhand.report.svg import rebuilt
 from evenhand.report.theme import colour
-from evenhand.report.words import clean
+from evenhand.report.words import clean, shortened, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,16 @@ class Letters(NamedTuple):
 
 
 SMALL = Letters()
+
+
+def fit_lines(text: str, width: float, letters: Letters) -> list[str]:
+    """Return text in one or two lines of at most `width` pixels; what is left of it is an ellipsis.
+
+    >>> fit_lines("a very long name of a group of people", 80, Letters())
+    ['a very long', 'name of a gr…']
+    """
+    first, *rest = wrap_words(text, width, letters.size, bold=letters.is_bold)
+    return [first, shortened(" ".join(rest), width, letters.size, bold=letters.is_bold)] if rest else [first]
 
 
 class Sketch:
@@ -98,7 +108,7 @@ class Sketch:
             return
         look = f'fill="{colour(letters.fill)}" font-size="{letters.size:g}px"'
         if letters.is_bold:
-            look += ' font-weight="650"'
+            look += ' font-weight="600"'
         if halo:
             look += f' stroke="{colour("card")}" stroke-width="4"'
         self._parts.append(

@@ -43,7 +43,7 @@ HIRED = panel(
 
 ROW = Effect(
     "GRR", "plain", "women", 4_210.0, "selected", "selection_rate", 173.0, 173.0, 52.0, -121.0,
-    -134.0, -108.0, 131.0, "of 1,000", NAN, NAN, "repeats (10)", "less", "clear",
+    -134.0, -108.0, 131.0, "of 1,000", NAN, NAN, NAN, "repeats (10)", "less", "clear",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ PROMISE = Promise(
 )
 
 
-def mark(due, value, low=NAN, high=NAN, *, is_harm=False, words="", form="{:,.0f}", signed=None):
+def mark(due, value, low=NAN, high=NAN, *, is_harm=False, words="", form="{:,.0f}"):
     """Return a mark whose texts are made from its numbers."""
 
     def sign(number):
@@ -186,7 +186,7 @@ def collect_view():
             Command(
                 "Randomise by Optimal",
                 "writes reports.csv, for release",
-                "evenhand privatize members.csv reports.csv --schema club.toml --protocol optimal --epsilon 1.5",
+                "evenhand privatize members.csv reports.csv --protocol optimal --epsilon 1.5",
             ),
             Command("Run this study again", "the same numbers", "evenhand audit --plan plan.toml"),
         ),
@@ -208,7 +208,7 @@ def collect_view():
 
 
 def release_view():
-    """Return nine counts over a range of 1 to 10,000, exact, so that rows are dense and the axis a logarithm."""
+    """Return nine counts over a range of 1 to 10,000, exact: rows are dense, the axis a logarithm."""
     counts = (3, 9, 14, 40, 77, 260, 1_900, 7_400, 26_300)
     published = (11.2, 16.1, 20.5, 44.3, 79.0, 260.4, 1_900, 7_400, 26_300)
     names = ("Tuvalu", "Nauru", "Palau", "Malta", "Samoa", "Tonga", "Iceland", "Norway", "Chile")
@@ -255,7 +255,7 @@ def nobody_view():
         )
         for label, (due, after, low, high) in zip(ages, (*numbers, (309, 309, 306, 312)), strict=True)
     ]
-    few = Mark(250, 180, 320, False, "too few to judge", "250", "0", "")
+    few = mark(250, 250, 180, 320, words="too few to judge")
     lines.append(Line("", "Age not stated", "11 people", 250, "250", few, None, "few"))
     names = ("due: without protection", "randomised, ε = 2", "")
     panel = Panel(

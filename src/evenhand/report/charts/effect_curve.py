@@ -9,8 +9,8 @@ from evenhand.report.charts._panels import tick_labels
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart
 from evenhand.report.scales import Linear, Log, labelled_ticks
-from evenhand.report.sketch import Letters, Sketch
-from evenhand.report.words import epsilon_of, width_of, wrap_words
+from evenhand.report.sketch import Letters, Sketch, fit_lines
+from evenhand.report.words import epsilon_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,10 +82,10 @@ def _draw(curve: LackCurve, *, is_wide: bool) -> str:
             continue
         chosen = dict(_points(line)).get(curve.chosen)
         hue = _hue(line, chosen, curve.matters)
-        is_ringed = line.role == "recommended" or (line.role == "page" and not is_advised)
-        if chosen is not None:
+        if chosen is not None and line.role != "other":
             x = right - across(curve.chosen)
             limits = [labels_at - up(end) for end in (line.low, line.high) if math.isfinite(end)]
+            is_ringed = line.role == "recommended" or (hue == "ink" and not is_advised)
             _draw_chosen(sketch, x, labels_at - up(chosen), limits, hue, is_ringed=is_ringed)
         if len(places) > 1:
             sketch.line(*places, stroke=hue, width=1.6 if line.role == "other" else 2.4)
@@ -139,7 +139,7 @@ def _write_names(
 ) -> None:
     """Write the names of lines at their ends, pushed apart, and none below the axis."""
     blocks = [
-        (y, wrap_words(text, room, letters.size, bold=letters.is_bold)[:2], letters)
+        (y, fit_lines(text, room, letters), letters)
         for y, text, letters in sorted(named, key=lambda each: each[0])
     ]
     places: list[float] = []

@@ -8,21 +8,19 @@ band.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.report.charts._panels import tick_labels
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import BarScale, Linear
-from evenhand.report.sketch import Letters, Sketch
+from evenhand.report.sketch import Letters, Sketch, fit_lines
 from evenhand.report.words import MINUS, number, shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.report.marks import EffectPanel, EffectRow, Stage
-    from evenhand.report.sketch import Anchor
 
 DENSE = 8
 """From so many groups on, rows are low and numbers stand in words and table alone."""
@@ -107,12 +105,12 @@ def _scale_of(panel: EffectPanel, pixels: float) -> BarScale:
         powers = range(math.floor(math.log10(highest)) + 1)
         ticks = (0.0, *(10.0**power for power in powers[:: 1 + len(powers) // 7]))
         return BarScale("log", 0.0, highest, ticks)
-    ends = [end for row in panel.rows for end in _ends(row)]
+    judged = [row for row in panel.rows if not row.is_few]
+    ends = [end for row in judged or panel.rows for end in _ends(row)]
     from_zero = min(levels + ends, default=0.0) <= highest / 2
     scale = _linear(panel, levels + ends, pixels, from_zero=from_zero, within=(-math.inf, panel.most))
-    judged = [row for row in panel.rows if not row.is_few]
     changes = [value - row.due for row in judged for value in _values(row) if math.isfinite(value - row.due)]
-    if all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
+    if changes and all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
         ends = [*changes, *(end - row.due for row in judged for end in _ends(row))]
         ends += [sign * 1.5 * panel.matters for sign in (-1, 1)]
         if any(ends):
@@ -136,9 +134,8 @@ def _values(row: EffectRow) -> list[float]:
 
 
 def _ends(row: EffectRow) -> list[float]:
-    """Return the limits of a group that is judged; those of a small one may lie beyond the axis."""
-    stages = () if row.is_few else (row.after, row.remedy)
-    ends = [end for stage in stages if stage for end in (stage.low, stage.high)]
+    """Return the limits of a group, as far as there are any."""
+    ends = [end for stage in (row.after, row.remedy) if stage for end in (stage.low, stage.high)]
     return [end for end in ends if math.isfinite(end)]
 
 
@@ -216,37 +213,59 @@ class _Picture:
 
     def _write_row(self, row: EffectRow, top: float, first: float) -> None:
         """Write the name of a group, how many it is, and its changes."""
-        write = partial(self.sketch.word, halo=not self.is_wide)
-        width, is_harm = self.sketch.width, row.after.is_harm and not row.is_few
-        name_look = _PLAIN if self.is_dense and not is_harm else _NAME
-        remedy = row.remedy if self.has_two and not row.is_few else None
-        below = _HARM_BELOW if remedy and remedy.is_harm else _PLAIN
-        look = _HARM if is_harm else _PLAIN
-        people = _people(row) if self.is_dense else ""
-        room = width - self.words if self.is_wide else width - 90
-        said = shortened(row.after.words, room, 14, bold=is_harm)
-        room = (
-            self.names - width_of(people) - 8 if self.is_wide else width - width_of(said, 14, bold=True) - 8
-        )
-        name = shortened(row.label, room, 14, bold=True)
+        look = _HARM if row.after.is_harm and not row.is_few else _PLAIN
         if self.is_dense:
-            y = first + 4.5 if self.is_wide else top + 17
-            write(0, y, name, name_look)
-            write(self.names, y, people if self.is_wide else "", anchor="end")
-            write(width, y, said, look, anchor="end")
+            self._write_low(row, look, first + 4.5 if self.is_wide else top + 17)
             return
-        start: Anchor = "start" if self.is_wide else "end"
-        x, y = (self.words, first + 5) if self.is_wide else (width, top + 17)
-        write(x, y, said, look, anchor=start)
-        if remedy:
-            room, y = (width - x, y + 23) if self.is_wide else (width - 110, y + 16)
-            write(x, y, shortened(remedy.words, room, 13), below, anchor=start)
-        y = top + ((26 if self.has_two else self.step / 2 - 2) if self.is_wide else 17)
-        write(0, y, name, name_look)
-        write(0, y + (17 if self.is_wide else 16), shortened(row.note, self.names if self.is_wide else 110))
+        changes = [(row.after.words, look)]
+        if row.remedy and not row.is_few:
+            changes.append((row.remedy.words, _HARM_BELOW if row.remedy.is_harm else _PLAIN))
+        if self.is_wide:
+            self._write_beside(row, changes, top, first)
+        else:
+            self._write_above(row, changes, top)
+
+    def _write_low(self, row: EffectRow, look: Letters, y: float) -> None:
+        """Write all of a low row on one line."""
+        sketch, halo = self.sketch, not self.is_wide
+        people = _people(row) if self.is_wide else ""
+        room = sketch.width - (self.words if self.is_wide else 140)
+        said = shortened(row.after.words, room, 14, bold=True)
+        taken = width_of(people) if self.is_wide else width_of(said, 14, bold=True)
+        name = shortened(row.label, (self.names if self.is_wide else sketch.width) - taken - 8, 14, bold=True)
+        sketch.word(0, y, name, _PLAIN if look is _PLAIN else _NAME, halo=halo)
+        sketch.word(self.names, y, people, anchor="end")
+        sketch.word(sketch.width, y, said, look, anchor="end", halo=halo)
+
+    def _write_beside(
+        self, row: EffectRow, changes: list[tuple[str, Letters]], top: float, first: float
+    ) -> None:
+        """Write the name at the left of the tracks and the changes at their right."""
+        for place, (said, look) in enumerate(changes):
+            room = self.sketch.width - self.words
+            words = shortened(said, room, look.size, bold=look.is_bold)
+            self.sketch.word(self.words, first + 5 + 23 * place, words, look)
+        lines = fit_lines(row.label, self.names, _NAME)
+        y = top + self.step / 2 - (7 if self.has_two else 2) - 8 * (len(lines) - 1)
+        for place, line in enumerate(lines):
+            self.sketch.word(0, y + 16 * place, line, _NAME)
+        self.sketch.word(0, y + 16 * len(lines), shortened(row.note, self.names))
+
+    def _write_above(self, row: EffectRow, changes: list[tuple[str, Letters]], top: float) -> None:
+        """Write name and people at the left, the changes at the right, both above the tracks."""
+        width = self.sketch.width
+        changes = [*changes, ("", _PLAIN)][:2]
+        left = ((row.label, _NAME), (row.note, Letters()))
+        for y, (said, look), (text, name) in zip((top + 17, top + 33), changes, left, strict=True):
+            words = shortened(said, width - 130, look.size, bold=look.is_bold)
+            self.sketch.word(width, y, words, look, anchor="end", halo=True)
+            room = width - width_of(words, look.size, bold=look.is_bold) - 8
+            self.sketch.word(0, y, shortened(text, room, name.size, bold=name.is_bold), name, halo=True)
 
     def _draw_row(self, row: EffectRow, top: float, first: float, second: float) -> None:
-        """Draw the marks of a group and their numbers."""
+        """Draw the marks of a group and their numbers; none where it is not known what is due."""
+        if not math.isfinite(row.due):
+            return
         bar = self._at(row.due, row.due)
         if self.scale.form == "change" and self.panel.matters and not row.is_few:
             self._draw_band(row, top)
@@ -259,10 +278,9 @@ class _Picture:
             if row.remedy and remedy and row.remedy.shown != row.due_shown:
                 is_left = row.remedy.value < row.due
                 self._write_number(row.remedy.shown, second, bar, remedy, is_left=is_left, stage=row.remedy)
-        if math.isfinite(row.due):
-            reach = (11.0, second + 10) if self.has_two else (8.0 if self.is_dense else 11.0,) * 2
-            end = reach[1] if self.has_two else first + reach[1]
-            self.sketch.line((bar, first - reach[0]), (bar, end), stroke="ink", width=2.6)
+        reach = 8.0 if self.is_dense and self.is_wide else 6.0 if self.is_dense else 11.0
+        end = second + 10 if self.has_two else first + reach
+        self.sketch.line((bar, first - reach), (bar, end), stroke="ink", width=2.6)
 
     def _draw_band(self, row: EffectRow, top: float) -> None:
         """Draw all that is no harm that matters: open on the side of gains."""
@@ -293,10 +311,10 @@ class _Picture:
         tip = f"{row.label}: {self.panel.names[0]} {row.due_shown}, {name} {stage.shown}"
         radius = (4.6 if self.is_dense else 6.5) + (1.2 if is_remedy else 0.0)
         shape: Literal["circle", "diamond"] = "diamond" if is_remedy else "circle"
-        if row.is_few:
-            self.sketch.mark(x, y, radius, shape=shape, fill="card", stroke=hue, width=1.8)
-        else:
+        if not row.is_few:
             self.sketch.mark(x, y, radius, shape=shape, fill=hue, tip=tip)
+        elif self.scale.holds(stage.value, row.due):
+            self.sketch.mark(x, y, radius, shape=shape, fill="card", stroke=hue, width=1.8)
         return min(low, x), max(high, x)
 
     def _write_numbers(self, row: EffectRow, bar: float, y: float, after: tuple[float, float]) -> None:

@@ -34,7 +34,7 @@ def name_groups(facts: Facts, language: str = "en") -> dict[str, Name]:
     as it is, for it cannot be declined.
     """
     words = words_in(language)
-    return {group: _name(words, values) for group, values in _values(facts)}
+    return {group: name_values(words, values) for group, values in _values(facts)}
 
 
 def _values(facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -55,7 +55,8 @@ def _values(facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
             yield margin, {name: value}
 
 
-def _name(words: Words, values: Mapping[str, str]) -> Name:
+def name_values(words: Words, values: Mapping[str, str]) -> Name:
+    """Return the name of a group by its value of each column; without any it is a pool of small groups."""
     if not values:
         pooled = words.say("group.pooled")
         return Name(pooled, _capital(pooled))

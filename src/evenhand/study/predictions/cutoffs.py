@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.privacy.randomness import SeededSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,14 +22,13 @@ _PARTS = 5
 _SEED = 0
 
 
-def decide_again(
-    rows: Predictions, effect: str, places: Sequence[int], *, of_others: bool = False
-) -> NDArray[np.uint8] | None:
-    """Return decisions in which some groups have a cut-off of their own; None without scores.
+def find_cut_offs(
+    rows: Predictions, effect: str, places: Sequence[int], *, of_others: bool
+) -> dict[int, float]:
+    """Return the score of each group from which on it is to be selected, from all rows.
 
-    A group is selected as often as everybody is, or with `of_others` as everybody outside it, among those
-    whom the effect can reach. The cut-off of each fifth of the rows is that of the others: on the rows that
-    it was found on it would look better than it is.
+    A group is selected as often as everybody is, or with `of_others` as everybody outside these groups, among
+    those whom the effect can reach.
 
     Parameters
     ----------
@@ -40,35 +39,56 @@ def decide_again(
         The groups.
     of_others : bool
     """
+    whole = np.zeros(len(rows.predicted), np.intp)
+    return {place: cut for place, _, cut in _cut_off_parts(rows, effect, places, whole, of_others=of_others)}
+
+
+def decide_again(
+    rows: Predictions, effect: str, places: Sequence[int], *, of_others: bool
+) -> NDArray[np.uint8] | None:
+    """Return decisions by cut-offs of some groups; None without scores, or with weights.
+
+    The cut-off of each fifth of the rows is that of the others: on the rows that it was found on it would
+    look better than it is. The parameters are those of :func:`find_cut_offs`.
+    """
     if rows.scores is None or rows.weights is not None or not places:
         return None
-    reached = np.ones(len(rows.predicted), bool)
-    if rows.truth is not None and effect != "selected":
-        reached = rows.truth == (effect == "wrongly_refused")
-    by_chance = SeededSource(_SEED).generator().permutation(len(reached))
-    order = np.lexsort((by_chance, reached, rows.group))
-    part = np.empty(len(reached), np.intp)
-    part[order] = np.arange(len(reached)) % _PARTS
-    cells = (rows.group * _PARTS + part)[reached & (rows.group >= 0)]
-    size = len(rows.labels) * _PARTS
-    hits = np.bincount(cells, weights=rows.predicted[reached & (rows.group >= 0)], minlength=size)
-    shape = (len(rows.labels), _PARTS)
-    selected, people = hits.reshape(shape), np.bincount(cells, minlength=size).reshape(shape)
+    by_chance = SeededSource(_SEED).generator().permutation(len(rows.predicted))
+    part = np.empty(len(by_chance), np.intp)
+    part[np.lexsort((by_chance, _reached(rows, effect), rows.group))] = np.arange(len(by_chance)) % _PARTS
     decided = rows.predicted.copy()
-    starts = np.searchsorted(rows.group[order], np.arange(len(rows.labels) + 1))
-    for place in places:
-        own = order[starts[place] : starts[place + 1]]
-        target, base = selected.sum(axis=0), people.sum(axis=0)
-        if of_others:
-            target, base = target - selected[place], base - people[place]
-        for each in range(_PARTS):
-            others, now = own[part[own] != each], own[part[own] == each]
-            share = (target.sum() - target[each]) / (base.sum() - base[each])
-            decided[now] = rows.scores[now] >= _cut_off(rows.scores[others[reached[others]]], share)
+    for _, now, cut in _cut_off_parts(rows, effect, places, part, of_others=of_others):
+        decided[now] = rows.scores[now] >= cut
     return decided
 
 
-def _cut_off(scores: NDArray[np.float64], share: float) -> float:
-    """Return the score from which on a share of people is selected."""
-    selected = round(share * len(scores))
-    return float(np.sort(scores)[len(scores) - selected]) if selected else math.inf
+def _reached(rows: Predictions, effect: str) -> NDArray[np.bool]:
+    """Return whom an effect can reach: those who qualify, those who do not, or everybody."""
+    if rows.truth is None or effect == "selected":
+        return np.ones(len(rows.predicted), bool)
+    return np.asarray(rows.truth == (effect == "wrongly_refused"))
+
+
+def _cut_off_parts(
+    rows: Predictions, effect: str, places: Sequence[int], part: NDArray[np.intp], *, of_others: bool
+) -> Iterator[tuple[int, NDArray[np.intp], float]]:
+    """Yield each group, its rows of one part, and the cut-off for them: from other parts, if there are."""
+    if rows.scores is None:
+        return
+    parts = int(part.max()) + 1
+    reached = _reached(rows, effect)
+    counted = reached & (rows.group >= 0)
+    shape, cells = (len(rows.labels), parts), (rows.group * parts + part)[counted]
+    people = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+    selected = np.bincount(cells, weights=rows.predicted[counted], minlength=math.prod(shape)).reshape(shape)
+    order = np.argsort(rows.group, kind="stable")
+    starts = np.searchsorted(rows.group[order], np.arange(len(rows.labels) + 1))
+    compared = [place for place in range(len(rows.labels)) if not of_others or place not in places]
+    hits, base = selected[compared].sum(axis=0), people[compared].sum(axis=0)
+    for place in places:
+        own = order[starts[place] : starts[place + 1]]
+        for at in range(parts):
+            others = np.arange(parts) != at if parts > 1 else np.ones(1, bool)
+            scores = np.sort(rows.scores[own[others[part[own]] & reached[own]]])
+            taken = round(hits[others].sum() / base[others].sum() * len(scores))
+            yield place, own[part[own] == at], float(scores[len(scores) - taken]) if taken else math.inf

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from evenhand.measure.disparities import COMPLEMENTS
 from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.ranking import rank_scores
 from evenhand.study.predictions.columns import OWNER
-from evenhand.study.predictions.cutoffs import ALL, LACKING, decide_again
+from evenhand.study.predictions.cutoffs import ALL, LACKING, decide_again, find_cut_offs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +57,16 @@ def effects(audit: PredictionAudit) -> EffectTable:
         matters=read_matters(audit.matters, owner=OWNER),
         level=audit.level,
     )
-    return _add_cutoffs(audit, people, table)
+    return _add_cut_offs(audit, people, table)
 
 
-def effect_rows(audit: PredictionAudit) -> list[dict[str, Any]]:
-    """Return the judged table for machines, a row for each option, group and effect."""
-    return [asdict(row) for row in judge(effects(audit))]
+def cut_off_numbers(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[str, float]]:
+    """Return the score of each group from which on a remedy selects it, by remedy and by label."""
+    labels = audit.rows.labels
+    return {
+        option.name: {labels[place]: cut for place, cut in cut_offs(audit, table, option.name).items()}
+        for option in table.candidates
+    }
 
 
 def group_keys(rows: Predictions) -> tuple[str, ...]:
@@ -212,26 +216,18 @@ def _observe_everybody(
         yield Observation(option, EVERYBODY, "auc", area, 0 * area, size, "rows", error=error)
 
 
-def _add_cutoffs(audit: PredictionAudit, people: _People, table: EffectTable) -> EffectTable:
+def cut_offs(audit: PredictionAudit, table: EffectTable, option: str) -> dict[int, float]:
+    """Return the cut-off of each group that a remedy of the table gives one, by the group's place."""
+    effect, places = _places_to_even(audit, table)
+    return find_cut_offs(audit.rows, effect, places[option], of_others=option == LACKING)
+
+
+def _add_cut_offs(audit: PredictionAudit, people: _People, table: EffectTable) -> EffectTable:
     """Return the table with cut-offs by group against what groups clearly lack, if they lack anything."""
-    rows = {row.group: row for row in judge(table) if table.hurts(row.effect) and row.status != "unjudged"}
-    harmed = {group for group, row in rows.items() if row.is_harm}
-    if not harmed:
-        return table
-    effect = rows[harmed.copy().pop()].effect  # one effect alone hurts, whatever the outcome is
-    side = -1 if table.harm_of(effect) == "less" else 1
-    judged = {place: key for place, key in enumerate(group_keys(audit.rows)) if key in rows}
-    lacking = [
-        place
-        for place, key in judged.items()
-        if rows[key].change * side > 0 and harmed & {key, *people.margins.get(key, ())}
-    ]
-    tried = {
-        LACKING: decide_again(audit.rows, effect, lacking, of_others=True),
-        ALL: decide_again(audit.rows, effect, list(judged)),
-    }
+    effect, places = _places_to_even(audit, table)
     options, seen = list(table.options), list(table.observations)
-    for simplicity, (name, predicted) in enumerate(tried.items()):
+    for simplicity, (name, chosen) in enumerate(places.items()):
+        predicted = decide_again(audit.rows, effect, chosen, of_others=name == LACKING)
         if predicted is None:
             continue
         options.append(Option(name, DECISIONS, is_remedy=True, simplicity=simplicity))
@@ -239,3 +235,24 @@ def _add_cutoffs(audit: PredictionAudit, people: _People, table: EffectTable) ->
         seen += people.observe(audit, name, decided)
         seen += _observe_everybody(audit, name, predicted)
     return replace(table, options=tuple(options), observations=tuple(seen))
+
+
+def _places_to_even(audit: PredictionAudit, table: EffectTable) -> tuple[str, dict[str, list[int]]]:
+    """Return the effect that some groups clearly lack, and by remedy the places of groups with a cut-off.
+
+    A group of crossed columns lacks it too if it is on the side that hurts of a column that does.
+    """
+    page = [row for row in judge(table) if row.setting == DECISIONS and row.group != EVERYBODY]
+    rows = {row.group: row for row in page if table.hurts(row.effect) and row.status != "unjudged"}
+    harmed = {group for group, row in rows.items() if row.is_harm}
+    if not harmed:
+        return "", {}
+    effect = next(iter(rows.values())).effect  # one effect alone hurts
+    side = -1 if table.harm_of(effect) == "less" else 1
+    judged = {place: key for place, key in enumerate(group_keys(audit.rows)) if key in rows}
+    lacking = [
+        place
+        for place, key in judged.items()
+        if rows[key].change * side > 0 and harmed & {key, *table.margins.get(key, ())}
+    ]
+    return effect, {LACKING: lacking, ALL: list(judged)}

@@ -300,7 +300,7 @@ class Results(ResultData):
         data = data or (None if folder is None else self._data_seen_from(folder))
         name = view.recommended or view.page
         setting = next((each for each in self.settings if str(each) == name), None)
-        todo = self._command_for(setting, data, file=schema)
+        todo = "" if view.state == "stop" else self._command_for(setting, data, file=schema)
         commands = [Command(say("default.do"), "", todo)] if todo else []
         commands += [Command(say("default.again"), "", again)] if again else []
         return replace(view, commands=(*view.commands, *commands))

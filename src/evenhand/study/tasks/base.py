@@ -251,10 +251,8 @@ class Task(ABC):
     # --- reading ----------------------------------------------------------------------------------
 
     def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
-        from evenhand.study.page.told import Told  # noqa: PLC0415 - only for a report
-
-        return Told.of(results, chosen=chosen, language=language)
+        """Return the results as sentences and a page; only of a kind without a case."""
+        raise NotImplementedError
 
     @property
     def has_case(self) -> bool:

@@ -1,7 +1,6 @@
 """Results: frames, order, failures, files."""
 
 import dataclasses
-import types
 
 import numpy as np
 import pyarrow as pa
@@ -189,23 +188,19 @@ _RESULTS = "evenhand.study.results.results"
 
 
 def _render(page):
-    return f"<p>{page[1]}</p>"
+    return f"<p>{page}</p>"
 
 
 def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
     """Results hold no page and no advice of their own."""
-
-    def read(_task, results, *, chosen, language="en"):
-        return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
-
-    monkeypatch.setattr(type(results.plan.task), "read", read)
+    monkeypatch.setattr(f"{_RESULTS}.build_page", lambda view: view.page)
     monkeypatch.setattr(f"{_RESULTS}.render", _render)
-    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(_render(page)))
+    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(_render(page), "utf-8"))
     monkeypatch.setattr(f"{_RESULTS}.advise", lambda results, **limits: limits)
 
-    assert results.report() == "<p>8</p>"
+    assert results.report() == "<p>GRR, uniform split, ε = 1</p>"
     assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"
-    assert (tmp_path / "report.html").read_text() == "<p>8</p>"
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == "<p>GRR, uniform split, ε = 1</p>"
     assert results.advise(max_gap=0.05) == {
         "max_gap": 0.05,
         "max_accuracy_loss": None,

@@ -79,10 +79,25 @@ def mean_of(values: Runs) -> float:
     return float(np.nanmean(values)) if np.isfinite(values).any() else math.nan
 
 
+def measure_runs(results: ResultData, setting: Setting, measure: str) -> Runs:
+    """Return a measure of a setting in each repeat."""
+    arrays = results.arrays
+    runs: Runs = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
+    return runs
+
+
+def group_runs(results: ResultData, setting: Setting, group: str, rate: str) -> Runs:
+    """Return a number of a group under a setting in each repeat."""
+    arrays = results.arrays
+    at = arrays.groups.index(group), arrays.rates.index(rate)
+    runs: Runs = arrays.of_groups[results.place(setting), :, at[0], at[1]]
+    return runs
+
+
 def _delta(results: ResultData, setting: Setting) -> float:
     """Return the largest delta of the repeats of a setting; 0 for a study that has none."""
     arrays = results.arrays
     if "delta" not in arrays.measures:
         return 0.0
-    values = arrays.of_measures[results.place(setting), :, arrays.measures.index("delta")]
+    values = measure_runs(results, setting, "delta")
     return float(np.nanmax(values)) if np.isfinite(values).any() else 0.0

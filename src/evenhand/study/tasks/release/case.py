@@ -6,14 +6,19 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from evenhand.answer.case import Case, Command, OptionName, Promise
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
+from evenhand.release.table.counting import Cells
+from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
+from evenhand.study.budget.publishing import ledger_section
 from evenhand.study.page.around import (
     limits_of,
     meta_of,
@@ -26,14 +31,14 @@ from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.release.cells import cells_section
 from evenhand.study.tasks.release.effects import effects
-from evenhand.study.tasks.release.ledger import ledger_section
 from evenhand.study.tasks.release.names import STATED
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism, title_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.report.page import Section
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -176,9 +181,15 @@ def _warnings(study: _Study) -> list[Warned]:
 
 
 def _commands(study: _Study) -> tuple[Command, ...]:
-    """Return the command that publishes with each setting, of a data set that has a name."""
+    """Return the command that tests other ways where the page's promises nothing.
+
+    Else the one that publishes with each setting, of a data set that has a name.
+    """
     task, words, results = study.task, study.words, study.results
     commands = []
+    if study.deltas[study.page] >= MEANINGLESS_DELTA:
+        line = task.audit_command(results.plan.data)
+        return (Command(words.say("release.others"), "", line),) if line else ()
     for setting, name in study.names.items():
         if not setting.is_protected:
             continue
@@ -191,9 +202,18 @@ def _commands(study: _Study) -> tuple[Command, ...]:
 
 
 def _evidence(study: _Study) -> tuple[Section, ...]:
+    """Return how far cells are off, and what publishing would spend of a ledger."""
     results, page, names = study.results, study.page, study.names
-    found = (
+
+    def promise() -> Guarantee:
+        nobody = np.empty(0, dtype=np.int64)  # what is promised depends on no count
+        bound = study.task.bound or None
+        empty = Histogram.of_stored(Cells(nobody, nobody), results.facts.schema, bound=bound)
+        return build_mechanism(page, unit=study.task.unit).promise_of(empty)
+
+    path = None if results.plan.data is None else results.plan.data.path
+    sections = (
         cells_section(results, page, names, study.words),
-        ledger_section(study.task, results, page, name=names[page]),
+        ledger_section(path, promise, setting=names[page]),
     )
-    return tuple(section for section in found if section is not None)
+    return tuple(section for section in sections if section is not None)

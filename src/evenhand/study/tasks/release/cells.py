@@ -11,7 +11,7 @@ from evenhand.report.language import in_language
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
 from evenhand.study.page.wording import delta_text, digits_of
-from evenhand.study.tasks.effects.options import BASELINE, mean_of
+from evenhand.study.tasks.effects.options import BASELINE, mean_of, measure_runs
 from evenhand.study.tasks.release.names import SIZES
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.shared.sizes import Size
 
-_MEASURES = ("l1_error", "l1_bias", "largest_bias", "alpha", "suppressed", "acc", "sp_gap")
+_MEASURES = ("delta", "alpha", "l1_error", "l1_bias", "largest_bias", "suppressed", "acc", "sp_gap")
+"""Those of the file with the numbers, as far as a study has them."""
 
 
 def cells_section(
@@ -35,45 +36,34 @@ def cells_section(
     filled = [size for size in SIZES[1:] if _of_size(results, BASELINE, "cells", size) > 0]
     if not filled:
         return None
-    sizes = list(dict.fromkeys((filled[0], filled[-1])))
+    sizes = (filled[0], filled[-1])
     beside = [each for each in results.settings if each.is_protected and each.epsilon in (None, page.epsilon)]
-    labels = [_label(size) for size in (filled[0], filled[-1])]
-    header = words.say("release.cells_header", small=labels[0], large=labels[1]).split("|")
-    rows = [
-        [
-            f"{names[setting][:1].upper()}{names[setting][1:]}",
-            delta_text(_largest_delta(results, setting)),
-            *(_amount(_of_size(results, setting, "error", size)) for size in sizes),
-            _amount(_mean(results, setting, "alpha")),
-        ]
-        for setting in beside
-    ]
+    data: dict[str, list[object]] = {
+        "way to publish": [names[setting] for setting in beside],
+        "epsilon": [None if setting.epsilon is None else float(setting.epsilon) for setting in beside],
+    }
+    for name in (name for name in _MEASURES if name in results.arrays.measures):
+        data[name] = [mean_of(measure_runs(results, setting, name)) for setting in beside]
+    for size in SIZES:
+        data[f"mean_error_{size.key}"] = [_of_size(results, setting, "error", size) for setting in beside]
     table = Table(
-        header=header if len(sizes) == 2 else [*header[:3], *header[4:]],
-        rows=rows,
-        numeric=[False, *[True] * (2 + len(sizes))],
+        header=words.say("release.cells_header", small=_label(sizes[0]), large=_label(sizes[1])).split("|"),
+        rows=[
+            [
+                f"{names[setting][:1].upper()}{names[setting][1:]}",
+                delta_text(float(np.nanmax(measure_runs(results, setting, "delta"), initial=0.0))),
+                *(_amount(_of_size(results, setting, "error", size)) for size in sizes),
+                _amount(mean_of(measure_runs(results, setting, "alpha"))),
+            ]
+            for setting in beside
+        ],
+        numeric=[False, *[True] * 4],
         caption=words.say("release.cells_caption"),
         chosen=beside.index(page),
         name="ways-to-publish",
-        data=_data(results, beside, names),
+        data=data,
     )
     return Section(words.say("release.cells"), tables=(table,), anchor="cells")
-
-
-def _data(
-    results: ResultData, settings: list[Setting], names: Mapping[Setting, str]
-) -> dict[str, list[object]]:
-    measures = [name for name in _MEASURES if name in results.arrays.measures]
-    return {
-        "way to publish": [names[setting] for setting in settings],
-        "epsilon": [None if setting.epsilon is None else float(setting.epsilon) for setting in settings],
-        "delta": [_largest_delta(results, setting) for setting in settings],
-        **{name: [_mean(results, setting, name) for setting in settings] for name in measures},
-        **{
-            f"mean_error_{size.key}": [_of_size(results, setting, "error", size) for setting in settings]
-            for size in SIZES
-        },
-    }
 
 
 def _label(size: Size) -> str:
@@ -86,16 +76,4 @@ def _amount(value: float) -> str:
 
 def _of_size(results: ResultData, setting: Setting, part: str, size: Size) -> float:
     arrays = results.arrays
-    at = arrays.data.index(f"{part}_{size.key}")
-    return mean_of(arrays.of_data[results.place(setting), :, at])
-
-
-def _mean(results: ResultData, setting: Setting, measure: str) -> float:
-    arrays = results.arrays
-    return mean_of(arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)])
-
-
-def _largest_delta(results: ResultData, setting: Setting) -> float:
-    arrays = results.arrays
-    deltas = arrays.of_measures[results.place(setting), :, arrays.measures.index("delta")]
-    return float(np.nanmax(deltas)) if np.isfinite(deltas).any() else math.nan
+    return mean_of(arrays.of_data[results.place(setting), :, arrays.data.index(f"{part}_{size.key}")])

@@ -9,7 +9,14 @@ import numpy as np
 from evenhand.answer.effects import EVERYBODY, EffectTable, read_matters
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
-from evenhand.study.tasks.effects.options import mean_of, options_of, page_setting, see
+from evenhand.study.tasks.effects.options import (
+    group_runs,
+    mean_of,
+    measure_runs,
+    options_of,
+    page_setting,
+    see,
+)
 from evenhand.study.tasks.shared.table_mechanisms import reads_blanks
 
 if TYPE_CHECKING:
@@ -27,7 +34,9 @@ _KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
 def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
     protected = [each for each in results.settings if each.is_protected]
-    guaranteed = [each for each in protected if not _mean(results, each, "delta") >= MEANINGLESS_DELTA]
+    guaranteed = [
+        each for each in protected if not mean_of(measure_runs(results, each, "delta")) >= MEANINGLESS_DELTA
+    ]
     page = page or page_setting(guaranteed or protected)
     beside = [each for each in guaranteed if each.epsilon in (None, page.epsilon)]
     return EffectTable(
@@ -44,12 +53,12 @@ def _observe(task: ReleaseTask, results: ResultData) -> Iterator[Observation]:
         is_exact = _exact_effects(task, results, setting)
         off_by_group = []
         for group in results.arrays.groups:
-            people = _runs(results, setting, group, "counted")
-            off = 100 * _runs(results, setting, group, "person_error")
+            people = group_runs(results, setting, group, "counted")
+            off = 100 * group_runs(results, setting, group, "person_error")
             after = {
-                "counted": people + _runs(results, setting, group, "expected_net"),
-                "hidden": _runs(results, setting, group, "hidden"),
-                "invented": _runs(results, setting, group, "invented"),
+                "counted": people + group_runs(results, setting, group, "expected_net"),
+                "hidden": group_runs(results, setting, group, "hidden"),
+                "invented": group_runs(results, setting, group, "invented"),
                 "off": off,
             }
             for name in _told(setting, is_empty=mean_of(people) == 0):
@@ -83,7 +92,8 @@ def _exact_effects(task: ReleaseTask, results: ResultData, setting: Setting) -> 
     their chances have a formula.
     """
     bias, error = (
-        not task.classify and _mean(results, setting, f"{name}_exact") == 1 for name in ("bias", "error")
+        not task.classify and mean_of(measure_runs(results, setting, f"{name}_exact")) == 1
+        for name in ("bias", "error")
     )
     known = setting.mechanism in _KNOWN_BLANKS or not setting.is_protected
     hidden = bias and (known or not MECHANISMS[setting.mechanism].suppresses)
@@ -99,13 +109,3 @@ def _row(
         after, due = after[known[:1]], due[known[:1]]
     size = float(np.nan_to_num(mean_of(people)))
     return see(setting, group, effect, after, due, size, basis="exact" if exact else "repeats")
-
-
-def _runs(results: ResultData, setting: Setting, group: str, name: str) -> Any:
-    arrays = results.arrays
-    return arrays.of_groups[results.place(setting), :, arrays.groups.index(group), arrays.rates.index(name)]
-
-
-def _mean(results: ResultData, setting: Setting, measure: str) -> float:
-    arrays = results.arrays
-    return mean_of(arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)])
