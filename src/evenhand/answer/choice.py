@@ -195,9 +195,9 @@ def _try(
     failed: list[Test] = []
     if find_trouble(table, option.name):
         failed.append("usable")
-    harmed = tuple(
-        Harmed(each.group, each.lead.effect, each.limits) for each in compared if _is_harm(table, each)
-    )
+    worse = [each for each in compared if _is_harm(table, each)]
+    worse.sort(key=lambda each: (EFFECTS[each.lead.effect].tier, -each.limits.mean))
+    harmed = tuple(Harmed(each.group, each.lead.effect, each.limits) for each in worse)
     if harmed:
         failed.append("no new harm")
     own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
@@ -283,8 +283,7 @@ def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, 
     if people is not None and not math.isnan(due):
         pays = "short" in table.effects
         limit = (costs.paid if pays else costs.given) * abs(due)
-        share = given / people.people if people.people and not pays else 0.5
-        one_answer = max(share, 1 - share) >= _ONE_ANSWER
+        one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
         nearer = abs(given - due) <= abs(page_given - due)
         if one_answer or (abs(given - due) > limit and not nearer):
             beyond.append("in_all")
@@ -295,6 +294,12 @@ def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, 
     if error > page_error * (1 + costs.error):
         beyond.append("off")
     return tuple(beyond)
+
+
+def _is_one_answer(given: float, everybody: Observation) -> bool:
+    """Return whether nearly everybody or nearly nobody is given something."""
+    share = given / everybody.people if everybody.people else 0.5
+    return max(share, 1 - share) >= _ONE_ANSWER
 
 
 def _mean_in_all(table: EffectTable, name: str, effect: str) -> float:

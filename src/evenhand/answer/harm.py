@@ -83,11 +83,12 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         if row.setting == table.page and row.group != EVERYBODY and table.hurts(row.effect)
     ]
     level = family_level(table, [table.page])
+    harmed = {(row.group, row.effect) for row in harmful if row.is_harm}
     payers = sorted(
         (
             payer
             for payer in (_payer(table, row) for row in harmful if row.is_harm)
-            if _may_be_named(table, payer, level)
+            if _may_be_named(table, payer, harmed, level)
         ),
         key=lambda payer: (payer.tier, -payer.low, -payer.amount, payer.row.group),
     )
@@ -102,7 +103,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state = "stop"
     elif named:
         state = "pays"
-    elif judged and not still_open:
+    elif judged and not still_open and not harmed:
         state = "nobody"
     bounded = [row for row in harmful if row.status == "none"]
     base = judged - set(table.margins) - table.entities
@@ -110,8 +111,8 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state,
         trouble,
         tuple(named),
-        is_everybody=len(base) > 1 and base <= {row.group for row in harmful if row.is_harm},
-        worst=max(bounded, key=lambda row: _comparable(table, row, row.bound), default=None),
+        is_everybody=len(base) > 1 and base <= {group for group, _ in harmed},
+        worst=_most_bounded(table, bounded),
         open=still_open,
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
@@ -159,14 +160,21 @@ def _payer(table: EffectTable, row: Effect) -> Payer:
     return Payer(row, float(per_head(seen, abs(row.change))), float(per_head(seen, low)), tier)
 
 
-def _may_be_named(table: EffectTable, payer: Payer, level: float) -> bool:
-    """Return whether a group may be named: an entity if exact, a crossing if worse than its margins."""
+def _may_be_named(table: EffectTable, payer: Payer, harmed: set[tuple[str, str]], level: float) -> bool:
+    """Return whether a group may be named: a crossing if it is clearly worse than its margins.
+
+    An entity may be named if its row is exact, and clearly worse than every group that has the same harm.
+    """
     row = payer.row
-    if row.group in table.entities:
-        return row.basis == "exact"
     own = table.by_key[row.setting, row.group, row.effect]
-    for margin in table.margins.get(row.group, ()):
-        other = table.by_key.get((row.setting, margin, row.effect))
+    beside = table.margins.get(row.group, ())
+    if row.group in table.entities:
+        if row.basis != "exact":
+            return False
+        same = (group for group, effect in harmed if effect == row.effect)
+        beside = tuple(group for group in same if group not in table.entities)
+    for group in beside:
+        other = table.by_key.get((row.setting, group, row.effect))
         if other is None or not _is_clearly_worse(table, own, other, level):
             return False
     return True
@@ -239,6 +247,16 @@ def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, 
     seen = table.by_key[row.setting, row.group, row.effect]
     threshold = table.threshold(seen)
     return (amount / threshold if threshold else math.inf, amount)
+
+
+def _most_bounded(table: EffectTable, rows: list[Effect]) -> Effect | None:
+    """Return the row that nobody lacks more than: the largest bound beside what matters, or in money."""
+    worst = max(rows, key=lambda row: _comparable(table, row, row.bound), default=None)
+    if worst is None or worst.unit != "dollars":
+        return worst
+    return max(
+        (row for row in rows if row.unit == "dollars"), key=lambda row: (_bound_of(table, row), row.group)
+    )
 
 
 def _is_dead(table: EffectTable, name: str) -> bool:

@@ -192,18 +192,28 @@ def say_how_much(telling: Telling) -> Sentence:
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
         return Sentence(say("how.not_stored"), ())
-    if found.payers:
-        details = [
-            telling.level(row)
-            for row in telling.harmful
-            if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
-        ]
-        return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
+    if found.payers or found.trouble:
+        return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
         return _how_little(telling, lead)
     if not found.open:
         return Sentence(say("how.few", n=FEWEST_PEOPLE), ())
     return Sentence(_open_words(telling, lead), tuple(_gap_details(telling, lead)))
+
+
+def _how_much_is_lacking(telling: Telling, lead: Effect) -> Sentence:
+    """Return what the first payer lacks; who is charged comes first, and its other effects in details."""
+    if telling.verdict.trouble and telling.verdict.trouble[0] == "below zero":
+        anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
+        return Sentence(telling.level(anybody), (telling.level(lead),) if telling.verdict.payers else ())
+    worst = f"effect.{lead.effect}.worst"
+    details = [telling.say(worst, **telling.numbers(lead))] if math.isfinite(lead.worst) else []
+    details += [
+        telling.level(row)
+        for row in telling.harmful
+        if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
+    ]
+    return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
 
 
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
@@ -459,7 +469,7 @@ def say_curve(telling: Telling) -> str:
     if len(set(told)) < 2 or len(told) < len(steps):
         return ""
     shared = {text.partition(" ")[2] for text in told}
-    if len(shared) == 1:
+    if len(shared) == 1 and all(any(map(str.isdigit, text.partition(" ")[0])) for text in told):
         told = [*(text.partition(" ")[0] for text in told[:-1]), told[-1]]
     epsilons = [epsilon_of(step.epsilon) for step in steps]
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
@@ -491,7 +501,7 @@ def _few_words(telling: Telling) -> str:
 
 def _most_billed(telling: Telling) -> str:
     rows = [row for row in telling.rows if row.setting == telling.table.page and row.effect == "billed"]
-    return max(rows, key=lambda row: row.after).group
+    return max(rows, key=lambda row: (row.group != EVERYBODY, row.after)).group
 
 
 def _protection(telling: Telling) -> str:

@@ -82,10 +82,10 @@ class Effect:
     unit: str
     rate: float
     due_rate: float
-    worst: float
     basis: str
     harm: Harm
     status: Status
+    worst: float = math.nan
 
     @property
     def is_harm(self) -> bool:

@@ -84,7 +84,9 @@ class Telling:
     def harmed(self) -> tuple[str, ...]:
         """Every group with a clear harm under the page's option, those of the first sentence first."""
         named = [payer.row.group for payer in self.verdict.payers]
-        return tuple(dict.fromkeys([*named, *(row.group for row in self.harmful if row.is_harm)]))
+        clear = [row.group for row in self.harmful if row.is_harm]
+        groups = [group for group in clear if group not in self.table.entities]
+        return tuple(dict.fromkeys([*named, *(groups or ([] if named else clear))]))
 
     # --- names --------------------------------------------------------------------------------------
 
@@ -110,6 +112,8 @@ class Telling:
 
     def name(self, group: str) -> Name:
         """Return how a group is called."""
+        if group == EVERYBODY:
+            return Name(self.words.say("default.somebody"), self.words.say("default.somebody"), is_one=True)
         return self.case.groups.get(group) or Name(group, group)
 
     def option(self, name: str) -> OptionName:
@@ -291,6 +295,7 @@ class Telling:
             "b": self.shown(row.effect, due),
             "bn": round(due, 1),
             "d": self.difference(row.effect, after, due),
+            "w": self.shown(row.effect, scale * row.worst),
             "p": number(row.people, 0),
             "head": self.head,
             "left": self.left(row),

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from evenhand.answer.case import Command, Promise, Warned
-from evenhand.answer.status import Effect
+from evenhand.answer.status import EFFECT_COLUMNS, Effect
 from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, Sentence, View
 from evenhand.report.page import Fact, Section, Table
 
@@ -58,6 +58,7 @@ def view(**parts):
         limits=(),
         sources=(),
         rows=(),
+        page="grr 1.5",
         recommended="",
     )
     return replace(plain, **parts)
@@ -128,10 +129,8 @@ def collect_view():
         matters=10,
         is_more_harm=True,
     )
-    row = Effect(
-        *("grr 1.5", "plain", "renter", 6300.0, "selected", "selection_rate", 214.0, 214.0, 88.0, -126.0),
-        *(-143.0, -109.0, -112.0, "of 1,000", NAN, NAN, "repeats", "less", "clear"),
-    )
+    known = {"setting": "grr 1.5", "group": "renter", "people": 6300.0, "due": 214.0, "after": 88.0}
+    row = Effect(**dict.fromkeys(EFFECT_COLUMNS, NAN) | known)
     return view(
         who=Sentence("Renters pay; for owners no clear change is seen.", ("Owners: 6 fewer (−17 to +4).",)),
         how_much=Sentence(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
+    from evenhand.study.store.outcome import Outcome
 
 _NEEDED = ("target", "positive", "protected", "privileged")
 _CHOSEN = ("delta", "unit", "gap", "strength", "group_as_input", *shared.READING_OPTIONS)
@@ -95,7 +96,8 @@ class LearnCommand(TaskCommand):
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each setting: also its method, if it is private, and what it rests on."""
-        rows, done = super().summarize(results), {}
+        rows = super().summarize(results)
+        done: dict[Setting, list[Outcome]] = {}
         for outcome in results.outcomes:
             if outcome.failure is None:
                 done.setdefault(outcome.cell.setting, []).append(outcome)

@@ -78,13 +78,14 @@ def rows_line(results: ResultData, *, counted: str = "", language: str = "en") -
     ]
     if facts.not_stated:
         sizes.append(say("study.size", group=say("study.not_stated"), size=facts.not_stated))
-    return say(
+    line = say(
         "study.rows",
         label=plain(facts.label),
         people=counted or say("study.people", people=facts.rows),
         sizes=sizes,
         dropped=say("study.dropped", dropped=facts.dropped) if facts.dropped else "",
     )
+    return line if sizes else line.replace(" ()", "", 1)
 
 
 def method_of(

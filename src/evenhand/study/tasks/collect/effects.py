@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import canonical
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
-from evenhand.study.tasks.effects.options import options_of, page_setting
+from evenhand.study.tasks.effects.options import is_unwanted, options_of, page_setting
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import protocol_parameters
@@ -52,7 +52,7 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
         tuple(observe_classifiers(results, test=None if task.folds else task.test)),
         str(page),
         margins=results.facts.group_margins,
-        unwanted=task.unwanted,
+        unwanted=is_unwanted(results),
         matters=read_matters(results.plan.matters, owner="Plan"),
     )
 

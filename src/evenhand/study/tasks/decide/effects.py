@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
+MILLION = 1e6
+"""Amounts of an allotment without a budget are told as of one of a million."""
+
+_MONEY = ("due", "gain", "gain_error", "worst")
 _MOST_ROWS = 20_000  # rows of entities, all settings together; beyond it those that can decide anything
 _WORST_OFF = 100
 
@@ -67,7 +71,7 @@ class _Cell:
 
     is_rule: bool
     exact: bool
-    groups: dict[str, Mapping[str, float]]
+    groups: Mapping[str, Mapping[str, float]]
     names: Sequence[str]
     columns: Mapping[str, Values]
     billed_any: float
@@ -91,10 +95,15 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
             columns["standard_error"] = np.full(len(names), outcome.measures.get("error_bound", math.inf))
     if any(len(values) != len(names) for values in columns.values()):
         names, columns = (), {}
-    own = _in_units(task, columns) if names else {}
-    groups = {label: numbers for label, numbers in outcome.groups.items() if numbers}
+    own: dict[str, Any] = _in_units(task, columns) if names else {}
+    groups: dict[str, dict[str, Any]] = {
+        label: dict(numbers) for label, numbers in outcome.groups.items() if numbers
+    }
     if not groups and len(names) == entities:
         groups = _classes(outcome, own)
+    if not task.is_rule and task.budget is None:
+        for amounts in (*groups.values(), own):
+            amounts.update({name: MILLION * amounts[name] for name in _MONEY if name in amounts})
     return _Cell(
         task.is_rule,
         exact,
@@ -127,10 +136,10 @@ def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Valu
     return own
 
 
-def _classes(outcome: Outcome, own: Mapping[str, Values]) -> dict[str, Mapping[str, float]]:
+def _classes(outcome: Outcome, own: Mapping[str, Values]) -> dict[str, dict[str, float]]:
     """Return the sums of entities by their size; errors and worst releases of sums are stored."""
     places = entity_size_of(own["people"])
-    found: dict[str, Mapping[str, float]] = {}
+    found: dict[str, dict[str, float]] = {}
     for place in sorted(set(places.tolist())):
         size, here = ENTITY_SIZES[place], places == place
         stored = {

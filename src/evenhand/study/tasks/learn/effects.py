@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
-from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
+from evenhand.study.tasks.effects.options import BASELINE, is_unwanted, options_of, page_setting
 from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
         tuple(observe_classifiers(results, test=task.test)),
         str(page),
         margins=results.facts.group_margins,
-        unwanted=task.unwanted,
+        unwanted=is_unwanted(results),
         matters=read_matters(results.plan.matters, owner="Plan"),
     )
 

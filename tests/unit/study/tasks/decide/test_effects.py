@@ -221,7 +221,8 @@ def test_rights_of_many_places_are_told_by_size():
 
 
 @pytest.mark.parametrize("task", [
-    decide.money_task(groups=[], epsilons=[0.2, 1], post=["nonnegative"], mitigations=["linear-proxy"]),
+    decide.money_task(groups=[], epsilons=[0.2, 1], mitigations=["linear-proxy"]),
+    decide.money_task(groups=[], epsilons=[0.01, 0.02], post=["nonnegative"], mitigations=["linear-proxy"]),
     decide.money_task(groups=[], epsilons=[1, 8], post=["nonnegative"], mitigations=["linear-proxy"]),
     decide.rule_task(rule="poor >= 20", groups=[], epsilons=[0.2, 1], mitigations=["shrink"]),
 ])  # fmt: skip
