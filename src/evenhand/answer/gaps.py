@@ -71,7 +71,8 @@ def limit_widest_gap(table: EffectTable, name: str, *, misses: float) -> float:
     if not pairs:
         return math.nan
     limits = limit_samples([sample_of(pair, pair.after) for pair in pairs], 1 - 2 * misses)
-    return float(np.max([max(-each.low, each.high) for each in limits]))  # NaN if one of them is
+    widest = np.max([max(-each.low, each.high) for each in limits])  # NaN if one of them is
+    return float(np.minimum(widest, 1000.0))
 
 
 def _list_gaps(table: EffectTable) -> Iterator[_Gap]:

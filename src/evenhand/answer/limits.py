@@ -109,7 +109,12 @@ def try_limits(
     return tuple(
         sorted(
             kept,
-            key=lambda each: (each.option.epsilon, each.lack, each.option.simplicity, each.option.name),
+            key=lambda each: (
+                each.option.epsilon,
+                round(each.lack, 1),  # a tenth of what matters is a tie
+                each.option.simplicity,
+                each.option.name,
+            ),
         )
     )
 
@@ -117,6 +122,16 @@ def try_limits(
 def smallest_passing(kept: tuple[Kept, ...]) -> Kept | None:
     """Return the first option that breaks no limit, if there is one."""
     return next((each for each in kept if not each.broken), None)
+
+
+def find_nearest(kept: tuple[Kept, ...], limits: AskedLimits) -> Kept | None:
+    """Return the usable option that goes least beyond the limits, if any is usable."""
+
+    def excess(each: Kept) -> float:
+        beyond = [each.gap - limits.gap, each.wrong - limits.wrong] if limits.are_set else [each.lack]
+        return max(math.inf if math.isnan(one) else one for one in beyond)
+
+    return min((each for each in kept if "usable" not in each.broken), key=excess, default=None)
 
 
 def _try(

@@ -108,9 +108,9 @@ class _Axis:
 
 def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper) -> _Axis:
     """Return the axis of a panel's values: of changes where they are too small to be seen otherwise."""
-    least, most = _ENDS.get(panel.scale, (-math.inf, math.inf))
+    ends = _ENDS.get(panel.scale, (-math.inf, math.inf))
     pairs = [
-        (value if math.isnan(value) else min(max(value, least), most), line.due)
+        (value if math.isnan(value) else min(max(value, ends[0]), ends[1]), line.due)
         for line in lines
         for mark in _marks_of(line)
         for value in (mark.value, mark.low, mark.high, line.due)
@@ -127,7 +127,7 @@ def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper
     reach = max(map(abs, values), default=0.0)
     if changes and 0 < max(map(abs, changes)) < _SMALL_CHANGE * reach:
         kind, values = "change", changes
-    linear = Linear.over(values, pixels=columns, most_ticks=max(columns // 8, 4), from_zero=True)
+    linear = Linear.over(values, pixels=columns, most_ticks=max(columns // 8, 4), from_zero=True, within=ends)
     ticks = []
     for tick in linear.ticks:
         shown = number(tick, linear.tick_digits, sign=kind == "change")

@@ -29,7 +29,7 @@ COMMANDS = {
     "audit": "Protect a table in many ways and report who pays for it.",
     "schema": "Draft a schema file, or check one against a file.",
     "measure": "Audit predictions that you have: who pays, how much.",
-    "advise": "Which protocol and epsilon for this data, with reasons.",
+    "advise": "The setting with the smallest epsilon that keeps your limits.",
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",
     "release": "Publish a table of counts, with what it promises.",

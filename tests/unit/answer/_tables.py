@@ -12,7 +12,8 @@ _WIGGLE = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 0.5])
 _GERMAN = {
     "women": "Frauen", "men": "Männer", "others": "Übrige", "Black women": "schwarze Frauen",
     "Black people": "Schwarze", "white people": "Weiße", "Asian people": "Asiaten",
-    "white men": "weiße Männer", "Black men": "schwarze Männer", "white women": "weiße Frauen", "Ash County": "Kreis Ash",
+    "white men": "weiße Männer", "Black men": "schwarze Männer", "white women": "weiße Frauen",
+    "Ash County": "Kreis Ash",
     "Oak County": "Kreis Oak", "small counties": "kleine Kreise", "large counties": "große Kreise",
     "hired": "eingestellt", "stopped": "angehalten", "child": "Kind", "children": "Kinder", "voter": "Wähler",
     "voters": "Wähler", "Privacy": "Datenschutz", "Noise": "Rauschen", "noise": "Rauschen",

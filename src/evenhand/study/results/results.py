@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.estimates import Comparison, Estimated
     from evenhand.table.frames import Backend
 
@@ -401,20 +400,20 @@ class Results(ResultData):
         max_gap: float | None = None,
         max_accuracy_loss: float | None = None,
         epsilon: Number | None = None,
-        profile: Profile | None = None,
-        level: float = 0.95,
-        folder: str | None = None,
+        language: str = "en",
+        data: str | None = None,
+        schema: str = _SCHEMA_FILE,
     ) -> Advice:
-        """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
-        return advise(
-            self,
-            max_gap=max_gap,
-            max_accuracy_loss=max_accuracy_loss,
-            epsilon=epsilon,
-            profile=profile,
-            level=level,
-            folder=folder,
+        """Return the setting with the smallest epsilon that keeps limits; see :mod:`evenhand.study.advise`.
+
+        `data` and `schema` are the files of rows and schema as they are typed in its command.
+        """
+        advice = advise(
+            self, max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=epsilon, language=language
         )
+        todo = self._command_for(advice.recommendation, data, file=schema)
+        commands = (Command(words_in(language).say("default.do"), "", todo),) if todo else ()
+        return replace(advice, view=replace(advice.view, commands=(*advice.view.commands, *commands)))
 
     def __repr__(self) -> str:
         return _as_text(self)

@@ -196,19 +196,10 @@ def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_p
     monkeypatch.setattr(f"{_RESULTS}.build_page", lambda view: view.page)
     monkeypatch.setattr(f"{_RESULTS}.render", _render)
     monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(_render(page), "utf-8"))
-    monkeypatch.setattr(f"{_RESULTS}.advise", lambda results, **limits: limits)
 
     assert results.report() == "<p>GRR, uniform split, ε = 1</p>"
     assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == "<p>GRR, uniform split, ε = 1</p>"
-    assert results.advise(max_gap=0.05) == {
-        "max_gap": 0.05,
-        "max_accuracy_loss": None,
-        "epsilon": None,
-        "profile": None,
-        "level": 0.95,
-        "folder": None,
-    }
 
 
 def test_a_chosen_setting_must_be_one_of_the_study(results):
