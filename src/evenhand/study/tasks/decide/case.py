@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.answer.case import Case, Name, OptionName, Promise
+from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
 from evenhand.release.postprocess.registry import steps_of
@@ -25,7 +25,6 @@ from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
-    from evenhand.answer.case import Warned
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.words import Words
     from evenhand.study.plan.cells import Setting
@@ -138,7 +137,9 @@ def _name_setting(setting: Setting, page: Setting, words: Words, *, several: boo
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
     if not setting.is_protected:
         return OptionName(name, column=words.say("decide.due"))
-    return OptionName(name, column=name, use=words.say("decide.use", name=name))
+    mitigation = method_of(setting)[1]
+    takes = plain(mitigation.kind.cost) if mitigation is not None and words.language == "en" else ""
+    return OptionName(name, column=name, use=words.say("decide.use", name=name), note=takes)
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -239,6 +240,13 @@ def _warnings(study: _Study) -> list[Warned]:
     bad = [study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA]
     if bad:
         found.append(warned(language, "release.suppression", names=listed(bad, most=3), delta="1"))
+    mitigation = method_of(page)[1]
+    caution = (
+        mitigation.kind.cautions.get("rule" if study.task.is_rule else "allotment") if mitigation else ""
+    )
+    if caution and language == "en":
+        head, _, text = caution.removeprefix("**").partition("** ")
+        found.append(Warned(head, text))
     if "nonnegative" in method_of(page)[0] and not study.task.is_rule:
         found.append(warned(language, "decide.clamp"))
     return found
