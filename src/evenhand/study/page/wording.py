@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 
 from evenhand.report.language import fixed_word, in_language
 from evenhand.report.marks import Estimate
-from evenhand.report.words import LONGEST, epsilon_of, number, plain
+from evenhand.report.words import epsilon_of, number, plain
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.results.estimates import Estimated
 
-_LONGEST_COMBINATION = 2 * LONGEST
-_MOST_DIGITS = 4
-_NO_BREAK, _SHORT = "\u00a0", 24
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
