@@ -16,7 +16,7 @@ from evenhand.study.tasks.registry import KINDS, package_of_kind
 MOST_WORDS, MOST_NUMBERS = 25, 2
 WITH_SENTENCES = tuple(kind for kind in KINDS if (files(package_of_kind(kind)) / "sentences").is_dir())
 OWNERS = (
-    "report", "study/page", "study/intake", "study/tasks/shared", "study/budget", "answer",
+    "report", "study/page", "study/intake", "study/budget", "answer",
     *(f"study/tasks/{kind}" for kind in WITH_SENTENCES),
 )  # fmt: skip
 ONE_NUMBER = {"points", "percent", "change", "count", "number", "epsilon", "of"}
