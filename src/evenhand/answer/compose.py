@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
-from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
+from evenhand.answer.effects import EFFECTS, EVERYBODY
 from evenhand.answer.sentences import (
     say_curve,
     say_how_much,
@@ -177,16 +177,16 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
     state: LineState = (
         "few" if row.status in ("unjudged", "not stored") else "harm" if row.is_harm else "calm"
     )
-    key = (
-        "group.qualified" if row.effect == "wrongly_refused" and not telling.table.unwanted else "group.size"
-    )
     one, many = telling.head, telling.case.heads[1] or telling.words.say("default.people")
-    people = one if round(row.people) == 1 else many
+    size = number(row.people, 0)
+    note = f"{size} {one if size == '1' else many}"
+    if row.effect == "wrongly_refused" and not telling.table.unwanted:
+        note = telling.say("group.qualified", n=size)
     scale = telling.scale(row)
     return Line(
         group=row.group,
         label=f"{name.label[:1].upper()}{name.label[1:]}",
-        note=telling.say(key, n=number(row.people, 0), people=people),
+        note=note,
         due=row.due * scale,
         due_shown=telling.shown(row.effect, row.due * scale),
         after=_mark(telling, row),
@@ -233,7 +233,7 @@ def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
     remedy = telling.option(row.setting).words
     is_page = row.setting == telling.table.page
     if not is_page and row.reference != telling.table.unprotected:
-        return say("picture.step", R=remedy, words=telling.moved(row, is_step=True))
+        return f"{remedy}: {telling.moved(row, is_step=True)}"
     small = abs(row.after - row.due) < telling.table.threshold(telling.seen(row))
     if row.basis == "exact" and small and row.effect == "counted":
         words = say("picture.right")
@@ -241,15 +241,16 @@ def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
         words = say("picture.no_change")
     else:
         words = telling.moved(row)
-    return words if is_page else say("picture.step", words=words, R=remedy)
+    return words if is_page else f"{remedy}: {words}"
 
 
 def _change(telling: Telling, row: Effect) -> str:
     """Return a change from what is due with its sign, as the shown values give it."""
     scale = telling.scale(row)
     shown = telling.difference(row.effect, scale * row.after, scale * row.due)
-    sign = "+" if row.after > row.due else MINUS if row.after < row.due else ""
-    return f"{sign}{shown}" if any(figure in shown for figure in "123456789") else shown
+    if shown == telling.say("amount.under_one") or not any(figure in shown for figure in "123456789"):
+        return "0"
+    return f"{'+' if row.after > row.due else MINUS}{shown}"
 
 
 def _signed(telling: Telling, row: Effect, change: float) -> str:
@@ -260,6 +261,8 @@ def _signed(telling: Telling, row: Effect, change: float) -> str:
 
 def _unit(telling: Telling, effect: str) -> str:
     own, unit = f"effect.{effect}.unit", EFFECTS[effect].unit
+    if telling.case.is_between_groups and telling.words.has(f"effect.{effect}.unit_others"):
+        return telling.say(f"effect.{effect}.unit_others")
     if telling.words.has(own):
         return telling.say(own)
     is_chance = effect in ("refused", "granted") or unit == "of 100 releases"
@@ -278,8 +281,6 @@ def _caption(telling: Telling) -> str:
     parts = [say(f"picture.caption_{key}", n=telling.case.repeats)]
     if lead.status != "not stored":
         parts.append(say("picture.caption_rest", matters=telling.matters(lead)))
-    if telling.verdict.unjudged:
-        parts.append(say("picture.caption_few", n=FEWEST_PEOPLE))
     return " ".join(parts)
 
 

@@ -1,6 +1,5 @@
 """Charts of a report: each function answers one question and returns a static picture with its numbers."""
 
-from evenhand.report.charts.calibration import calibration_chart
 from evenhand.report.charts.epsilons import levels_chart, measures_chart
 from evenhand.report.charts.frontier import frontier_chart
 from evenhand.report.charts.groups import groups_chart
@@ -11,7 +10,6 @@ from evenhand.report.charts.tradeoff import tradeoff_chart
 
 __all__ = [
     "bars_chart",
-    "calibration_chart",
     "changes_chart",
     "frontier_chart",
     "groups_chart",
