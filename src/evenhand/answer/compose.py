@@ -16,7 +16,7 @@ from evenhand.answer.sentences import (
     say_who,
     steps_of,
 )
-from evenhand.answer.telling import Telling
+from evenhand.answer.telling import CHANCES, Telling
 from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.words import MINUS, number
@@ -117,7 +117,7 @@ def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
         effects.append(beside)
     order = _order(telling, lead.effect)
     panels = [_draw_panel(telling, effect, order, recommended) for effect in effects]
-    return [panel for panel in panels if panel.lines]
+    return [_draw_of_100(panel) if panel.effect in CHANCES else panel for panel in panels if panel.lines]
 
 
 def _order(telling: Telling, effect: str) -> list[str]:
@@ -169,6 +169,19 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         rest=rest,
         currency=telling.case.currency,
     )
+
+
+def _draw_of_100(panel: Panel) -> Panel:
+    """Return a panel of chances with its axis in releases of 100, as its numbers are written."""
+
+    def shrink(mark: Mark) -> Mark:
+        return mark._replace(value=mark.value / 10, low=mark.low / 10, high=mark.high / 10)
+
+    lines = tuple(
+        line._replace(due=line.due / 10, after=shrink(line.after), remedy=line.remedy and shrink(line.remedy))
+        for line in panel.lines
+    )
+    return panel._replace(scale="of 100 releases", lines=lines, matters=panel.matters / 10)
 
 
 def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
@@ -265,7 +278,7 @@ def _unit(telling: Telling, effect: str) -> str:
         return telling.say(f"effect.{effect}.unit_others")
     if telling.words.has(own):
         return telling.say(own)
-    is_chance = effect in ("refused", "granted") or unit == "of 100 releases"
+    is_chance = effect in CHANCES or unit == "of 100 releases"
     key = "releases" if is_chance else {"of 1,000": "rate"}.get(unit, unit)
     return telling.say(f"unit.{key}", head=telling.head)
 
@@ -379,12 +392,18 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
     if not any(line.role == "page" for line in lines):
         return None
     matters = telling.table.threshold(telling.seen(lead)) * telling.scale(lead)
+    drawn = 0.1 if lead.effect in CHANCES else 1.0  # of 100 releases, as numbers are written
     return Curve(
         title=say("choice.curve_title"),
         unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
-        lines=tuple(lines),
+        lines=tuple(
+            line._replace(
+                lacks=tuple(drawn * lack for lack in line.lacks), low=drawn * line.low, high=drawn * line.high
+            )
+            for line in lines
+        ),
         chosen=page.epsilon,
-        matters=matters,
+        matters=drawn * matters,
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )

@@ -32,7 +32,7 @@ MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
 _COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
-_CHANCES = ("refused", "granted")
+CHANCES = ("refused", "granted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class Telling:
 
     def rounded(self, effect: str, value: float) -> tuple[float, int]:
         """Return a value as it is written, a chance as releases of 100, and with how many digits."""
-        if effect in _CHANCES:
+        if effect in CHANCES:
             value /= 10
         unit, size = EFFECTS[effect].unit, abs(value)
         if unit == "dollars":
@@ -238,7 +238,7 @@ class Telling:
         key = {"of 1,000": "rate", "dollars": "money", "people": "people"}.get(unit, "releases")
         if unit == "percent":
             return shown
-        if row.effect in _CHANCES:
+        if row.effect in CHANCES:
             key = "releases"
         elif row.effect == _CONDITIONAL and is_conditional:
             key = "qualified"
@@ -362,7 +362,7 @@ class Telling:
         part = "others" if self.case.is_between_groups else "level"
         key, unit = f"effect.{row.effect}.{part}", EFFECTS[row.effect].unit
         if not self.words.has(key):
-            is_chance = row.effect in _CHANCES or unit == "of 100 releases"
+            is_chance = row.effect in CHANCES or unit == "of 100 releases"
             key = f"{part}.releases" if is_chance else f"{part}.rate"
             slots["word"] = self.word(row.effect)
         return self.words.say(key, **slots)
@@ -396,7 +396,7 @@ class Telling:
     def _moved(self, row: Effect, change: float, shown: str, *, from_due: bool) -> str:
         unit, effect = EFFECTS[row.effect].unit, row.effect
         part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
-        is_chance = effect in _CHANCES or unit == "of 100 releases"
+        is_chance = effect in CHANCES or unit == "of 100 releases"
         if from_due and row.due == 0:
             return self.say("amount.releases", n=shown) if is_chance else f"{shown} {self.word(effect)}"
         if change == 0 or not any(figure in shown for figure in "123456789"):
