@@ -1,5 +1,7 @@
 """What a page must say, and must not say, of tables on which earlier pages misled."""
 
+import re
+
 from evenhand.answer.compose import compose
 from unit.answer._cases import cases
 from unit.answer._tables import exact, in_all, in_rows, make, measure, money, remedy, rows, see
@@ -179,3 +181,23 @@ def test_a_group_that_lacks_nothing_has_no_limits_of_a_lack():
     view = compose(CASES["with the remedy the group lacks nothing"])
 
     assert (view.remedies[1].left, view.remedies[1].limits) == ("nothing", "")
+
+
+def test_numbers_stand_where_they_say_on_the_axis():
+    """If the axis had another unit than the numbers, 13 of 100 releases would be drawn at 130."""
+    checked = set()
+    for case in CASES.values():
+        for panel in compose(case).panels:
+            marks = [mark for line in panel.lines for mark in (line.after, line.remedy) if mark]
+            pairs = [(mark.shown, mark.value) for mark in marks]
+            for shown, value in (*pairs, *((line.due_shown, line.due) for line in panel.lines)):
+                figures = re.sub(r"[^0-9.−]", "", shown).replace("−", "-")
+                if re.fullmatch(r"-?[0-9.]+", figures) and not shown.startswith("under"):
+                    assert abs(float(figures) - value) <= max(1.0, 0.01 * abs(value)), (
+                        panel.effect,
+                        shown,
+                        value,
+                    )
+                    checked.add(panel.effect)
+
+    assert {"selected", "refused", "counted", "short"} <= checked
