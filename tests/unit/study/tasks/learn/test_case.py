@@ -97,7 +97,7 @@ def test_no_slot_is_left_and_names_are_the_same_in_every_language(language):
         (study(), "Whether one person's row is among the training rows changes"),
         (study(unit="replace one"), "Another row in the place of one person's row changes"),
         (study(facts_notes=(Note("unit", "Whose rows?"),)), "Whether one row is among the training rows"),
-        (study(("local",)), "Another answer in one person's report changes"),
+        (study(("local",)), "Another answer in one report changes"),
     ],
 )
 def test_the_promise_says_what_may_change(results, said):
