@@ -277,16 +277,9 @@ def _worst_lacks(table: EffectTable, names: list[str], unit: str) -> dict[str, f
 def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, ...]:
     """Return the effects of everybody that an option takes beyond their limits."""
     beyond = []
-    given, page_given = (_mean_in_all(table, each, "in_all") for each in (name, table.page))
-    due = _mean_in_all(table, table.unprotected, "in_all")
-    people = table.by_key.get((name, EVERYBODY, "in_all"))
-    if people is not None and not math.isnan(due):
-        pays = "short" in table.effects
-        limit = (costs.paid if pays else costs.given) * abs(due)
-        one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
-        nearer = abs(given - due) <= abs(page_given - due)
-        if one_answer or (abs(given - due) > limit and not nearer):
-            beyond.append("in_all")
+    page_given, due = (_mean_in_all(table, each, "in_all") for each in (table.page, table.unprotected))
+    if changes_given(table, name, costs, allowed=abs(page_given - due)):
+        beyond.append("in_all")
     wrong, page_wrong = (_mean_in_all(table, each, "wrong") for each in (name, table.page))
     if wrong - page_wrong > costs.wrong:
         beyond.append("wrong")
@@ -294,6 +287,21 @@ def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, 
     if error > page_error * (1 + costs.error):
         beyond.append("off")
     return tuple(beyond)
+
+
+def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: float = 0.0) -> bool:
+    """Return whether an option gives in all too much or too little, or nearly everybody one answer.
+
+    Against the unprotected result; a change of at most what is `allowed` is never too much.
+    """
+    given, due = (_mean_in_all(table, each, "in_all") for each in (name, table.unprotected))
+    people = table.by_key.get((name, EVERYBODY, "in_all"))
+    if people is None or math.isnan(due):
+        return False
+    pays = "short" in table.effects
+    limit = (costs.paid if pays else costs.given) * abs(due)
+    one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
+    return one_answer or (abs(given - due) > limit and not abs(given - due) <= allowed)
 
 
 def _is_one_answer(given: float, everybody: Observation) -> bool:

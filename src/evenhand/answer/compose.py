@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
-from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
+from evenhand.answer.effects import EFFECTS, EVERYBODY
 from evenhand.answer.sentences import (
     say_curve,
     say_how_much,
@@ -16,7 +16,7 @@ from evenhand.answer.sentences import (
     say_who,
     steps_of,
 )
-from evenhand.answer.telling import Telling
+from evenhand.answer.telling import CHANCES, Telling
 from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.words import MINUS, number
@@ -157,14 +157,14 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         effect=effect,
         title=telling.title(effect),
         unit=_unit(telling, effect),
-        scale=EFFECTS[effect].unit,
+        scale="of 100 releases" if effect in CHANCES else EFFECTS[effect].unit,
         names=(
             telling.option(table.unprotected).column,
             telling.option(table.page).column,
             telling.option(recommended).column if recommended else "",
         ),
         lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
-        matters=thresholds.pop() if len(thresholds) == 1 else 0.0,
+        matters=thresholds.pop() * _on_axis(effect) if len(thresholds) == 1 else 0.0,
         is_more_harm=None if harm == "away" else harm != "less",
         rest=rest,
         currency=telling.case.currency,
@@ -177,17 +177,17 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
     state: LineState = (
         "few" if row.status in ("unjudged", "not stored") else "harm" if row.is_harm else "calm"
     )
-    key = (
-        "group.qualified" if row.effect == "wrongly_refused" and not telling.table.unwanted else "group.size"
-    )
     one, many = telling.head, telling.case.heads[1] or telling.words.say("default.people")
-    people = one if round(row.people) == 1 else many
+    size = number(row.people, 0)
+    note = f"{size} {one if size == '1' else many}"
+    if row.effect == "wrongly_refused" and not telling.table.unwanted:
+        note = telling.say("group.qualified", n=size)
     scale = telling.scale(row)
     return Line(
         group=row.group,
         label=f"{name.label[:1].upper()}{name.label[1:]}",
-        note=telling.say(key, n=number(row.people, 0), people=people),
-        due=row.due * scale,
+        note=note,
+        due=row.due * scale * _on_axis(row.effect),
         due_shown=telling.shown(row.effect, row.due * scale),
         after=_mark(telling, row),
         remedy=None if remedy is None or remedy.status == "not stored" else _mark(telling, remedy),
@@ -198,6 +198,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
 def _mark(telling: Telling, row: Effect) -> Mark:
     """Return a value on the axis with the limits of what it is beyond what is due."""
     scale, say = telling.scale(row), telling.say
+    axis = scale * _on_axis(row.effect)
     if row.status == "not stored":
         nothing = math.nan
         told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
@@ -214,9 +215,9 @@ def _mark(telling: Telling, row: Effect) -> Mark:
         low, high = (_signed(telling, row, each * scale) for each in (limits.low, limits.high))
         shown_limits = say("amount.range", low=low, high=high)
     return Mark(
-        value=row.after * scale,
-        low=(row.due + limits.low) * scale if known and is_judged else math.nan,
-        high=(row.due + limits.high) * scale if known and is_judged else math.nan,
+        value=row.after * axis,
+        low=(row.due + limits.low) * axis if known and is_judged else math.nan,
+        high=(row.due + limits.high) * axis if known and is_judged else math.nan,
         is_harm=bool(is_harm),
         words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
@@ -233,7 +234,7 @@ def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
     remedy = telling.option(row.setting).words
     is_page = row.setting == telling.table.page
     if not is_page and row.reference != telling.table.unprotected:
-        return say("picture.step", R=remedy, words=telling.moved(row, is_step=True))
+        return f"{remedy}: {telling.moved(row, is_step=True)}"
     small = abs(row.after - row.due) < telling.table.threshold(telling.seen(row))
     if row.basis == "exact" and small and row.effect == "counted":
         words = say("picture.right")
@@ -241,15 +242,21 @@ def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
         words = say("picture.no_change")
     else:
         words = telling.moved(row)
-    return words if is_page else say("picture.step", words=words, R=remedy)
+    return words if is_page else f"{remedy}: {words}"
 
 
 def _change(telling: Telling, row: Effect) -> str:
     """Return a change from what is due with its sign, as the shown values give it."""
     scale = telling.scale(row)
     shown = telling.difference(row.effect, scale * row.after, scale * row.due)
-    sign = "+" if row.after > row.due else MINUS if row.after < row.due else ""
-    return f"{sign}{shown}" if any(figure in shown for figure in "123456789") else shown
+    if shown == telling.say("amount.under_one") or not any(figure in shown for figure in "123456789"):
+        return "0"
+    return f"{'+' if row.after > row.due else MINUS}{shown}"
+
+
+def _on_axis(effect: str) -> float:
+    """Return what a number is multiplied with where it is drawn: a chance of 1,000 as releases of 100."""
+    return 0.1 if effect in CHANCES else 1.0
 
 
 def _signed(telling: Telling, row: Effect, change: float) -> str:
@@ -260,9 +267,11 @@ def _signed(telling: Telling, row: Effect, change: float) -> str:
 
 def _unit(telling: Telling, effect: str) -> str:
     own, unit = f"effect.{effect}.unit", EFFECTS[effect].unit
+    if telling.case.is_between_groups and telling.words.has(f"effect.{effect}.unit_others"):
+        return telling.say(f"effect.{effect}.unit_others")
     if telling.words.has(own):
         return telling.say(own)
-    is_chance = effect in ("refused", "granted") or unit == "of 100 releases"
+    is_chance = effect in CHANCES or unit == "of 100 releases"
     key = "releases" if is_chance else {"of 1,000": "rate"}.get(unit, unit)
     return telling.say(f"unit.{key}", head=telling.head)
 
@@ -278,8 +287,6 @@ def _caption(telling: Telling) -> str:
     parts = [say(f"picture.caption_{key}", n=telling.case.repeats)]
     if lead.status != "not stored":
         parts.append(say("picture.caption_rest", matters=telling.matters(lead)))
-    if telling.verdict.unjudged:
-        parts.append(say("picture.caption_few", n=FEWEST_PEOPLE))
     return " ".join(parts)
 
 
@@ -364,7 +371,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
     lines = []
     for method in [each for each in methods if each][:_MOST_CURVES]:
         tried = sorted(
-            (option.epsilon, lack, option.name)
+            (option.epsilon, lack * _on_axis(lead.effect), option.name)
             for option in table.options
             if option.method == method and math.isfinite(option.epsilon)
             and math.isfinite(lack := telling.lack_of_worst(option.name))
@@ -383,7 +390,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
         unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
         lines=tuple(lines),
         chosen=page.epsilon,
-        matters=matters,
+        matters=matters * _on_axis(lead.effect),
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )
@@ -395,4 +402,5 @@ def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
     least, most = (math.nan, math.nan) if row is None else telling.lack_limits(row)
     if row is None or not math.isfinite(least):
         return math.nan, math.nan
-    return telling.drawn(row, least), telling.drawn(row, most)
+    axis = _on_axis(row.effect)
+    return axis * telling.drawn(row, least), axis * telling.drawn(row, most)

@@ -1,10 +1,11 @@
 r"""Choose by somebody's own limits: the smallest epsilon whose option keeps them.
 
-An option *keeps* the limits if it is usable, if the upper limit of the widest gap between two judged groups
-is within the limit on gaps, and if wrong decisions in all rise by at most what is allowed. Without a limit on
-either it keeps them if nobody pays: every judged harm is ``none``. Upper limits of gaps hold together over
-all options of the table, so that the choice of the smallest epsilon is covered; a limit on epsilon changes
-none of them.
+An option *keeps* the limits if it is usable, if people selected in all change by at most a tenth, if the
+upper limit of the widest gap between two judged groups is within the limit on gaps, and if wrong decisions in
+all rise by at most what is allowed. To select nobody keeps every limit on gaps, and helps nobody. Without a
+limit on either an option keeps them if nobody pays: every judged harm is ``none``. Upper limits of gaps hold
+together over all options of the table, so that the choice of the smallest epsilon is covered; a limit on
+epsilon changes none of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from evenhand._validate import refuse
-from evenhand.answer.choice import find_harmless
+from evenhand.answer.choice import CostLimits, changes_given, find_harmless
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.gaps import limit_widest_gap
 from evenhand.answer.harm import find_trouble
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.answer.effects import EffectTable, Option
     from evenhand.answer.status import Effect
 
-Broken = Literal["usable", "gap", "wrong", "harm"]
+Broken = Literal["usable", "given", "gap", "wrong", "harm"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +132,8 @@ def find_nearest(kept: tuple[Kept, ...], limits: AskedLimits) -> Kept | None:
         beyond = [each.gap - limits.gap, each.wrong - limits.wrong] if limits.are_set else [each.lack]
         return max(math.inf if math.isnan(one) else one for one in beyond)
 
-    return min((each for each in kept if "usable" not in each.broken), key=excess, default=None)
+    usable = [each for each in kept if not {"usable", "given"} & set(each.broken)]
+    return min(usable, key=excess, default=None)
 
 
 def _try(
@@ -148,6 +150,7 @@ def _try(
     wrong = math.nan if seen is None or not seen.is_stored else float(np.nanmean(seen.after - seen.due))
     tests: dict[Broken, bool] = {
         "usable": not find_trouble(table, option.name),
+        "given": not changes_given(table, option.name, CostLimits()),
         "gap": math.isinf(limits.gap) or gap <= limits.gap,
         "wrong": math.isinf(limits.wrong) or wrong <= limits.wrong,
         "harm": limits.are_set or is_harmless,

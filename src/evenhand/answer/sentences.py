@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
 _MOST_REPEATS = 500
-_WORDS_OF_TWO = 7  # for each of two lists of groups in one sentence
+_WORDS_OF_TWO = 6  # for each of two lists of groups in one sentence
 
 
 def say_verdict(telling: Telling) -> str:
@@ -38,12 +38,12 @@ def say_verdict(telling: Telling) -> str:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
         between = telling.case.is_between_groups and found.trouble[0] == "dead"
-        key = "dead_decisions" if between else found.trouble[0].replace(" ", "_")
-        return say(f"verdict.{key}", **slots)
+        key = f"verdict.{found.trouble[0].replace(' ', '_')}"
+        return say("verdict.dead_decisions" if between else key, **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
-        if _is_nothing(found.worst):
+        if found.worst is None or found.worst.bound <= 0:
             return say("verdict.nobody", **telling.named([]))
         return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
     why = "open"
@@ -79,6 +79,8 @@ def _say_who_pays(telling: Telling) -> str:
         key = "maybe"
     elif telling.choice.trials and not _needing_groups(telling):
         key = "helpless"
+    elif _others(telling):
+        key = "most"
     return telling.say(f"verdict.{key}", **slots)
 
 
@@ -94,7 +96,7 @@ def _who(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     if found.trouble and found.trouble[0] != "missing":
         if found.trouble[0] != "below zero":
-            return say("who.exposed" if found.trouble[0] == "no guarantee" else "who.useless")
+            return say("who.useless")
         billed = [payer.row.group for payer in found.payers if payer.row.effect == "billed"]
         return say("who.below_zero", **telling.named(billed or [_most_billed(telling)]))
     if found.payers:
@@ -113,23 +115,25 @@ def _who_unsure(telling: Telling) -> str:
         if largest.people >= FEWEST_PEOPLE:
             return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
         return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
-    return say("who.open", **telling.named(dict.fromkeys(row.group for row in found.open)))
+    return say("who.open", **telling.named(dict.fromkeys(row.group for row in telling.open)))
 
 
 def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
-    others = [
-        group
-        for group in telling.harmed
-        if group not in groups and not set(telling.table.margins.get(group, ())) & set(telling.harmed)
-    ]
-    open_groups = list(dict.fromkeys(row.group for row in found.open if row.group not in telling.harmed))
+    others = _others(telling)
+    open_groups = list(dict.fromkeys(row.group for row in telling.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
-    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group not in groups))
+    is_missing = telling.verb == "missing"
+    maybe = list(
+        dict.fromkeys(
+            row.group for row in telling.open if row in found.maybe_worse and row.group not in groups
+        )
+    )
+    maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
-    gains = list(dict.fromkeys(row.group for row in found.gains if not crossed))
+    gains = sorted({row.group for row in found.gains if not crossed})
     if telling.case.is_between_groups or found.unjudged:
         gains = []
     for key, beside in (("maybe", maybe), ("others", others), ("unclear", open_groups), ("gain", gains)):
@@ -140,6 +144,13 @@ def _who_pays(telling: Telling) -> str:
     is_alone = len(judged) == len(groups) or telling.case.is_between_groups or crossed or found.unjudged
     told = say("verdict.pays" if is_alone else "who.alone", **telling.named(groups))
     return f"{told.removesuffix('.')}{_few_words(telling)}."
+
+
+def _others(telling: Telling) -> list[str]:
+    """Return who has a clear harm and is not named, without the crossings of those who have."""
+    named = {payer.row.group for payer in telling.verdict.payers}
+    margins, harmed = telling.table.margins, telling.harmed
+    return [each for each in harmed if each not in named and not set(margins.get(each, ())) & set(harmed)]
 
 
 def _who_details(telling: Telling) -> list[str]:
@@ -191,7 +202,7 @@ def say_how_much(telling: Telling) -> Sentence:
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
-        return Sentence(say("how.not_stored"), ())
+        return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
     if found.payers or found.trouble:
         return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
@@ -218,8 +229,9 @@ def _how_much_is_lacking(telling: Telling, lead: Effect) -> Sentence:
 
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
     """Return the most that a group could lack where nobody pays."""
-    if _is_nothing(lead):
-        return Sentence(telling.say("how.nothing"), ())
+    if lead.bound <= 0:
+        is_gain = lead.status == "clear"
+        return Sentence(telling.level(lead) if is_gain else telling.say("how.nothing"))
     amount = _bound_words(telling, lead)
     details = (tell_row(telling, lead), *_gap_details(telling, lead))
     return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
@@ -299,15 +311,9 @@ def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     return [telling.say("detail.gap", a=after, b=before, G=names)]
 
 
-def _is_nothing(row: Effect | None) -> bool:
-    """Return whether the most that any group may lack is exactly nothing."""
-    return row is None or not row.bound > 0
-
-
-def _bound_words(telling: Telling, row: Effect | None) -> str:
+def _bound_words(telling: Telling, row: Effect) -> str:
     """Return the most that a group may lack, rounded up."""
-    bound = 0.0 if row is None else row.bound
-    return telling.say("amount.nothing") if row is None else telling.of_group(row, bound, up=True)
+    return telling.of_group(row, row.bound, up=True)
 
 
 # --- what to do ---------------------------------------------------------------------------------------
@@ -323,7 +329,10 @@ def _what_to_do(telling: Telling) -> str:
     use = _recommended(telling)
     if use is not None:
         row, name = telling.payer_row(found.payers[0], use.option.name), telling.option(use.option.name)
-        return say("do.use", use=name.use or name.words, then="" if row is None else telling.then(row))
+        order = telling.start(name.use or name.words)
+        if row is None or row.status == "not stored":
+            return f"{order}."
+        return say("do.use", use=order, then=telling.then(row))
     if found.trouble:
         return say("do.drop")
     if found.state == "nobody":
@@ -352,7 +361,8 @@ def _no_remedy(telling: Telling) -> str:
 
 
 def _needing_groups(telling: Telling) -> list[Trial]:
-    return [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
+    found = [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
+    return sorted(found, key=lambda trial: (trial.option.simplicity, trial.option.name))
 
 
 def _trade_off_words(telling: Telling, trial: Trial) -> str:
@@ -487,7 +497,9 @@ def _recommended(telling: Telling) -> Trial | None:
 def _trade_off(telling: Telling) -> Trial | None:
     """Return the trade-off that leaves the worst-off with the least harm."""
     found = [trial for trial in telling.choice.trials if trial.tag == "trade-off"]
-    return min(found, key=lambda trial: (trial.left, trial.option.simplicity), default=None)
+    return min(
+        found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
+    )
 
 
 def _worst_harmed(trial: Trial) -> Harmed | None:

@@ -32,7 +32,8 @@ MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
 _COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
-_CHANCES = ("refused", "granted")
+CHANCES = ("refused", "granted")
+"""Effects of people per 1,000 that are told as releases of 100."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +74,28 @@ class Telling:
 
     @cached_property
     def harmful(self) -> tuple[Effect, ...]:
-        """The rows of the page's option that may hurt a group."""
-        return tuple(
+        """The rows of the page's option that may hurt a group, those that lack most first."""
+        rows = (
             row
             for row in self.rows
             if row.setting == self.table.page and row.group != EVERYBODY and self.table.hurts(row.effect)
         )
+        return tuple(sorted(rows, key=lambda row: (-self._multiple(row), row.group, row.effect)))
+
+    def _multiple(self, row: Effect) -> float:
+        """Return what a row lacks as a multiple of what matters; below 0 it has more than is due."""
+        if row.status == "not stored":
+            return 0.0
+        more = row.after - row.due
+        harm = self.table.harm_of(row.effect)
+        lack = -more if harm == "less" else abs(more) if harm == "away" else more
+        return lack / (self.table.threshold(self.seen(row)) or 1.0)
+
+    @cached_property
+    def open(self) -> tuple[Effect, ...]:
+        """The open rows, those that may lack most first."""
+        known = [row for row in self.harmful if row in self.verdict.open]
+        return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -157,7 +174,7 @@ class Telling:
 
     def rounded(self, effect: str, value: float) -> tuple[float, int]:
         """Return a value as it is written, a chance as releases of 100, and with how many digits."""
-        if effect in _CHANCES:
+        if effect in CHANCES:
             value /= 10
         unit, size = EFFECTS[effect].unit, abs(value)
         if unit == "dollars":
@@ -222,7 +239,7 @@ class Telling:
         key = {"of 1,000": "rate", "dollars": "money", "people": "people"}.get(unit, "releases")
         if unit == "percent":
             return shown
-        if row.effect in _CHANCES:
+        if row.effect in CHANCES:
             key = "releases"
         elif row.effect == _CONDITIONAL and is_conditional:
             key = "qualified"
@@ -231,8 +248,7 @@ class Telling:
 
     def of_group(self, row: Effect, value: float, *, up: bool = False) -> str:
         """Return an amount of a row as limits and what matters are counted: of the whole group."""
-        if value <= 0:
-            return self.say("amount.nothing")
+        value = max(value, 0.0)
         scale = float(per_head(self.seen(row), 1.0)) if EFFECTS[row.effect].unit == "dollars" else 1.0
         return self._with_unit(row, self.shown(row.effect, value * scale, up=up), is_conditional=False)
 
@@ -276,7 +292,12 @@ class Telling:
         """Return what a panel of an effect is called: by its word, unless it has a title."""
         key = f"effect.{effect}.title"
         word = self.say(key) if self.words.has(key) else self.word(effect)
-        return f"{word[:1].upper()}{word[1:]}"
+        return self.start(word)
+
+    @staticmethod
+    def start(text: str) -> str:
+        """Return text with a capital letter."""
+        return f"{text[:1].upper()}{text[1:]}"
 
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
@@ -342,7 +363,7 @@ class Telling:
         part = "others" if self.case.is_between_groups else "level"
         key, unit = f"effect.{row.effect}.{part}", EFFECTS[row.effect].unit
         if not self.words.has(key):
-            is_chance = row.effect in _CHANCES or unit == "of 100 releases"
+            is_chance = row.effect in CHANCES or unit == "of 100 releases"
             key = f"{part}.releases" if is_chance else f"{part}.rate"
             slots["word"] = self.word(row.effect)
         return self.words.say(key, **slots)
@@ -352,7 +373,7 @@ class Telling:
         if row.effect in ("selected", "short") and self.table.harm_of(row.effect) == "less":
             return self.say("do.lacks", **self.numbers(row))
         level, words = self.level(row, source=False), self.name(row.group).words
-        if level.startswith(f"{words[:1].upper()}{words[1:]}"):
+        if level.startswith(self.start(words)):
             return f"{words}{level[len(words) :]}"
         return f"{level[:1].lower()}{level[1:]}"
 
@@ -376,10 +397,9 @@ class Telling:
     def _moved(self, row: Effect, change: float, shown: str, *, from_due: bool) -> str:
         unit, effect = EFFECTS[row.effect].unit, row.effect
         part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
-        is_chance = effect in _CHANCES or unit == "of 100 releases"
+        is_chance = effect in CHANCES or unit == "of 100 releases"
         if from_due and row.due == 0:
-            key = "amount.releases" if is_chance else "moved.only"
-            return self.say(key, n=shown, d=shown, word=self.word(effect))
+            return self.say("amount.releases", n=shown) if is_chance else f"{shown} {self.word(effect)}"
         if change == 0 or not any(figure in shown for figure in "123456789"):
             return self.say("picture.same")
         if from_due and effect in _EITHER_WAY:
@@ -406,7 +426,9 @@ class Telling:
             and row.effect == lead.effect
             and row.status not in ("unjudged", "not stored")
         ]
-        return max(rows, key=self.lack, default=None)
+        return max(
+            rows, key=lambda row: (self.lack(row), np.nan_to_num(self.lack_limits(row)[1])), default=None
+        )
 
     def lack_of_worst(self, name: str) -> float:
         """Return what the row of :meth:`worst_under` lacks, as it is drawn; NaN if there is none."""
@@ -446,10 +468,9 @@ class Telling:
         if found.payers:
             return found.payers[0].row
         if found.state == "nobody":
-            return found.worst
-        by_size = sorted(found.open, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row)))
+            return found.worst or next(iter(found.gains), None)
         smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
-        return next(iter((*by_size, *smallest, *self.harmful)), None)
+        return next(iter((*self.open, *smallest, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
         """Return the row of a payer's effect under another option."""
@@ -457,7 +478,7 @@ class Telling:
 
 
 def _count_words(shown: list[str], of: int) -> int:
-    return len(" ".join(shown).split()) + (3 if of > len(shown) else 0)
+    return len(" ".join(shown).split()) + (4 if of > len(shown) else len(shown) > 1)
 
 
 def _reach(telling: Telling, row: Effect) -> float:

@@ -28,7 +28,7 @@ COMMANDS = {
     "serve": "Open the workbench: from a file to an answer, in the browser.",
     "audit": "Protect a table in many ways and report who pays for it.",
     "schema": "Draft a schema file, or check one against a file.",
-    "measure": "Audit predictions that you have: who pays, how much.",
+    "measure": "Audit predictions that you have: who fares worse.",
     "advise": "The setting with the smallest epsilon that keeps your limits.",
     "privatize": "Randomise the sensitive columns of a file, for release.",
     "estimate": "Estimate frequencies and group gaps from randomised reports.",

@@ -147,6 +147,21 @@ def test_what_cannot_be_used_is_never_the_answer(broken):
     assert [each.broken for each in kept] == ([("usable",)] if dead else [])
 
 
+@pytest.mark.parametrize(("given", "broken"), [(300, ()), (275, ()), (200, ("given",)), (5, ("given",))])
+def test_a_gap_is_not_narrowed_by_selecting_nearly_nobody(given, broken):
+    """If it were, a model that refuses everybody would be advised to whoever wants a small gap."""
+    option, everybody = Option("noise", PLAIN, epsilon=1.0), {"people": 1_000.0, "basis": "exact"}
+    seen = [observe("noise", group, "selected", given, 300, basis="exact") for group in "ab"]
+    seen += [
+        observe(name, EVERYBODY, "in_all", given if name == "noise" else 300, 300, **everybody)
+        for name in ("noise", PLAIN)
+    ]
+    table = EffectTable((Option(PLAIN), option), tuple(seen), "noise")
+
+    (kept,) = try_limits(table, judge(table), AskedLimits(gap=100))
+    assert kept.broken == broken
+
+
 @pytest.mark.parametrize("name", ["gap", "wrong", "epsilon"])
 def test_a_limit_below_zero_is_refused(name):
     """If it were taken, nothing could ever keep it."""

@@ -88,7 +88,7 @@ def several():
         "three groups pay, one most",
         make(
             rows("selected", Black_people=(200, 300), Asian_people=(260, 300)),
-            rows("selected", others=(262, 300), white_people=(300, 300)),
+            rows("selected", nonbinary_people=(262, 300), white_people=(300, 300)),
         ),
     )
     alike = {f"people_of_{letter}": (200, 300) for letter in "ABCDE"}
@@ -121,8 +121,11 @@ def several():
         "for one group nothing clear is seen",
         make(rows("selected", women=(52, 173)), see("men", "selected", 228, 231, wiggle=15)),
     )
-    yield "one group is too small to judge", make(WOMEN, see("others", "selected", 10, 200, people=12.0))
-    yield "one group was not stored", make(WOMEN, unknown("others"))
+    yield (
+        "one group is too small to judge",
+        make(WOMEN, see("nonbinary people", "selected", 10, 200, people=12.0)),
+    )
+    yield "one group was not stored", make(WOMEN, unknown("nonbinary people"))
 
 
 def prices():
@@ -177,10 +180,14 @@ def epsilons():
 def quiet():
     """Yield cases in which nobody pays, or nothing can be said."""
     yield "nobody pays", make(rows("selected", women=(170, 173), men=(231, 231)))
-    yield "nobody pays, and small groups cannot be judged", make(
-        rows("selected", women=(172, 173), men=(231, 231)),
-        see("others", "selected", 0, 100, people=4.0), see("old people", "selected", 0, 100, people=1.0),
-    )  # fmt: skip
+    yield (
+        "nobody pays, and small groups cannot be judged",
+        make(
+            rows("selected", women=(172, 173), men=(231, 231)),
+            see("nonbinary people", "selected", 0, 100, people=4.0),
+            see("old people", "selected", 0, 100, people=1.0),
+        ),
+    )
     men, settled = see("men", "selected", 231, 231), [231.5, 232, 230, 230.8, 231.2]
     yield (
         "equal repeats without a change",

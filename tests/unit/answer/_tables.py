@@ -10,7 +10,7 @@ from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, Option
 PLAIN, PAGE = "plain", "noise"
 _WIGGLE = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 0.5])
 _GERMAN = {
-    "women": "Frauen", "men": "Männer", "others": "Übrige", "Black women": "schwarze Frauen",
+    "women": "Frauen", "men": "Männer", "nonbinary people": "Nichtbinäre", "Black women": "schwarze Frauen",
     "Black people": "Schwarze", "white people": "Weiße", "Asian people": "Asiaten",
     "white men": "weiße Männer", "Black men": "schwarze Männer", "white women": "weiße Frauen",
     "Ash County": "Kreis Ash",

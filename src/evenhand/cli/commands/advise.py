@@ -11,7 +11,7 @@ from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
 from evenhand.cli.roles import assign_roles, open_people
 from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_files
-from evenhand.cli.tasks.base import TaskCommand
+from evenhand.cli.tasks.base import TaskCommand, warn_of_failures
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import Limits
 from evenhand.study.advise.trial_plan import advice_plan
@@ -117,6 +117,7 @@ class AdviseCommand(TaskCommand):
             for tried in advice.view.what_to_do.details:
                 terminal.sentence(tried, indent="  ")
             terminal.show()
+        warn_of_failures(terminal, results)
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         terminal.object(
             {

@@ -48,7 +48,7 @@ from evenhand.study.page.wording import counted
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.case import VERDICTS, as_estimate, case, show_estimate
 from evenhand.study.predictions.columns import encode_group, read_predictions
-from evenhand.study.predictions.effects import cut_off_numbers
+from evenhand.study.predictions.effects import cut_offs
 from evenhand.study.predictions.rules import Rule
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
@@ -140,7 +140,7 @@ def measure(  # noqa: PLR0913 - one option each
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Audit predictions that you have: who fares worse than others, and by how much.
+    """Audit predictions that you have: who fares worse.
 
     Compares each group with everybody outside it, and writes one page that opens anywhere, with every usual
     measure behind the answer. What it computes comes from the true data and is itself not private.
@@ -161,7 +161,11 @@ def measure(  # noqa: PLR0913 - one option each
     audit = _audit(opened, typed, parsed)
     asked = case(audit, command=_again(typed), language=spoken)
     view = compose(asked)
-    numbers = {**audit.to_dict(), "cut_offs": cut_off_numbers(audit, asked.table), "answer": to_json(view)}
+    cuts = {
+        name: {audit.rows.labels[place]: score for place, score in found.items()}
+        for name, found in cut_offs(audit, asked.table).items()
+    }
+    numbers = {**audit.to_dict(), "cut_offs": cuts, "answer": to_json(view)}
     files = _write(terminal, view, numbers, out, form)
     with written_in(spoken):
         _show(terminal, audit, view)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
 from dataclasses import replace
@@ -34,11 +33,10 @@ from evenhand.cli.study import (
     when_command_began,
     write_files,
 )
-from evenhand.cli.terminal.console import Column, Terminal, wrong_use
+from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
 from evenhand.report.language import fixed_word, written_in
-from evenhand.report.words import limits_of, number
 from evenhand.study.page.catalogue import languages
 from evenhand.study.page.page import answers
 from evenhand.study.plan.plan import Plan
@@ -123,9 +121,6 @@ class TaskCommand:
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
         """Write files that this kind alone has, and return the path of each by its word."""
         return run.plan.task.write_more(results, run.folder, frame=run.frame)
-
-    def show_table(self, terminal: Terminal, results: Results) -> None:
-        """Show the table that stands before the answers."""
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each setting, for machines: its measures, and numbers of its groups."""
@@ -245,18 +240,14 @@ class TaskCommand:
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
         files = {**write_files(terminal, results, out, language=language), **(more or {})}
-        failed = Counter(
-            (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
-        )
-        code = FAILED if failed else 0
+        code = FAILED if results.failures else 0
         path = results.plan.data and results.plan.data.path
         data = shorten_path(Path(path)) if path else None
         # A report stands beside its plan, people do not.
         plan = f"--plan {shlex.quote(shorten_path(files['Plan']))}"
         tell = self._tell if results.plan.task.has_case else self._tell_sentences
         told = tell(terminal, results, out=out, data=data, plan=plan, language=language)
-        for (kind, message), count in failed.most_common(3):
-            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
+        warn_of_failures(terminal, results)
         terminal.files({word: shorten_path(path) for word, path in files.items()})
         if terminal.as_json:
             terminal.object(
@@ -267,7 +258,7 @@ class TaskCommand:
                     self.units_studied: results.facts.rows,
                     "groups": list(results.facts.groups),
                     "cells": len(results),
-                    "failed": sum(failed.values()),
+                    "failed": len(results.failures),
                     **told,
                     "summary": self.summarize(results),
                     "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
@@ -297,15 +288,12 @@ class TaskCommand:
     def _tell_sentences(
         self, terminal: Terminal, results: Results, *, out: Path, data: str | None, plan: str, language: str
     ) -> dict[str, Any]:
-        """Show table and sentences of a kind that does not bring what a page needs yet."""
+        """Show the sentences of a kind that brings them itself, as one of another package may."""
         sentences = answers(results, language=language)
         actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
         commands = [action.replace("--plan plan.toml", plan) for action in actions]
         todo = results.next_command(data, file=shorten_path(out / "schema.toml"))
         if terminal.shows:
-            with written_in(language):
-                self.show_table(terminal, results)
-            terminal.show()
             for sentence in sentences:
                 terminal.sentence(sentence)
             for typed in commands:
@@ -324,6 +312,13 @@ class TaskCommand:
 
 
 # --- what several kinds share ---------------------------------------------------------------------
+
+
+def warn_of_failures(terminal: Terminal, results: Results) -> None:
+    """Say how many runs failed and why, the most frequent reasons first."""
+    failed = Counter((cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure)
+    for (kind, message), count in failed.most_common(3):
+        terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
 
 
 def defaults_of(task: Any, names: Iterable[str]) -> dict[str, str]:
@@ -352,32 +347,3 @@ def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
         }
         for measure in results.plan.measures
     }
-
-
-def hundredths(share: float, *, sign: bool = False) -> str:
-    """Return a share in percent, or a change in points, with one digit and without its unit.
-
-    >>> hundredths(-0.0301, sign=True), hundredths(0.0004, sign=True), hundredths(float("nan"))
-    ('−3.0', '0.0', 'undefined')
-    """
-    return number(100 * share, sign=sign) if math.isfinite(share) else fixed_word("form.undefined")
-
-
-def interval_words(repeats: int, *, runs: str) -> str:
-    """Return what the limits in a table are."""
-    return f"95% interval, {repeats} {runs}" if repeats > 1 else "one repeat, so no interval"
-
-
-def value_columns(title: str, *, beside: bool) -> list[Column]:
-    """Return the columns of a number and its interval, which stands beside or below it."""
-    return [Column(title, numeric=True), *([Column("")] if beside else [])]
-
-
-def value_cells(
-    estimated: Estimated, style: str, *, beside: bool, sign: bool = False
-) -> list[tuple[str, str]]:
-    """Return the cells of a number and its interval."""
-    value, limits = hundredths(estimated.value, sign=sign), ""
-    if estimated.low is not None and estimated.high is not None:
-        limits = limits_of(100 * estimated.low, 100 * estimated.high, sign=sign)
-    return [(value, style), (limits, "dim")] if beside else [(f"{value}\n{limits}".rstrip(), style)]

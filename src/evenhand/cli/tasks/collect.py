@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
-_MOST_ROWS = 24
-_MEASURES = ("acc", "sp_gap")
-_NARROW = 60
-_PARAMETERS = 24
-_NUMBERS, _SPLIT, _GROUP, _LONGEST = 60, 13, 5, 18
 _GRID = ("protocols", "epsilons", "splits", "strategies")
 _CHOSEN = ("model", "encoder", *shared.READING_OPTIONS)
 

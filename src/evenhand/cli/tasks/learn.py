@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 _NEEDED = ("target", "positive", "protected", "privileged")
 _CHOSEN = ("delta", "unit", "gap", "strength", "group_as_input", *shared.READING_OPTIONS)
-_MOST_ROWS = 24
-_NARROW = 84
-_TITLES = ("method", "promise", "accuracy", "gap", "equal", "bound")
 _GROUP_NUMBERS = ("selection", "changed", "promoted", "refused", "flipped")
 
 Methods = Annotated[

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
 
 _ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels", "pool_below")
-_NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
 Fill = Annotated[

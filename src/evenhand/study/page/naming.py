@@ -69,8 +69,7 @@ def name_values(words: Words, values: Mapping[str, str]) -> Name:
     nouns = [value for value in shown if _is_plural(value)]
     parts = [_lower(value) for value in (*(each for each in shown if each not in nouns), *nouns)]
     label = _capital(" ".join(parts))
-    repeats = any(column.lower() in value.lower() for column, value in values.items())
-    if len(nouns) > 1 or repeats:  # "Some other race" has no people after it
+    if len(nouns) > 1 or any(_is_phrase(column, value) for column, value in values.items()):
         return Name(words.say("group.with_values", values=columns), label)
     return Name(" ".join(parts) if nouns else words.say("group.people", label=" ".join(parts)), label)
 
@@ -78,6 +77,17 @@ def name_values(words: Words, values: Mapping[str, str]) -> Name:
 def _says_nothing(value: str) -> bool:
     """Return whether a value needs its column: a number, a range, a comparison, a mark, yes or no."""
     return is_bare(value) or any(letter.isdigit() for letter in value) or value.startswith(tuple("<>≤≥="))
+
+
+def _is_phrase(column: str, value: str) -> bool:
+    """Return whether no *people* may follow a value: it names its column, or ends in a small word.
+
+    >>> _is_phrase("race", "Some other race"), _is_phrase("origin", "moved here"), _is_phrase("race", "Asian")
+    (True, True, False)
+    """
+    words = value.split()
+    small = len(words) > 1 and words[-1].islower() and not _is_plural(value)
+    return small or column.lower() in value.lower()
 
 
 def _is_plural(value: str) -> bool:

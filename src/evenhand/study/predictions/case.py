@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.answer.case import Warned
-    from evenhand.answer.effects import EffectTable
     from evenhand.answer.words import Words
     from evenhand.measure.disparities import Disparity
     from evenhand.study.predictions.audit import PredictionAudit
@@ -33,6 +32,7 @@ _TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}
 _SHOWN_RATES = ("base_rate", "selection", "tpr", "fpr", "precision", "accuracy")
 _MOST_TOLD = 2
 _NONE = "–"
+_Cuts = dict[str, dict[int, float]]
 
 
 def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> Case:
@@ -43,6 +43,7 @@ def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> 
     words, rows = words_in(language), audit.rows
     with written_in(language):
         table = effects(audit)
+        cuts = cut_offs(audit, table)
         names = name_groups(audit, words)
         people = words.say("study.people", people=len(rows.predicted))
         return Case(
@@ -50,14 +51,14 @@ def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> 
             kind=words.say("measure.kind"),
             question=words.say("measure.question", outcome=plain(rows.outcome)),
             groups=names,
-            options=_name_options(audit, table, names, words),
+            options=_name_options(audit, cuts, names, words),
             protection=words.say("measure.decisions"),
             called=audit.called,
             is_between_groups=True,
             meta=f"{plain(rows.source)}: {people}" if rows.source else people,
             warnings=_warnings(audit, language),
             commands=(Command(words.say("default.again"), "", command),) if command else (),
-            evidence=(_measures(audit, table, names, words),),
+            evidence=(_measures(audit, cuts, names, words),),
             method=_method(audit, names, words),
             limits=(
                 words.say("study.limits", level=audit.level),
@@ -85,20 +86,17 @@ def name_groups(audit: PredictionAudit, words: Words) -> dict[str, Name]:
 
 
 def _name_options(
-    audit: PredictionAudit, table: EffectTable, names: Mapping[str, Name], words: Words
+    audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words
 ) -> dict[str, OptionName]:
     decisions, keys = words.say("measure.decisions"), group_keys(audit.rows)
     named = {
         OUTSIDE: OptionName(words.say("measure.others")),
         DECISIONS: OptionName(decisions, words.say("measure.group")),
     }
-    for option in table.candidates:
-        told = [
-            words.say("measure.cut_off", group=names[keys[place]].words, score=_score(score))
-            for place, score in cut_offs(audit, table, option.name).items()
-        ]
-        way = {LACKING: "own", ALL: "each"}[option.name]
-        named[option.name] = OptionName(
+    for option, scores in cuts.items():
+        told = [f"{names[keys[place]].words}: ≥ {_score(score)}" for place, score in scores.items()]
+        way = {LACKING: "own", ALL: "each"}[option]
+        named[option] = OptionName(
             words.say(f"measure.{way}"),
             words.say("measure.own_short") if way == "own" else "",
             use=words.say(f"measure.use_{way}"),
@@ -147,9 +145,9 @@ def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> 
 # --- the evidence -----------------------------------------------------------------------------------
 
 
-def _measures(audit: PredictionAudit, table: EffectTable, names: Mapping[str, Name], words: Words) -> Section:
+def _measures(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words) -> Section:
     """Return every measure by the name that researchers know it by."""
-    tables = [_compared(audit, names, words), _by_group(audit, table, names)]
+    tables = [_compared(audit, names, words), _by_group(audit, cuts, names)]
     if audit.verdicts:
         tables.insert(0, _rules(audit, words))
     return Section(words.say("measure.measures"), tables=tables, anchor="evidence")
@@ -181,10 +179,9 @@ def _compared(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -
     )
 
 
-def _by_group(audit: PredictionAudit, table: EffectTable, names: Mapping[str, Name]) -> Table:
+def _by_group(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name]) -> Table:
     rates = GROUP_RATES if audit.is_labelled else ("selection",)
     shown = [rate for rate in _SHOWN_RATES if rate in rates]
-    cuts = {option.name: cut_offs(audit, table, option.name) for option in table.candidates}
     rows = []
     for place, key in enumerate(group_keys(audit.rows)):
         cells = [show_estimate(audit.rate(place, rate)) for rate in shown]

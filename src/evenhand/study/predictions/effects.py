@@ -60,15 +60,6 @@ def effects(audit: PredictionAudit) -> EffectTable:
     return _add_cut_offs(audit, people, table)
 
 
-def cut_off_numbers(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[str, float]]:
-    """Return the score of each group from which on a remedy selects it, by remedy and by label."""
-    labels = audit.rows.labels
-    return {
-        option.name: {labels[place]: cut for place, cut in cut_offs(audit, table, option.name).items()}
-        for option in table.candidates
-    }
-
-
 def group_keys(rows: Predictions) -> tuple[str, ...]:
     """Return what the table calls each group: its label, where that is not empty and nobody else's."""
     times = Counter(rows.labels)
@@ -216,10 +207,13 @@ def _observe_everybody(
         yield Observation(option, EVERYBODY, "auc", area, 0 * area, size, "rows", error=error)
 
 
-def cut_offs(audit: PredictionAudit, table: EffectTable, option: str) -> dict[int, float]:
-    """Return the cut-off of each group that a remedy of the table gives one, by the group's place."""
+def cut_offs(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[int, float]]:
+    """Return the score from which on each remedy selects a group, by remedy and by the group's place."""
     effect, places = _places_to_even(audit, table)
-    return find_cut_offs(audit.rows, effect, places[option], of_others=option == LACKING)
+    return {
+        option.name: find_cut_offs(audit.rows, effect, places[option.name], of_others=option.name == LACKING)
+        for option in table.candidates
+    }
 
 
 def _add_cut_offs(audit: PredictionAudit, people: _People, table: EffectTable) -> EffectTable:

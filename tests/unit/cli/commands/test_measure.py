@@ -39,7 +39,7 @@ def test_a_file_becomes_three_sentences_a_table_and_a_page(call, predictions, tm
 
     assert done.exit_code == 0
     shown = " ".join(done.stdout.split())
-    assert "Female people fare worse than others; no other group loses as much as matters." in shown
+    assert "Female people fare worse than others." in shown
     assert "Of 1,000 qualified female people, 596 were refused; of 1,000 others 200." in shown
     assert re.search(r"Female +596 .* \+396", done.stdout)
     assert "1 person does not state sex" in done.stderr

@@ -70,7 +70,7 @@ def test_a_rule_is_answered_in_three_sentences_with_a_report(call, towns, tmp_pa
     assert {each.name for each in folder.iterdir()} >= {
         "report.html", "entities.csv", "cells.csv", "plan.toml", "study.db",
     }  # fmt: skip
-    assert "not for publication" in (folder / "report.html").read_text()
+    assert "Not for publication" in (folder / "report.html").read_text()
     assert len((folder / "entities.csv").read_text().splitlines()) == 6
 
 

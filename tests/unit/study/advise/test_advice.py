@@ -13,23 +13,20 @@ from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study._advice_cases import NOTHING, grid, results, setting
 
 
-def level(women, men=0.5, acc=0.8):
-    """Return figures of a setting: how many of each group are selected, and how many are judged rightly."""
-    rates = {
-        f"{group} {rate}": value
-        for group in ("women", "men")
-        for rate, value in (("tpr", acc), ("fpr", 1 - acc))
-    }
-    return {"acc": acc, "women selection": women, "men selection": men, **rates}
+def level(gap, acc=0.8):
+    """Return figures of a setting: half are selected, with a gap between women and men."""
+    rates = (("tpr", acc), ("fpr", 1 - acc))
+    right = {f"{group} {rate}": value for group in ("women", "men") for rate, value in rates}
+    return {"acc": acc, "women selection": 0.5 - gap / 2, "men selection": 0.5 + gap / 2, **right}
 
 
 def made(**more):
     """Return results in which the gap narrows with epsilon: 20 points at 1, 9 at 2 and 1 at 4."""
-    values = {NOTHING: level(0.49)}
-    values |= {
-        setting("grr", 1): level(0.30, acc=0.75),
-        setting("grr", 2): level(0.41, acc=0.79),
-        setting("grr", 4): level(0.49),
+    values = {
+        NOTHING: level(0.01),
+        setting("grr", 1): level(0.20, acc=0.75),
+        setting("grr", 2): level(0.09, acc=0.79),
+        setting("grr", 4): level(0.01),
     }
     return results(values, collect=grid(("grr",), (1, 2, 4)), columns=1, **more)
 
@@ -81,7 +78,7 @@ def test_no_setting_within_the_limits_is_said():
 def test_a_setting_that_leaves_a_sensitive_column_in_the_clear_is_never_advised():
     """If it were, half of what people were promised would be given away."""
     task = grid(protocols=("grr",), epsilons=(1, 4), strategies=("independent", "single"))
-    values = {"all": level(0.30), setting("grr", 1, strategy="single"): level(0.49), NOTHING: level(0.49)}
+    values = {"all": level(0.20), setting("grr", 1, strategy="single"): level(0.01), NOTHING: level(0.01)}
     found = results(values, collect=task).advise(max_gap=0.1)
 
     assert found.recommendation is None

@@ -187,19 +187,16 @@ def test_a_stored_study_reads_back_the_same(results, tmp_path):
 _RESULTS = "evenhand.study.results.results"
 
 
-def _render(page):
-    return f"<p>{page}</p>"
-
-
-def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
-    """Results hold no page and no advice of their own."""
+def test_a_report_is_drawn_from_the_answer_of_the_chosen_setting(results, monkeypatch, tmp_path):
+    """If results had a page of their own, it could say something else than the terminal."""
     monkeypatch.setattr(f"{_RESULTS}.build_page", lambda view: view.page)
-    monkeypatch.setattr(f"{_RESULTS}.render", _render)
-    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(_render(page), "utf-8"))
+    monkeypatch.setattr(f"{_RESULTS}.render", lambda page: f"<p>{page}</p>")
+    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(page, encoding="utf-8"))
+    path, chosen = tmp_path / "report.html", results.setting("grr 1")
 
-    assert results.report() == "<p>GRR, uniform split, ε = 1</p>"
-    assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == "<p>GRR, uniform split, ε = 1</p>"
+    assert results.report(chosen=chosen) == f"<p>{chosen}</p>"
+    assert results.report(path, chosen="grr 1") == path
+    assert path.read_text(encoding="utf-8") == str(chosen)
 
 
 def test_a_chosen_setting_must_be_one_of_the_study(results):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
-from evenhand.release.postprocess.registry import steps_of
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
@@ -21,8 +19,8 @@ from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
 from evenhand.study.tasks.decide.places import places_section
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
-from evenhand.study.tasks.shared.wording import mechanism_name
+from evenhand.study.tasks.shared.table_mechanisms import UNITS
+from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
 
 if TYPE_CHECKING:
     from evenhand.answer.effects import EffectTable
@@ -110,36 +108,22 @@ def name_settings(task: DecideTask, results: ResultData, page: Setting, words: W
         else words.say("decide.true_counts")
         for setting in results.settings
     }
-    times = Counter((name, setting.epsilon) for setting, name in names.items())
-    for setting, name in names.items():
-        if times[name, setting.epsilon] > 1:  # then the other parameters tell them apart
-            names[setting] = mechanism_name(setting)
-        if setting.epsilon not in (None, page.epsilon):
-            names[setting] = f"{names[setting]}, {epsilon_words(setting.epsilon)}"
-    return names
+    return tell_apart(names, page)
 
 
 def _name_setting(setting: Setting, page: Setting, words: Words, *, several: bool) -> str:
-    key = f"mechanism.{setting.mechanism}"
-    noise = words.say(key) if words.has(key) else title_of(setting.mechanism)
     steps, mitigation = method_of(setting)
-    if mitigation is not None:
-        key = f"decide.{mitigation.name}"
-        name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
-        return f"{name}, {noise}" if several else name
-    if steps == ("nonnegative",):
-        return words.say("release.raised", name=noise)
-    if steps:
-        return f"{noise}, {', '.join(step.label for step in steps_of(steps))}"
-    return words.say("release.kept", name=noise) if method_of(page)[0] == ("nonnegative",) else noise
+    if mitigation is None:
+        return name_mechanism(words, setting, steps, was=method_of(page)[0])
+    key = f"decide.{mitigation.name}"
+    name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
+    return f"{name}, {name_mechanism(words, setting)}" if several else name
 
 
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
     if not setting.is_protected:
         return OptionName(name, column=words.say("decide.due"))
-    mitigation = method_of(setting)[1]
-    takes = plain(mitigation.kind.cost) if mitigation is not None and words.language == "en" else ""
-    return OptionName(name, column=name, use=words.say("decide.use", name=name), note=takes)
+    return OptionName(name, column=name, use=words.say("decide.use", name=name))
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -1,0 +1,181 @@
+"""What a page must say, and must not say, of tables on which earlier pages misled."""
+
+from evenhand.answer.compose import compose
+from unit.answer._cases import cases
+from unit.answer._tables import exact, in_all, in_rows, make, measure, money, remedy, rows, see
+
+CASES = cases()
+
+
+def everything(view):
+    """Return every sentence and detail of a view as one text."""
+    parts = (view.who, view.how_much, view.what_to_do)
+    texts = [view.verdict, view.heading, *(text for part in parts for text in (part.text, *part.details))]
+    return " ".join(texts)
+
+
+def test_people_who_are_no_longer_hired_come_before_accuracy():
+    """If accuracy spoke, a group of whom two in three are no longer hired would lose 0.4 points."""
+    view = compose(
+        make(
+            rows("selected", women=(53, 173), men=(610, 600)),
+            rows("wrong", women=(304, 300), men=(340, 300)), in_all("wrong", 300, noise=320),
+        )
+    )  # fmt: skip
+
+    assert view.verdict == "Women pay."
+    assert "53 are hired instead of 173" in view.how_much.text
+    assert not {"accuracy", "points", "wrong"} & set(everything(view).split())
+
+
+def test_an_exact_count_of_two_people_is_told():
+    """If sample size spoke, two people counted as nine would be too few to say."""
+    view = compose(CASES["two people are counted as nine"])
+
+    assert view.how_much.text == "2 Asian people are counted as 9.1."
+    assert "small" not in everything(view)
+    assert "few to judge" not in everything(view)
+
+
+def test_a_payment_below_zero_stops_whatever_is_lost_on_average():
+    """If averages spoke, a release that charges districts would be recommended because none loses."""
+    billed = exact("billed", Ash_County=(12, 0, 40), Oak_County=(0, 0, 200))
+    even = exact("short", Ash_County=(40_000, 40_000, 40), Oak_County=(200_000, 200_000, 200))
+    view = compose(money(billed, even, entities=frozenset({"Ash County", "Oak County"})))
+
+    assert (view.state, view.verdict) == ("stop", "Stop: somebody is charged instead of paid.")
+    assert view.how_much.text == "Ash County is charged instead of paid in 12 of 100 releases."
+    assert view.what_to_do.text == "Do not use this result."
+
+
+def test_fewer_errors_in_all_do_not_make_up_for_more_refusals():
+    """If wrong decisions were added up, one county's refusals could rise from 44 to 66 of 100."""
+    view = compose(CASES["fewer wrong decisions, but more wrongly refused"])
+
+    assert view.recommended == ""
+    assert "Lower the threshold" not in everything(view)
+    assert "Ash County is worse off by 22 of 100 releases" in view.remedies[1].price
+
+
+def test_what_parity_costs_is_not_told_as_the_price_of_privacy():
+    """If steps were added up, privacy would be said to cost 126 people of whom parity costs 111."""
+    view = compose(CASES["privacy costs little, parity much"])
+
+    assert "285 are hired instead of 300" in view.how_much.text
+    assert "174" not in everything(view)
+    assert view.recommended == ""
+
+
+def test_one_even_rate_does_not_speak_for_another():
+    """If it did, "nobody" would stand above a gap of 279 of 1,000."""
+    groups = ("Black people", "white people")
+    even = [in_rows(group, "selected", 300, 300, error=2) for group in groups]
+    gap = [in_rows("Black people", "wrongly_selected", 412, 133, error=30)]
+    gap += [in_rows("white people", "wrongly_selected", 133, 412, error=30)]
+    view = compose(measure(*even, *gap, unwanted=True, called="stopped"))
+
+    assert view.verdict == "Black people fare worse than others."
+    assert view.how_much.text == (
+        "Of 1,000 Black people who should not be stopped, 412 were; of 1,000 others 133."
+    )
+
+
+def test_a_remedy_for_another_gap_is_not_offered():
+    """If it were, parity of selection would be advised where selection is equal already."""
+    page = [see("women", "wrongly_selected", 90, 40), see("men", "wrongly_selected", 41, 40)]
+    page += rows("selected", women=(205, 200), men=(200, 200))
+    parity = [see("women", "wrongly_selected", 91, 40, option="parity")]
+    parity += [see("men", "wrongly_selected", 41, 40, option="parity")]
+    parity += rows("selected", option="parity", women=(200, 200), men=(200, 200))
+    view = compose(make(page, parity, options=(remedy("parity"),), unwanted=True, called="stopped"))
+
+    assert view.recommended == ""
+    assert "arity" not in everything(view)
+    assert view.remedies[1].tag == "no clear help"
+
+
+def test_each_open_group_has_its_own_number_of_people():
+    """If one number stood for all, two of three groups would be asked far too few."""
+    groups = {"women": 9.0, "men": 20.0, "nonbinary people": 60.0}
+    view = compose(
+        measure(
+            *(in_rows(group, "selected", 300, 302, error=error) for group, error in groups.items()),
+        )
+    )
+
+    assert view.what_to_do.text == "It takes about 76,000 nonbinary people to tell."
+    assert view.what_to_do.details[:2] == ("Men: about 8,500 to tell.", "Women: about 1,700 to tell.")
+
+
+def test_a_costly_epsilon_is_not_recommended_because_it_was_asked_for():
+    """If it were, the page would advise a loss that a larger epsilon it has run does not have."""
+    view = compose(CASES["a larger epsilon would spare everybody"])
+
+    assert (view.recommended, view.verdict) == ("", "Women pay.")
+    assert view.what_to_do.text == "Less privacy would help: at ε = 4 no loss matters."
+
+
+def test_repeats_on_one_side_get_no_interval_that_crosses_zero():
+    """If they did, five losses in five repeats would be told as a possible gain."""
+    view = compose(CASES["all repeats on one side"])
+
+    assert view.how_much.text == "Of 1,000 women, under 1 to 4 fewer hired in every repeat."
+    assert "gain" not in everything(view)
+    assert not [line for line in view.who.details if line.startswith("Women") and "(" in line]
+
+
+def test_a_tiny_part_of_the_budget_is_not_repaired():
+    """If it were, shares would no longer add up, for 3 cents a child."""
+    view = compose(CASES["a tiny part of the budget"])
+
+    assert (view.state, view.verdict) == ("nobody", "Nobody pays more than $0.03 per child.")
+    assert (view.what_to_do.text, view.remedies) == ("Go ahead as planned.", ())
+
+
+# --- further ways to mislead ------------------------------------------------------------------------
+
+
+def test_a_bound_is_never_rounded_down():
+    """If it were, "nobody pays more than 3" would be said where 3.4 is possible."""
+    view = compose(make(exact("selected", women=(169.6, 173, 500), men=(231, 231, 500))))
+
+    assert view.verdict == "Nobody pays more than 4 of 1,000."
+
+
+def test_a_small_group_forbids_to_say_that_nobody_else_pays():
+    view = compose(CASES["one group is too small to judge"])
+
+    assert view.who.text == "Women pay; 1 group is too small to judge."
+
+
+def test_a_crossing_that_loses_is_not_said_to_stay_below_what_matters():
+    view = compose(CASES["a crossing is like its margins"])
+
+    assert "below" not in view.who.text
+
+
+def test_a_remedy_that_needs_the_true_group_is_not_said_to_be_of_no_help():
+    view = compose(CASES["a remedy needs the true group"])
+
+    assert (view.verdict, view.recommended) == ("Women pay.", "")
+
+
+def test_who_is_stopped_more_is_not_said_to_lack_anything():
+    view = compose(CASES["people are stopped more often, and a remedy helps"])
+
+    assert view.what_to_do.text.endswith("of 1,000 Black people, 220 are stopped instead of 200.")
+    assert " lack" not in everything(view)
+
+
+def test_the_harm_of_qualified_people_has_one_denominator():
+    """If not, 221 of 1,000 in a sentence would be 66 of 1,000 below it."""
+    view = compose(CASES["qualified people are refused, and a remedy helps"])
+
+    assert [line.left for line in view.remedies] == ["221 of 1,000 qualified", "41 of 1,000 qualified"]
+    assert "66" not in everything(view)
+
+
+def test_a_group_that_lacks_nothing_has_no_limits_of_a_lack():
+    view = compose(CASES["with the remedy the group lacks nothing"])
+
+    assert (view.remedies[1].left, view.remedies[1].limits) == ("nothing", "")
