@@ -93,7 +93,7 @@ class Telling:
     @cached_property
     def open(self) -> tuple[Effect, ...]:
         """The open rows, those that may lack most first."""
-        known = [row for row in self.harmful if row in self.verdict.open]
+        known = [row for row in self.harmful if row.status in ("open", "not stored")]
         return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
 
     @cached_property
