@@ -126,7 +126,7 @@ def _who_pays(telling: Telling) -> str:
     maybe = list(dict.fromkeys(row.group for row in telling.open if row.group in worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
-    gains = sorted({row.group for row in found.gains if not crossed})
+    gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))
     if telling.case.is_between_groups or found.unjudged:
         gains = []
     for key, beside in (("maybe", maybe), ("others", others), ("unclear", open_groups), ("gain", gains)):
@@ -155,7 +155,7 @@ def _who_details(telling: Telling) -> list[str]:
     named = [payer.row for payer in found.payers]
     keys = {(row.group, row.effect) for row in named}
     shown = [row for row in telling.harmful if row.is_harm or row.status in ("open", "not stored")]
-    rows = [*named, *(row for row in shown if (row.group, row.effect) not in keys), *found.gains]
+    rows = [*named, *(row for row in shown if (row.group, row.effect) not in keys), *telling.gains]
     lines += [tell_row(telling, row) for row in rows[:_MOST_DETAILS]]
     seen: set[str] = set()
     for row in found.unjudged:

@@ -91,6 +91,11 @@ class Telling:
         return lack / (self.table.threshold(self.seen(row)) or 1.0)
 
     @cached_property
+    def gains(self) -> tuple[Effect, ...]:
+        """The rows of clear benefits, the largest first."""
+        return tuple(row for row in self.harmful[::-1] if row.status == "clear" and not row.is_harm)
+
+    @cached_property
     def open(self) -> tuple[Effect, ...]:
         """The open rows, those that may lack most first."""
         known = [row for row in self.harmful if row.status in ("open", "not stored")]
@@ -467,7 +472,7 @@ class Telling:
         if found.payers:
             return found.payers[0].row
         if found.state == "nobody":
-            return found.worst or next(iter(found.gains), None)
+            return found.worst or next(iter(self.gains), None)
         return next(iter((*self.open, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
