@@ -24,7 +24,6 @@ from evenhand.measure import MEASURES
 from evenhand.measure.disparities import COMPARED_RATES, COMPARISONS, OTHER_NAMES
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import STEPS
-from evenhand.study.page.catalogue import catalogue
 from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
@@ -207,16 +206,32 @@ def list_entries(family: str) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+_RATES = {
+    "selection": "The selection rate is the share of a group that is predicted positive.",
+    "tpr": "The true positive rate is the share that is predicted positive among people with the outcome.",
+    "fnr": "The false negative rate is the share that is missed among people with the outcome.",
+    "fpr": "The false positive rate is the share that is predicted positive among people "
+    "without the outcome.",
+    "tnr": "The true negative rate is the share that is predicted negative among people without the outcome.",
+    "precision": "Precision is the share with the outcome among people who are predicted positive.",
+    "fdr": "The false discovery rate is the share without the outcome among people who are "
+    "predicted positive.",
+    "npv": "The negative predictive value is the share without the outcome among people who are predicted "
+    "negative.",
+    "for": "The false omission rate is the share with the outcome among people who are predicted negative.",
+    "accuracy": "Accuracy is the share of a group that is predicted correctly.",
+    "error": "The error rate is the share of a group that is predicted wrongly.",
+    "odds": "The true and the false positive rate together.",
+}
+
+
 def comparison_rows() -> list[tuple[str, ...]]:
     """Return the comparisons of somebody's own predictions: each rate with its names, from the registry."""
-    words = catalogue("evenhand.study.predictions").templates
     rows = []
     for rate in (*COMPARED_RATES, "odds"):
-        means = words.get(f"rate.{rate}.means", "The true and the false positive rate together.")
         names = [name for name in (f"{rate}_gap", f"{rate}_ratio") if name in COMPARISONS]
         others = [other for other, name in OTHER_NAMES.items() if name in names]
-        told = means.format(outcome="the outcome").replace("predicted the outcome", "predicted positive")
-        rows.append((told, _in_code(names), _in_code(others)))
+        rows.append((_RATES[rate], _in_code(names), _in_code(others)))
     return rows
 
 

@@ -3,21 +3,22 @@
 import ast
 import re
 import tomllib
+from importlib.resources import files
 from string import Formatter
 
 import pytest
 
+from evenhand.answer.words import words_in
 from evenhand.report.language import LANGUAGES, flatten
 from evenhand.study.page.catalogue import Catalogue, catalogue
 from evenhand.study.tasks.registry import KINDS, package_of_kind
 
 MOST_WORDS, MOST_NUMBERS = 25, 2
+WITH_SENTENCES = tuple(kind for kind in KINDS if (files(package_of_kind(kind)) / "sentences").is_dir())
 OWNERS = (
-    "report", "study/page", "study/intake", "study/tasks/shared", "study/predictions",
-    "study/budget",
-    *(f"study/tasks/{kind}" for kind in KINDS),
+    "report", "study/page", "study/intake", "study/budget", "answer",
+    *(f"study/tasks/{kind}" for kind in WITH_SENTENCES),
 )  # fmt: skip
-PREDICTIONS = "evenhand.study.predictions"
 ONE_NUMBER = {"points", "percent", "change", "count", "number", "epsilon", "of"}
 SEVERAL = {"interval", "limits", "range", "moved"}
 ENGLISH = {
@@ -27,7 +28,8 @@ ENGLISH = {
 
 
 def folder_of(root, owner):
-    return root / "src" / "evenhand" / owner / ("labels" if owner == "report" else "sentences")
+    folder = {"report": "labels", "answer": "words"}.get(owner, "sentences")
+    return root / "src" / "evenhand" / owner / folder
 
 
 def read(path):
@@ -61,7 +63,7 @@ class Strings:
                 if pattern is None:
                     continue
                 if isinstance(node, ast.Constant):
-                    self.whole.add(node.value)
+                    self.whole |= {node.value, node.value.replace(" ", "_")}
                 elif pattern.strip("(.*)"):
                     self.gaps.add(re.compile(pattern))
             self.parts |= set(re.findall(r"""under\(["']([\w.]+)["']\)""", source))
@@ -132,13 +134,13 @@ def test_every_sentence_is_used(root, code, owner):
     assert [key for key in keys if not code.say(key)] == []
 
 
-@pytest.mark.parametrize("kind", [*KINDS, ""])
+@pytest.mark.parametrize("kind", [*WITH_SENTENCES, ""])
 def test_every_sentence_that_is_said_exists(root, kind):
     """A missing one would end a study with a KeyError, after hours."""
     home = f"study/tasks/{kind}" if kind else "study/tasks/shared"
-    kinds = [kind] if kind else KINDS
+    kinds = [kind] if kind else WITH_SENTENCES
     known = {key for each in kinds for key in catalogue(package_of_kind(each)).templates}
-    known |= {key.rpartition(".")[0] for key in known}
+    known |= {key.rpartition(".")[0] for key in known} | set(words_in("en").templates)
     folders = [root / "src" / "evenhand" / part for part in (home, *([] if kind else ["study/page"]))]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     said = {each for path in files for each in keys_said(path.read_text(encoding="utf-8"))}
@@ -147,8 +149,7 @@ def test_every_sentence_that_is_said_exists(root, kind):
 
 
 def test_every_sentence_of_predictions_that_is_said_exists(root):
-    known = set(catalogue(PREDICTIONS).templates)
-    known |= {key.rpartition(".")[0] for key in known}
+    known = set(words_in("en").templates)
     files = (root / "src" / "evenhand" / "study" / "predictions").glob("*.py")
     said = {each for path in files for each in keys_said(path.read_text(encoding="utf-8"))}
 
@@ -168,6 +169,10 @@ def test_a_translation_is_whole(root, owner, language):
     assert list(other) == list(english)
     if owner == "report":
         assert {key for key in english if not slots(other[key]) <= slots(english[key])} == set()
+    elif owner == "answer":  # where another language may need another form, and no verb that agrees
+        names = [{key: {name for name, _ in slots(each[key])} for key in each} for each in (other, english)]
+
+        assert {key for key in english if names[0][key] | {"gn"} != names[1][key] | {"gn"}} == set()
     else:
         assert {key: slots(other[key]) for key in other} == {key: slots(english[key]) for key in english}
 
@@ -182,7 +187,7 @@ def test_no_english_is_left_in_german(root, owner):
     assert {key for key, text in texts.items() if ENGLISH & set(re.findall(r"[a-zäöüß]+", text))} == set()
 
 
-@pytest.mark.parametrize("package", [*map(package_of_kind, KINDS), PREDICTIONS])
+@pytest.mark.parametrize("package", list(map(package_of_kind, WITH_SENTENCES)))
 def test_every_form_is_one_that_catalogues_have(package):
     templates = catalogue(package).templates
     forms = {form for text in templates.values() for _, form in slots(text) if form}

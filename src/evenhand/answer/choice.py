@@ -10,21 +10,22 @@ is no harm. Units are never traded against each other.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
-from evenhand.answer.harm import find_trouble, lacks, limit_difference
-from evenhand.answer.status import family_level, limit_samples, sample_of
+from evenhand.answer.effects import EFFECTS, EVERYBODY, mean, per_head
+from evenhand.answer.harm import find_trouble, lacks, sample_difference
+from evenhand.answer.status import Limits, family_level, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import EffectTable, Observation, Option
     from evenhand.answer.harm import Payer, Verdict
-    from evenhand.answer.status import Effect, Limits
+    from evenhand.answer.status import Effect
 
 Test = Literal["usable", "no new harm", "the right harm", "costs"]
 Tag = Literal["recommended", "trade-off", "no clear help", "not usable", "needs the true group"]
@@ -107,13 +108,24 @@ class Step(NamedTuple):
 
 
 def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None = None) -> Choice:
-    """Return the remedies that pass the four tests, least harm to the worst-off first."""
+    """Return the remedies that pass the four tests, least harm to the worst-off first.
+
+    Where it is not stored whether an option pays below zero, it is no candidate.
+    """
     if not verdict.payers:
         return Choice((), ())
-    candidates = [option for option in table.candidates if option.name != table.page]
-    level = family_level(table, [option.name for option in candidates])
-    limits = costs or CostLimits()
-    trials = [_try(table, option, verdict.payers[0], level=level, costs=limits) for option in candidates]
+    candidates = [
+        option for option in table.candidates if option.name != table.page and _is_known(table, option.name)
+    ]
+    names = [option.name for option in candidates]
+    compared = _compare_harms(table, names, family_level(table, names))
+    left = _worst_lacks(table, names, EFFECTS[verdict.payers[0].row.effect].unit)
+    trials = [
+        _try(
+            table, option, verdict.payers[0], compared[option.name], left[option.name], costs or CostLimits()
+        )
+        for option in candidates
+    ]
     passed = sorted(
         (trial for trial in trials if trial.tag == "recommended"),
         key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name),
@@ -129,24 +141,27 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
     """Return the page's method at each epsilon that was tried, the smallest first."""
-    page = table.by_name[table.page]
-    steps = []
-    for option in table.options:
-        if option.method != page.method or option.is_remedy or not math.isfinite(option.epsilon):
-            continue
-        judged = [
-            row
-            for row in rows
-            if row.setting == option.name
-            and row.group != EVERYBODY
-            and table.hurts(row.effect)
-            and row.status != "unjudged"
-        ]
-        nobody = bool(judged) and all(
-            row.status == "none" or (row.status == "clear" and not row.is_harm) for row in judged
+    page, harmless = table.by_name[table.page], find_harmless(table, rows)
+    return tuple(
+        sorted(
+            Step(option.epsilon, option.name, option.name in harmless)
+            for option in table.options
+            if option.method == page.method and not option.is_remedy and math.isfinite(option.epsilon)
         )
-        steps.append(Step(option.epsilon, option.name, nobody))
-    return tuple(sorted(steps))
+    )
+
+
+def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str]:
+    """Return the options under which nobody pays: every judged harm is bounded below what matters."""
+    judged: dict[str, list[Effect]] = defaultdict(list)
+    for row in rows:
+        if row.group != EVERYBODY and table.hurts(row.effect) and row.status != "unjudged":
+            judged[row.setting].append(row)
+    return frozenset(
+        name
+        for name, own in judged.items()
+        if all(row.status == "none" or (row.status == "clear" and not row.is_harm) for row in own)
+    )
 
 
 def smallest_epsilon(steps: tuple[Step, ...]) -> Step | None:
@@ -154,17 +169,43 @@ def smallest_epsilon(steps: tuple[Step, ...]) -> Step | None:
     return next((step for step in steps if step.nobody), None)
 
 
-def _try(table: EffectTable, option: Option, payer: Payer, *, level: float, costs: CostLimits) -> Trial:
+def _is_known(table: EffectTable, name: str) -> bool:
+    """Return whether it is known how often an option pays below zero, where it pays."""
+    billed = table.by_key.get((name, EVERYBODY, "billed"))
+    return billed is None or billed.is_stored
+
+
+class _Compared(NamedTuple):
+    """How much more a group lacks under an option than under the page's, by the effect that it lacks most."""
+
+    group: str
+    unit: str
+    lead: Observation
+    limits: Limits
+
+
+def _try(
+    table: EffectTable,
+    option: Option,
+    payer: Payer,
+    compared: list[_Compared],
+    left: float,
+    costs: CostLimits,
+) -> Trial:
     failed: list[Test] = []
     if find_trouble(table, option.name):
         failed.append("usable")
-    harmed = _find_harmed(table, option.name, level)
+    worse = [each for each in compared if _is_harm(table, each)]
+    worse.sort(key=lambda each: (EFFECTS[each.lead.effect].tier, -each.limits.mean))
+    harmed = tuple(Harmed(each.group, each.lead.effect, each.limits) for each in worse)
     if harmed:
         failed.append("no new harm")
     own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
     unit = EFFECTS[payer.row.effect].unit
-    change, _ = _compare_harm(table, option.name, payer.row.group, unit, level)
-    relief = _negate(change)
+    relief = next(
+        (_negate(each.limits) for each in compared if (each.group, each.unit) == (own.group, unit)),
+        Limits(*[math.nan] * 5),
+    )
     if not (relief.low > 0 and relief.mean >= float(per_head(own, table.threshold(own)))):
         failed.append("the right harm")
     beyond = _find_costs(table, option.name, costs)
@@ -179,86 +220,66 @@ def _try(table: EffectTable, option: Option, payer: Payer, *, level: float, cost
         tag = "needs the true group"
     elif failed:
         tag = "trade-off"
-    left = _worst_lack(table, option.name, unit)
     return Trial(option, tag, tuple(failed), harmed, relief, left, beyond)
 
 
-def _find_harmed(table: EffectTable, name: str, level: float) -> tuple[Harmed, ...]:
-    """Return the judged groups whose harm rises by what matters, or clearly and perhaps by that."""
-    found = []
-    kinds = [
-        {
-            (seen.group, EFFECTS[seen.effect].unit)
-            for seen in table.observations
-            if seen.option == option and seen.group != EVERYBODY and _counts(table, seen)
-        }
-        for option in (name, table.page)
-    ]
-    for group, unit in sorted(set.intersection(*kinds)):
-        limits, lead = _compare_harm(table, name, group, unit, level)
-        matters = float(per_head(lead, table.threshold(lead)))
-        if limits.mean >= matters or (limits.low > 0 and limits.high >= matters):
-            found.append(Harmed(group, lead.effect, limits))
-    return tuple(found)
+def _is_harm(table: EffectTable, compared: _Compared) -> bool:
+    """Return whether a group's harm rises by what matters, or clearly and perhaps by that."""
+    limits = compared.limits
+    matters = float(per_head(compared.lead, table.threshold(compared.lead)))
+    return limits.mean >= matters or (limits.low > 0 and limits.high >= matters)
 
 
-def _compare_harm(
-    table: EffectTable, name: str, group: str, unit: str, level: float
-) -> tuple[Limits, Observation]:
-    """Return how much more a group lacks under an option than under the page's, and by which effect.
+def _compare_harms(table: EffectTable, names: list[str], level: float) -> dict[str, list[_Compared]]:
+    """Return how much more each judged group lacks under each option than under the page's.
 
     The effect is the one that the group lacks most under each option; where it lacks nothing on average, its
     harm is 0.
     """
-    (values, lead), (page_values, page_lead) = (
-        _harm_of(table, each, group, unit) for each in (name, table.page)
-    )
-    return limit_difference(lead, values, page_lead, page_values, level=level), lead
+    harms = {key: value for key, value in table.harmful.items() if key[0] in {table.page, *names}}
+    worst = {
+        (name, group, unit): _harm_of(table, effects)
+        for (name, unit), groups in harms.items()
+        for group, effects in groups.items()
+    }
+    keys = sorted(key for key in worst if key[0] in names and (table.page, *key[1:]) in worst)
+    samples = []
+    for key in keys:
+        (values, lead), (page_values, page_lead) = worst[key], worst[table.page, *key[1:]]
+        samples.append(sample_difference(lead, values, page_lead, page_values))
+    found: dict[str, list[_Compared]] = {name: [] for name in names}
+    for (name, group, unit), limits in zip(keys, limit_samples(samples, level), strict=True):
+        found[name].append(_Compared(group, unit, worst[name, group, unit][1], limits))
+    return found
 
 
-def _harm_of(table: EffectTable, name: str, group: str, unit: str) -> tuple[NDArray[np.float64], Observation]:
-    """Return what a group lacks under an option by its largest effect of one unit, per head and by repeat."""
-    effects = [
-        each
-        for each in table.observations
-        if each.option == name
-        and each.group == group
-        and EFFECTS[each.effect].unit == unit
-        and _counts(table, each)
+def _harm_of(table: EffectTable, effects: list[Observation]) -> tuple[NDArray[np.float64], Observation]:
+    """Return what a group lacks by its largest effect of one unit, per head and by repeat."""
+    lack = [lacks(table, each) for each in effects]
+    means = [mean(each) for each in lack]
+    at = means.index(max(means))
+    values = np.asarray(per_head(effects[at], lack[at]))
+    return (values if means[at] > 0 else np.zeros_like(values)), effects[at]
+
+
+def _worst_lacks(table: EffectTable, names: list[str], unit: str) -> dict[str, float]:
+    """Return the upper limit of what the worst-off group lacks under each option, per head."""
+    kept = [
+        seen for name in names for effects in table.harmful.get((name, unit), {}).values() for seen in effects
     ]
-    lead = max(effects, key=lambda each: float(np.nanmean(lacks(table, each))))
-    values = np.asarray(per_head(lead, lacks(table, lead)))
-    return (values if np.nanmean(values) > 0 else np.zeros_like(values)), lead
-
-
-def _worst_lack(table: EffectTable, name: str, unit: str) -> float:
-    """Return the upper limit of what the worst-off group lacks under an option, per head."""
-    effects = [
-        each
-        for each in table.observations
-        if each.option == name and each.group != EVERYBODY and EFFECTS[each.effect].unit == unit
-    ]
-    kept = [each for each in effects if _counts(table, each)]
     samples = [sample_of(each, np.asarray(per_head(each, lacks(table, each)))) for each in kept]
-    limits = limit_samples(samples, table.level)
-    uppers = [each.mean if math.isnan(each.most) else each.most for each in limits]
-    return max([*uppers, 0.0])
+    found = dict.fromkeys(names, 0.0)
+    for seen, each in zip(kept, limit_samples(samples, table.level), strict=True):
+        found[seen.option] = max(found[seen.option], each.mean if math.isnan(each.most) else each.most)
+    return found
 
 
 def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, ...]:
     """Return the effects of everybody that an option takes beyond their limits."""
     beyond = []
-    given, page_given = (_mean_in_all(table, each, "in_all") for each in (name, table.page))
-    due = _mean_in_all(table, table.unprotected, "in_all")
-    people = table.by_key.get((name, EVERYBODY, "in_all"))
-    if people is not None and not math.isnan(due):
-        pays = any(seen.effect == "short" for seen in table.observations)
-        limit = (costs.paid if pays else costs.given) * abs(due)
-        share = given / people.people if people.people and not pays else 0.5
-        one_answer = max(share, 1 - share) >= _ONE_ANSWER
-        nearer = abs(given - due) <= abs(page_given - due)
-        if one_answer or (abs(given - due) > limit and not nearer):
-            beyond.append("in_all")
+    page_given, due = (_mean_in_all(table, each, "in_all") for each in (table.page, table.unprotected))
+    if changes_given(table, name, costs, allowed=abs(page_given - due)):
+        beyond.append("in_all")
     wrong, page_wrong = (_mean_in_all(table, each, "wrong") for each in (name, table.page))
     if wrong - page_wrong > costs.wrong:
         beyond.append("wrong")
@@ -268,13 +289,30 @@ def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, 
     return tuple(beyond)
 
 
+def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: float = 0.0) -> bool:
+    """Return whether an option gives in all too much or too little, or nearly everybody one answer.
+
+    Against the unprotected result; a change of at most what is `allowed` is never too much.
+    """
+    given, due = (_mean_in_all(table, each, "in_all") for each in (name, table.unprotected))
+    people = table.by_key.get((name, EVERYBODY, "in_all"))
+    if people is None or math.isnan(due):
+        return False
+    pays = "short" in table.effects
+    limit = (costs.paid if pays else costs.given) * abs(due)
+    one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
+    return one_answer or (abs(given - due) > limit and not abs(given - due) <= allowed)
+
+
+def _is_one_answer(given: float, everybody: Observation) -> bool:
+    """Return whether nearly everybody or nearly nobody is given something."""
+    share = given / everybody.people if everybody.people else 0.5
+    return max(share, 1 - share) >= _ONE_ANSWER
+
+
 def _mean_in_all(table: EffectTable, name: str, effect: str) -> float:
     seen = table.by_key.get((name, EVERYBODY, effect))
-    return math.nan if seen is None or not seen.is_stored else float(np.nanmean(seen.after))
-
-
-def _counts(table: EffectTable, seen: Observation) -> bool:
-    return table.hurts(seen.effect) and seen.is_judged and seen.is_stored
+    return math.nan if seen is None or not seen.is_stored else seen.mean_after
 
 
 def _negate(limits: Limits) -> Limits:

@@ -16,7 +16,7 @@ from evenhand.answer.sentences import (
     say_who,
     steps_of,
 )
-from evenhand.answer.telling import Telling
+from evenhand.answer.telling import CHANCES, Telling
 from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.words import MINUS, number
@@ -71,7 +71,7 @@ def _compose(telling: Telling) -> View:
         caption=_caption(telling),
         choice_heading=_head_choice(telling, has_curve=curve is not None),
         epsilon_heading=_head_epsilon(telling) if curve else "",
-        remedy_heading=telling.say("choice.remedy", e=_page_epsilon(telling)) if remedies else "",
+        remedy_heading=_head_remedies(telling) if remedies else "",
         curve=curve,
         remedies=remedies,
         remedy_caption=telling.say("choice.caption") if remedies else "",
@@ -158,14 +158,14 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         effect=effect,
         title=telling.title(effect),
         unit=_unit(telling, effect),
-        scale=EFFECTS[effect].unit,
+        scale="of 100 releases" if effect in CHANCES else EFFECTS[effect].unit,
         names=(
             telling.option(table.unprotected).column,
             telling.option(table.page).column,
             telling.option(recommended).column if recommended else "",
         ),
         lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
-        matters=thresholds.pop() if len(thresholds) == 1 else 0.0,
+        matters=thresholds.pop() * _on_axis(effect) if len(thresholds) == 1 else 0.0,
         is_more_harm=None if harm == "away" else harm != "less",
         rest=rest,
         currency=telling.case.currency,
@@ -188,7 +188,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
         group=row.group,
         label=f"{name.label[:1].upper()}{name.label[1:]}",
         note=note,
-        due=row.due * scale,
+        due=row.due * scale * _on_axis(row.effect),
         due_shown=telling.shown(row.effect, row.due * scale),
         after=_mark(telling, row),
         remedy=None if remedy is None or remedy.status == "not stored" else _mark(telling, remedy),
@@ -199,6 +199,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
 def _mark(telling: Telling, row: Effect) -> Mark:
     """Return a value on the axis with the limits of what it is beyond what is due."""
     scale, say = telling.scale(row), telling.say
+    axis = scale * _on_axis(row.effect)
     if row.status == "not stored":
         nothing = math.nan
         told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
@@ -215,9 +216,9 @@ def _mark(telling: Telling, row: Effect) -> Mark:
         low, high = (_signed(telling, row, each * scale) for each in (limits.low, limits.high))
         shown_limits = say("amount.range", low=low, high=high)
     return Mark(
-        value=row.after * scale,
-        low=(row.due + limits.low) * scale if known and is_judged else math.nan,
-        high=(row.due + limits.high) * scale if known and is_judged else math.nan,
+        value=row.after * axis,
+        low=(row.due + limits.low) * axis if known and is_judged else math.nan,
+        high=(row.due + limits.high) * axis if known and is_judged else math.nan,
         is_harm=bool(is_harm),
         words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
@@ -254,6 +255,11 @@ def _change(telling: Telling, row: Effect) -> str:
     return f"{'+' if row.after > row.due else MINUS}{shown}"
 
 
+def _on_axis(effect: str) -> float:
+    """Return what a number is multiplied with where it is drawn: a chance of 1,000 as releases of 100."""
+    return 0.1 if effect in CHANCES else 1.0
+
+
 def _signed(telling: Telling, row: Effect, change: float) -> str:
     value, digits = telling.rounded(row.effect, change)
     shown = telling.shown(row.effect, change) if digits or abs(value) >= 1 else number(value, 0)
@@ -262,9 +268,11 @@ def _signed(telling: Telling, row: Effect, change: float) -> str:
 
 def _unit(telling: Telling, effect: str) -> str:
     own, unit = f"effect.{effect}.unit", EFFECTS[effect].unit
+    if telling.case.is_between_groups and telling.words.has(f"effect.{effect}.unit_others"):
+        return telling.say(f"effect.{effect}.unit_others")
     if telling.words.has(own):
         return telling.say(own)
-    is_chance = effect in ("refused", "granted") or unit == "of 100 releases"
+    is_chance = effect in CHANCES or unit == "of 100 releases"
     key = "releases" if is_chance else {"of 1,000": "rate"}.get(unit, unit)
     return telling.say(f"unit.{key}", head=telling.head)
 
@@ -297,6 +305,11 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
     if choice.trials:
         return say("choice.heading_none")
     return say("choice.curve_title") if has_curve else ""
+
+
+def _head_remedies(telling: Telling) -> str:
+    epsilon = _page_epsilon(telling)
+    return telling.say("choice.remedy" if math.isfinite(epsilon) else "choice.remedy_alone", e=epsilon)
 
 
 def _head_epsilon(telling: Telling) -> str:
@@ -359,7 +372,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
     lines = []
     for method in [each for each in methods if each][:_MOST_CURVES]:
         tried = sorted(
-            (option.epsilon, lack, option.name)
+            (option.epsilon, lack * _on_axis(lead.effect), option.name)
             for option in table.options
             if option.method == method and math.isfinite(option.epsilon)
             and math.isfinite(lack := telling.lack_of_worst(option.name))
@@ -378,7 +391,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
         unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
         lines=tuple(lines),
         chosen=page.epsilon,
-        matters=matters,
+        matters=matters * _on_axis(lead.effect),
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )
@@ -390,4 +403,5 @@ def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
     least, most = (math.nan, math.nan) if row is None else telling.lack_limits(row)
     if row is None or not math.isfinite(least):
         return math.nan, math.nan
-    return telling.drawn(row, least), telling.drawn(row, most)
+    axis = _on_axis(row.effect)
+    return axis * telling.drawn(row, least), axis * telling.drawn(row, most)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
 
 Harm = Literal["less", "more", "away", "cost", ""]
@@ -130,6 +131,11 @@ class Observation:
         The standard error of `after` minus `due`, for draws and rows.
     rate, due_rate : float
         The conditional rate per 1,000, such as of those who qualify, where the effect has one.
+    worst : float
+        What `after` comes to in the worst 1 of 20 releases, where that is known.
+    contrasts : tuple of Contrast, optional
+        `after` and `due` as rates of rows per 1,000, whose limits are then found at every level instead of
+        from `error`.
     """
 
     option: str
@@ -144,6 +150,8 @@ class Observation:
     error: float = 0.0
     rate: float = math.nan
     due_rate: float = math.nan
+    worst: float = math.nan
+    contrasts: tuple[Contrast, Contrast] | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -153,7 +161,17 @@ class Observation:
     @property
     def is_stored(self) -> bool:
         """True if it has any value."""
-        return bool(np.isfinite(self.after).any())
+        return math.isfinite(self.mean_after)
+
+    @cached_property
+    def mean_after(self) -> float:
+        """What the group gets on average; NaN where nothing is stored."""
+        return mean(self.after)
+
+    @cached_property
+    def mean_due(self) -> float:
+        """What is due to the group on average."""
+        return mean(self.due)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +191,8 @@ class EffectTable:
         Groups that are single entities, such as a county.
     unwanted : bool
         Whether to be selected is a harm, as by a flag or a denial.
+    context : frozenset of str
+        Effects that are shown and hurt nobody here.
     matters : mapping of str to (float, float)
         The least amount and the least share of what is due that count, where not those of the effect.
     level : float
@@ -185,6 +205,7 @@ class EffectTable:
     margins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     entities: frozenset[str] = frozenset()
     unwanted: bool = False
+    context: frozenset[str] = frozenset()
     matters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     level: float = 0.95
 
@@ -202,9 +223,11 @@ class EffectTable:
         keys = Counter((seen.option, seen.group, seen.effect) for seen in self.observations)
         if any(times > 1 for times in keys.values()):
             refuse("observations", owner, "one for each option, group and effect", "some twice")
+        for name in {seen.option for seen in self.observations}:
+            one_of("option", name, names, owner=owner)
+        for effect in self.effects:
+            one_of("effect", effect, tuple(EFFECTS), owner=owner)
         for seen in self.observations:
-            one_of("option", seen.option, names, owner=owner)
-            one_of("effect", seen.effect, tuple(EFFECTS), owner=owner)
             if not _fits(seen):
                 refuse("observations", owner, f"finite numbers of '{seen.effect}'", "others")
 
@@ -214,11 +237,35 @@ class EffectTable:
         return {(seen.option, seen.group, seen.effect): seen for seen in self.observations}
 
     @cached_property
+    def by_option(self) -> dict[str, list[Observation]]:
+        """The observations of each option."""
+        found: dict[str, list[Observation]] = {option.name: [] for option in self.options}
+        for seen in self.observations:
+            found[seen.option].append(seen)
+        return found
+
+    @cached_property
+    def harmful(self) -> dict[tuple[str, str], dict[str, list[Observation]]]:
+        """The judged observations that may hurt a group, by option and unit, and then by group."""
+        found: dict[tuple[str, str], dict[str, list[Observation]]] = {}
+        hurting = {effect: EFFECTS[effect].unit for effect in self.effects if self.hurts(effect)}
+        for seen in self.observations:
+            if seen.effect in hurting and seen.group != EVERYBODY and seen.is_judged and seen.is_stored:
+                groups = found.setdefault((seen.option, hurting[seen.effect]), {})
+                groups.setdefault(seen.group, []).append(seen)
+        return found
+
+    @cached_property
+    def effects(self) -> frozenset[str]:
+        """The effects that were seen."""
+        return frozenset(seen.effect for seen in self.observations)
+
+    @cached_property
     def by_name(self) -> dict[str, Option]:
         """The options by their name."""
         return {option.name: option for option in self.options}
 
-    @property
+    @cached_property
     def unprotected(self) -> str:
         """The name of the unprotected result."""
         return next(option.name for option in self.options if not option.reference)
@@ -235,6 +282,8 @@ class EffectTable:
 
     def harm_of(self, effect: str) -> Harm:
         """Return who an effect hurts."""
+        if effect in self.context:
+            return ""
         return _UNWANTED.get(effect, EFFECTS[effect].harm) if self.unwanted else EFFECTS[effect].harm
 
     def hurts(self, effect: str) -> bool:
@@ -245,7 +294,7 @@ class EffectTable:
         """Return the least amount of an effect that matters."""
         declared = EFFECTS[seen.effect]
         amount, share = self.matters.get(seen.effect, (declared.matters, declared.share))
-        return max(amount, share * abs(float(np.nanmean(seen.due))))
+        return max(amount, share * abs(seen.mean_due)) if share else amount
 
     def before(self, seen: Observation) -> NDArray[np.float64]:
         """Return what the group has under the reference of an option; empty if that was not seen."""
@@ -254,6 +303,29 @@ class EffectTable:
             return seen.due
         step = self.by_key.get((reference, seen.group, seen.effect))
         return np.array([]) if step is None else step.after
+
+    def change(self, seen: Observation) -> Contrast | None:
+        """Return what an observation is more than under the reference, where rows tell it."""
+        if seen.contrasts is None:
+            return None
+        after, before = seen.contrasts
+        reference = self.by_name[seen.option].reference
+        if reference not in ("", self.unprotected):
+            step = self.by_key.get((reference, seen.group, seen.effect))
+            if step is None or step.contrasts is None:
+                return None
+            before = step.contrasts[0]
+        return after - before
+
+
+def mean(values: NDArray[np.float64]) -> float:
+    """Return the mean of what is defined; NaN where nothing is."""
+    if len(values) == 1:
+        return float(values[0])
+    total = float(values.sum()) if len(values) else math.nan
+    if math.isfinite(total):
+        return total / len(values)
+    return float(np.nanmean(values)) if np.isfinite(values).any() else math.nan
 
 
 def per_head(seen: Observation, amount: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
@@ -274,16 +346,16 @@ def read_matters(words: tuple[str, ...], *, owner: str) -> dict[str, tuple[float
     for word in words:
         name, equals, text = word.rpartition("=")
         names = (
-            (one_of("matters", name, tuple(EFFECTS), owner=owner),)
+            (one_of("matters", name.strip(), tuple(EFFECTS), owner=owner),)
             if equals
             else tuple(name for name, declared in EFFECTS.items() if declared.unit == "of 1,000")
         )
         try:
-            amount = float(text.rstrip("%"))
+            amount = float(text.removesuffix("%"))
         except ValueError:
             amount = math.nan
         if not 0 < amount < math.inf:
-            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", "something else")
+            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", word)
         limit = (0.0, amount / 100) if text.endswith("%") else (amount, 0.0)
         matters |= dict.fromkeys(names, limit)
     return matters
@@ -291,6 +363,8 @@ def read_matters(words: tuple[str, ...], *, owner: str) -> dict[str, tuple[float
 
 def _fits(seen: Observation) -> bool:
     """Return whether the numbers of an observation can be read."""
+    if len(seen.after) == 1 == len(seen.due) and seen.people >= 0 and seen.error >= 0:
+        return math.isfinite(seen.after[0]) and math.isfinite(seen.due[0])
     after, due = np.asarray(seen.after, dtype=float), np.asarray(seen.due, dtype=float)
     if after.shape != due.shape or after.ndim != 1 or not seen.people >= 0 or not seen.error >= 0:
         return False

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
-from evenhand.answer.status import family_level, judge, limit_samples, sample_of
+from evenhand.answer.effects import EFFECTS, EVERYBODY, mean, per_head
+from evenhand.answer.status import Sample, contrast_of, family_level, judge, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import Basis, EffectTable, Observation
+    from evenhand.answer.effects import EffectTable, Observation
     from evenhand.answer.status import Effect, Limits
 
 Trouble = Literal["no guarantee", "below zero", "dead", "dead without protection", "missing"]
@@ -83,11 +83,12 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         if row.setting == table.page and row.group != EVERYBODY and table.hurts(row.effect)
     ]
     level = family_level(table, [table.page])
+    harmed = {(row.group, row.effect) for row in harmful if row.is_harm}
     payers = sorted(
         (
             payer
             for payer in (_payer(table, row) for row in harmful if row.is_harm)
-            if _may_be_named(table, payer, level)
+            if _may_be_named(table, payer, harmed, level)
         ),
         key=lambda payer: (payer.tier, -payer.low, -payer.amount, payer.row.group),
     )
@@ -102,7 +103,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state = "stop"
     elif named:
         state = "pays"
-    elif judged and not still_open:
+    elif judged and not still_open and not harmed:
         state = "nobody"
     bounded = [row for row in harmful if row.status == "none"]
     base = judged - set(table.margins) - table.entities
@@ -110,8 +111,8 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state,
         trouble,
         tuple(named),
-        is_everybody=len(base) > 1 and base <= {row.group for row in harmful if row.is_harm},
-        worst=max(bounded, key=lambda row: _comparable(table, row, row.bound), default=None),
+        is_everybody=len(base) > 1 and base <= {group for group, _ in harmed},
+        worst=_most_bounded(table, bounded),
         open=still_open,
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
@@ -126,11 +127,7 @@ def find_trouble(table: EffectTable, name: str) -> tuple[Trouble, ...]:
     found: list[Trouble] = []
     if table.by_name[name].delta >= MEANINGLESS_DELTA:
         found.append("no guarantee")
-    billed = [
-        float(np.nanmean(seen.after))
-        for seen in table.observations
-        if seen.option == name and seen.effect == "billed" and seen.is_stored
-    ]
+    billed = [seen.mean_after for seen in table.by_option[name] if seen.effect == "billed" and seen.is_stored]
     if max(billed, default=0.0) >= EFFECTS["billed"].matters:
         found.append("below zero")
     if _is_dead(table, name):
@@ -145,7 +142,7 @@ def lacks(table: EffectTable, seen: Observation) -> NDArray[np.float64]:
     """
     harm = table.harm_of(seen.effect)
     more = seen.after - seen.due
-    if harm == "less" or (harm == "away" and np.nanmean(more) < 0):
+    if harm == "less" or (harm == "away" and mean(more) < 0):
         return -more
     return more
 
@@ -163,14 +160,21 @@ def _payer(table: EffectTable, row: Effect) -> Payer:
     return Payer(row, float(per_head(seen, abs(row.change))), float(per_head(seen, low)), tier)
 
 
-def _may_be_named(table: EffectTable, payer: Payer, level: float) -> bool:
-    """Return whether a group may be named: an entity if exact, a crossing if worse than its margins."""
+def _may_be_named(table: EffectTable, payer: Payer, harmed: set[tuple[str, str]], level: float) -> bool:
+    """Return whether a group may be named: a crossing if it is clearly worse than its margins.
+
+    An entity may be named if its row is exact, and clearly worse than every group that has the same harm.
+    """
     row = payer.row
-    if row.group in table.entities:
-        return row.basis == "exact"
     own = table.by_key[row.setting, row.group, row.effect]
-    for margin in table.margins.get(row.group, ()):
-        other = table.by_key.get((row.setting, margin, row.effect))
+    beside = table.margins.get(row.group, ())
+    if row.group in table.entities:
+        if row.basis != "exact":
+            return False
+        same = (group for group, effect in harmed if effect == row.effect)
+        beside = tuple(group for group in same if group not in table.entities)
+    for group in beside:
+        other = table.by_key.get((row.setting, group, row.effect))
         if other is None or not _is_clearly_worse(table, own, other, level):
             return False
     return True
@@ -207,14 +211,22 @@ def limit_difference(
     level: float,
 ) -> Limits:
     """Return the limits of how much larger the mean of one observation's values is, all of them per head."""
+    return limit_samples([sample_difference(one, values, other, others)], level)[0]
+
+
+def sample_difference(
+    one: Observation, values: NDArray[np.float64], other: Observation, others: NDArray[np.float64]
+) -> Sample:
+    """Return by how much one observation's values are larger than another's, all of them per head."""
     if one.basis == other.basis == "repeats" and len(values) == len(others):
-        sample = sample_of(one, values - others)
-    else:
-        errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
-        basis: Basis = "exact" if one.basis == other.basis == "exact" else "draws"
-        difference = np.array([np.nanmean(values) - np.nanmean(others)])
-        sample = sample_of(one, difference)._replace(basis=basis, error=math.hypot(*errors))
-    return limit_samples([sample], level)[0]
+        return sample_of(one, values - others)
+    if one.basis == other.basis == "exact":
+        return sample_of(one, values - others)
+    errors = (_standard_error(seen, own) for seen, own in ((one, values), (other, others)))
+    sample = sample_of(one, np.array([mean(values) - mean(others)]))
+    rates = [contrast_of(seen, own) for seen, own in ((one, values), (other, others))]
+    contrast = None if rates[0] is None or rates[1] is None else rates[0] - rates[1]
+    return sample._replace(basis="draws", error=math.hypot(*errors), contrast=contrast)
 
 
 def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
@@ -237,12 +249,22 @@ def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, 
     return (amount / threshold if threshold else math.inf, amount)
 
 
+def _most_bounded(table: EffectTable, rows: list[Effect]) -> Effect | None:
+    """Return the row that nobody lacks more than: the largest bound beside what matters, or in money."""
+    worst = max(rows, key=lambda row: _comparable(table, row, row.bound), default=None)
+    if worst is None or worst.unit != "dollars":
+        return worst
+    return max(
+        (row for row in rows if row.unit == "dollars"), key=lambda row: (_bound_of(table, row), row.group)
+    )
+
+
 def _is_dead(table: EffectTable, name: str) -> bool:
     """Return whether a model gives nearly everybody one answer and does not tell people apart."""
     selected = table.by_key.get((name, EVERYBODY, "selected"))
     if selected is None or not selected.is_stored:
         return False
-    share = float(np.nanmean(selected.after))
+    share = selected.mean_after
     if min(share, 1000 - share) > 1000 - _ONE_ANSWER:
         return False
     for effect, limit, side in (("auc", _CHANCE_AUC, "high"), ("separation", _NO_SEPARATION, "low")):

@@ -37,7 +37,9 @@ def say_verdict(telling: Telling) -> str:
     if found.trouble:
         missing = [payer.row.group for payer in found.payers if payer.tier < 0]
         slots = telling.named(missing) if missing else {}
-        return say(f"verdict.{found.trouble[0].replace(' ', '_')}", **slots)
+        between = telling.case.is_between_groups and found.trouble[0] == "dead"
+        key = f"verdict.{found.trouble[0].replace(' ', '_')}"
+        return say("verdict.dead_decisions" if between else key, **slots)
     if found.state == "pays":
         return _say_who_pays(telling)
     if found.state == "nobody":
@@ -110,6 +112,8 @@ def _who_unsure(telling: Telling) -> str:
         return say("who.not_stored")
     if not found.open:
         largest = max(found.unjudged, key=lambda row: row.people)
+        if largest.people >= FEWEST_PEOPLE:
+            return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
         return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in telling.open)))
 
@@ -161,7 +165,9 @@ def _who_details(telling: Telling) -> list[str]:
     for row in found.unjudged:
         if row.group not in seen:
             seen.add(row.group)
-            lines.append(say("detail.unjudged", p=round(row.people), **telling.slots(row.group)))
+            key = "detail.unjudged" if row.people < FEWEST_PEOPLE else "who.few_others"
+            slots = telling.slots(row.group)
+            lines.append(say(key, p=round(row.people), n=FEWEST_PEOPLE, **slots))
     return lines[:_MOST_DETAILS]
 
 
@@ -195,18 +201,28 @@ def say_how_much(telling: Telling) -> Sentence:
         return Sentence(_useless(telling), ())
     if lead is None or lead.status == "not stored":
         return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
-    if found.payers:
-        details = [
-            telling.level(row)
-            for row in telling.harmful
-            if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
-        ]
-        return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
+    if found.payers or found.trouble:
+        return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
         return _how_little(telling, lead)
     if not found.open:
         return Sentence(say("how.few", n=FEWEST_PEOPLE), ())
     return Sentence(_open_words(telling, lead), tuple(_gap_details(telling, lead)))
+
+
+def _how_much_is_lacking(telling: Telling, lead: Effect) -> Sentence:
+    """Return what the first payer lacks; who is charged comes first, and its other effects in details."""
+    if telling.verdict.trouble and telling.verdict.trouble[0] == "below zero":
+        anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
+        return Sentence(telling.level(anybody), (telling.level(lead),) if telling.verdict.payers else ())
+    worst = f"effect.{lead.effect}.worst"
+    details = [telling.say(worst, **telling.numbers(lead))] if math.isfinite(lead.worst) else []
+    details += [
+        telling.level(row)
+        for row in telling.harmful
+        if row.group == lead.group and row.effect != lead.effect and row.status in ("clear", "open")
+    ]
+    return Sentence(telling.level(lead), (*details, *_gap_details(telling, lead)))
 
 
 def _how_little(telling: Telling, lead: Effect) -> Sentence:
@@ -228,6 +244,10 @@ def _open_words(telling: Telling, lead: Effect) -> str:
         if is_rate and min(worse, better) > 0:
             scale = telling.scale(lead)
             lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
+            if telling.case.is_between_groups:
+                more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)
+                word = say(f"effect.{lead.effect}.word")
+                return say("how.between", more=more, fewer=fewer, word=word, **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
         return say("how.could", amount=_bound_words(telling, lead), **slots)
     values = _changes(telling, lead)
@@ -427,7 +447,8 @@ def _what_details(telling: Telling) -> list[str]:
         lines.append(say("detail.tests"))
         row = telling.payer_row(telling.verdict.payers[0], use.option.name)
         exact = row is not None and row.basis == "exact"
-        lines.append(say("detail.exact" if exact else "detail.same_draws"))
+        if row is not None and not row.basis.startswith("rows"):
+            lines.append(say("detail.exact" if exact else "detail.same_draws"))
         tied = [telling.option(trial.option.name).words for trial in telling.choice.recommended[1:]]
         lines += [say("detail.tied", R=listed(tied))] if tied else []
     for trial in telling.choice.trials:
@@ -453,10 +474,10 @@ def say_curve(telling: Telling) -> str:
     steps = steps_of(telling)
     rows = [telling.worst_under(step.option) for step in steps]
     told = [telling.left(row) for row in rows if row is not None]
-    if len(told) < 2 or len(told) < len(steps):
+    if len(set(told)) < 2 or len(told) < len(steps):
         return ""
     shared = {text.partition(" ")[2] for text in told}
-    if len(shared) == 1:
+    if len(shared) == 1 and all(any(map(str.isdigit, text.partition(" ")[0])) for text in told):
         told = [*(text.partition(" ")[0] for text in told[:-1]), told[-1]]
     epsilons = [epsilon_of(step.epsilon) for step in steps]
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
@@ -490,7 +511,7 @@ def _few_words(telling: Telling) -> str:
 
 def _most_billed(telling: Telling) -> str:
     rows = [row for row in telling.rows if row.setting == telling.table.page and row.effect == "billed"]
-    return max(rows, key=lambda row: row.after).group
+    return max(rows, key=lambda row: (row.group != EVERYBODY, row.after)).group
 
 
 def _protection(telling: Telling) -> str:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, fields
+from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.answer.effects import EFFECTS, EVERYBODY
+from evenhand.answer.effects import EFFECTS, EVERYBODY, mean
 from evenhand.measure.repeat_means import means
 
 if TYPE_CHECKING:
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import Basis, EffectTable, Harm, Observation, Status
+    from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
 
 _ONE_SIDED = 0.90  # the two-sided level whose limits are one-sided 95 % limits
 
 
 class Sample(NamedTuple):
-    """Differences whose mean is wanted: one per repeat, or a single one with its standard error.
+    """Differences whose mean is wanted: one per repeat, or a single one with its standard error or rates.
 
     `unseen` bounds the mean of repeats that were all 0, with 95 %: what three people in the group come to.
     """
@@ -42,6 +44,7 @@ class Sample(NamedTuple):
     spread: Spread = "even"
     error: float = 0.0
     unseen: float = math.nan
+    contrast: Contrast | None = None
 
 
 class Limits(NamedTuple):
@@ -82,6 +85,7 @@ class Effect:
     basis: str
     harm: Harm
     status: Status
+    worst: float = math.nan
 
     @property
     def is_harm(self) -> bool:
@@ -99,7 +103,18 @@ def sample_of(seen: Observation, differences: NDArray[np.float64]) -> Sample:
     """Return differences of an observation as a sample."""
     of_group = {"of 1,000": 1000.0, "people": seen.people}.get(EFFECTS[seen.effect].unit, math.nan)
     unseen = 3 * of_group / seen.people if seen.people > 0 else math.nan
-    return Sample(differences, seen.basis, seen.spread, seen.error, unseen)
+    return Sample(differences, seen.basis, seen.spread, seen.error, unseen, contrast_of(seen, differences))
+
+
+def contrast_of(seen: Observation, differences: NDArray[np.float64]) -> Contrast | None:
+    """Return the rates behind differences of an observation; no difference at all where those are others."""
+    if seen.contrasts is None or not len(differences):
+        return None
+    after, due = seen.contrasts
+    more = seen.after - seen.due
+    if np.array_equal(differences, more):
+        return after - due
+    return due - after if np.array_equal(differences, -more) else due - due
 
 
 def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
@@ -111,14 +126,16 @@ def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
     found: list[Limits] = [Limits(*[math.nan] * 5)] * len(samples)
     alike: dict[tuple[Spread, int], list[int]] = defaultdict(list)
     for place, sample in enumerate(samples):
-        if not np.isfinite(sample.values).any():
-            continue
         if sample.basis == "repeats":
             alike[sample.spread, len(sample.values)].append(place)
-        else:
+        elif len(sample.values) and math.isfinite(sample.values[0]):
             found[place] = _limit_single(sample, level)
-    for (spread, _), places in alike.items():
-        values = np.array([samples[place].values for place in places])
+    for (spread, _), everywhere in alike.items():
+        values = np.array([samples[place].values for place in everywhere])
+        known = np.isfinite(values).any(axis=1)
+        if not known.any():
+            continue
+        values, places = values[known], np.array(everywhere)[known].tolist()
         wide, narrow = (means(values, level=each, spread=spread) for each in (level, _ONE_SIDED))
         plain = means(values, level=level)
         lowest, highest = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
@@ -126,14 +143,14 @@ def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
         one_side = (lowest > 0) | (highest < 0)
         assumed = one_side & (wide.low <= 0) & (wide.high >= 0) & ~((plain.low <= 0) & (plain.high >= 0))
         for row, place in enumerate(places):
-            mean = float(wide.value[row])
+            middle = float(wide.value[row])
             if same[row] or assumed[row]:
-                least = samples[place].unseen if mean == 0 and same[row] else math.nan
+                least = samples[place].unseen if middle == 0 and same[row] else math.nan
                 reach = least * math.log(1 - level) / math.log(0.05)  # rule of three
-                found[place] = Limits(mean, mean - reach, mean + reach, mean - least, mean + least)
+                found[place] = Limits(middle, middle - reach, middle + reach, middle - least, middle + least)
                 continue
             parts = (wide.low, wide.high, narrow.low, narrow.high)
-            found[place] = Limits(mean, *(float(part[row]) for part in parts))
+            found[place] = Limits(middle, *(float(part[row]) for part in parts))
     return found
 
 
@@ -144,7 +161,7 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
     for each in seen:
         before = table.before(each)
         values = each.after - before if len(before) == len(each.after) else np.array([])
-        samples.append(sample_of(each, values))
+        samples.append(sample_of(each, values)._replace(contrast=table.change(each)))
     level_of = {name: level for names, level in _families(table) for name in names}
     limits: dict[int, Limits] = {}
     for level in {*level_of.values(), table.level}:
@@ -153,11 +170,19 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
     return tuple(_row(table, each, limits[at]) for at, each in enumerate(seen))
 
 
+def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
+    harm = table.harm_of(seen.effect)
+    bound = limits.most
+    if harm in ("less", "away"):
+        bound = -limits.least if harm == "less" else max(-limits.least, limits.most)
+    return make_row(table, seen, before=table.before(seen), harm=harm, limits=limits, bound=bound)
+
+
 def family_level(table: EffectTable, options: Sequence[str]) -> float:
     """Return the level of each interval so that those of some options hold together at the table's level."""
     looks = 0
-    for seen in table.observations:
-        if seen.option in options and seen.group != EVERYBODY and table.hurts(seen.effect):
+    for seen in (seen for option in options for seen in table.by_option[option]):
+        if seen.group != EVERYBODY and table.hurts(seen.effect):
             sampled = seen.basis in ("repeats", "rows") and seen.spread != "none"
             looks += (1 + len(table.margins.get(seen.group, ()))) * (sampled and seen.is_judged)
     return 1 - (1 - table.level) / max(looks, 1)
@@ -169,23 +194,33 @@ def _families(table: EffectTable) -> list[tuple[list[str], float]]:
 
 
 def _limit_single(sample: Sample, level: float) -> Limits:
-    mean = float(sample.values[0])
-    normal = NormalDist()
-    wide, narrow = (
-        sample.error * normal.inv_cdf(0.5 + each / 2) if sample.basis != "exact" else 0.0
-        for each in (level, _ONE_SIDED)
-    )
-    return Limits(mean, mean - wide, mean + wide, mean - narrow, mean + narrow)
+    middle = float(sample.values[0])
+    if sample.contrast is not None:
+        levels = (level, _ONE_SIDED)
+        return Limits(middle, *(limit for each in levels for limit in sample.contrast.limits(each)))
+    if sample.basis == "exact":
+        return Limits(middle, middle, middle, middle, middle)
+    wide, narrow = (sample.error * _quantile(each) for each in (level, _ONE_SIDED))
+    return Limits(middle, middle - wide, middle + wide, middle - narrow, middle + narrow)
 
 
-def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
-    declared, harm = EFFECTS[seen.effect], table.harm_of(seen.effect)
-    before = table.before(seen)
-    bound = {
-        "less": -limits.least,
-        "away": max(-limits.least, limits.most),
-    }.get(harm, limits.most)
-    runs = int(np.isfinite(seen.after).sum())
+@cache
+def _quantile(level: float) -> float:
+    return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+def make_row(
+    table: EffectTable,
+    seen: Observation,
+    *,
+    before: NDArray[np.float64],
+    harm: Harm,
+    limits: Limits,
+    bound: float,
+) -> Effect:
+    """Return the row of an observation: its numbers, and its status by limits and bound."""
+    declared = EFFECTS[seen.effect]
+    due = seen.mean_due
     return Effect(
         setting=seen.option,
         reference=table.by_name[seen.option].reference,
@@ -193,9 +228,9 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
         people=seen.people,
         effect=seen.effect,
         measure=declared.measure,
-        due=_mean(seen.due),
-        before=_mean(before),
-        after=_mean(seen.after),
+        due=due,
+        before=due if before is seen.due else mean(before),
+        after=seen.mean_after,
         change=limits.mean,
         low=limits.low,
         high=limits.high,
@@ -203,7 +238,8 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
         unit=declared.unit,
         rate=seen.rate,
         due_rate=seen.due_rate,
-        basis=seen.basis if seen.basis == "exact" else f"{seen.basis} ({runs})",
+        worst=seen.worst,
+        basis="exact" if seen.basis == "exact" else f"{seen.basis} ({_runs(seen)})",
         harm=harm,
         status=_status(table, seen, limits, bound),
     )
@@ -211,7 +247,7 @@ def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
 
 def _status(table: EffectTable, seen: Observation, limits: Limits, bound: float) -> Status:
     if not seen.is_stored:
-        return "not stored"
+        return "not stored" if seen.basis != "rows" else "unjudged"  # rows hold all that there is
     if not seen.is_judged:
         return "unjudged"
     threshold = table.threshold(seen)
@@ -220,5 +256,6 @@ def _status(table: EffectTable, seen: Observation, limits: Limits, bound: float)
     return "none" if bound < threshold else "open"
 
 
-def _mean(values: NDArray[np.float64]) -> float:
-    return float(np.nanmean(values)) if np.isfinite(values).any() else math.nan
+def _runs(seen: Observation) -> int:
+    """Return what limits rest on: rows, or repeats with a value."""
+    return round(seen.people) if seen.basis == "rows" else int(np.isfinite(seen.after).sum())

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
-from evenhand.answer.effects import EFFECTS, EVERYBODY, per_head
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers
 from evenhand.answer.status import family_level, judge, limit_samples, sample_of
 from evenhand.answer.words import words_in
@@ -32,7 +32,8 @@ MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
 _COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
-_CHANCES = ("refused", "granted")
+CHANCES = ("refused", "granted")
+"""Effects of people per 1,000 that are told as releases of 100."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,9 @@ class Telling:
     def harmed(self) -> tuple[str, ...]:
         """Every group with a clear harm under the page's option, those of the first sentence first."""
         named = [payer.row.group for payer in self.verdict.payers]
-        return tuple(dict.fromkeys([*named, *(row.group for row in self.harmful if row.is_harm)]))
+        clear = [row.group for row in self.harmful if row.is_harm]
+        groups = [group for group in clear if group not in self.table.entities]
+        return tuple(dict.fromkeys([*named, *(groups or ([] if named else clear))]))
 
     # --- names --------------------------------------------------------------------------------------
 
@@ -131,6 +134,8 @@ class Telling:
 
     def name(self, group: str) -> Name:
         """Return how a group is called."""
+        if group == EVERYBODY:
+            return Name(self.words.say("default.somebody"), self.words.say("default.somebody"), is_one=True)
         return self.case.groups.get(group) or Name(group, group)
 
     def option(self, name: str) -> OptionName:
@@ -174,7 +179,7 @@ class Telling:
 
     def rounded(self, effect: str, value: float) -> tuple[float, int]:
         """Return a value as it is written, a chance as releases of 100, and with how many digits."""
-        if effect in _CHANCES:
+        if effect in CHANCES:
             value /= 10
         unit, size = EFFECTS[effect].unit, abs(value)
         if unit == "dollars":
@@ -239,7 +244,7 @@ class Telling:
         key = {"of 1,000": "rate", "dollars": "money", "people": "people"}.get(unit, "releases")
         if unit == "percent":
             return shown
-        if row.effect in _CHANCES:
+        if row.effect in CHANCES:
             key = "releases"
         elif row.effect == _CONDITIONAL and is_conditional:
             key = "qualified"
@@ -321,6 +326,7 @@ class Telling:
             "b": self.shown(row.effect, due),
             "bn": round(due, 1),
             "d": self.difference(row.effect, after, due),
+            "w": self.shown(row.effect, scale * row.worst),
             "p": number(row.people, 0),
             "head": self.head,
             "left": self.left(row),
@@ -367,7 +373,7 @@ class Telling:
         part = "others" if self.case.is_between_groups else "level"
         key, unit = f"effect.{row.effect}.{part}", EFFECTS[row.effect].unit
         if not self.words.has(key):
-            is_chance = row.effect in _CHANCES or unit == "of 100 releases"
+            is_chance = row.effect in CHANCES or unit == "of 100 releases"
             key = f"{part}.releases" if is_chance else f"{part}.rate"
             slots["word"] = self.word(row.effect)
         return self.words.say(key, **slots)
@@ -401,7 +407,7 @@ class Telling:
     def _moved(self, row: Effect, change: float, shown: str, *, from_due: bool) -> str:
         unit, effect = EFFECTS[row.effect].unit, row.effect
         part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
-        is_chance = effect in _CHANCES or unit == "of 100 releases"
+        is_chance = effect in CHANCES or unit == "of 100 releases"
         if from_due and row.due == 0:
             return self.say("amount.releases", n=shown) if is_chance else f"{shown} {self.word(effect)}"
         if change == 0 or not any(figure in shown for figure in "123456789"):
@@ -473,7 +479,8 @@ class Telling:
             return found.payers[0].row
         if found.state == "nobody":
             return found.worst or next(iter(self.gains), None)
-        return next(iter((*self.open, *self.harmful)), None)
+        smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
+        return next(iter((*self.open, *smallest, *self.harmful)), None)
 
     def payer_row(self, payer: Payer, name: str) -> Effect | None:
         """Return the row of a payer's effect under another option."""

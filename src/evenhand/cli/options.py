@@ -245,6 +245,16 @@ Post = Annotated[list[str] | None, protection_option("LIST", "Then, in order: {s
 
 Repeats = Annotated[int | None, design_option("N", "Runs of each setting. [{default}]")]
 Seed = Annotated[int | None, design_option("N", "What everything drawn derives from. [0]")]
+Matters = Annotated[
+    list[str] | None,
+    design_option("AMOUNT", "What counts: 50 of 1,000 people, short=2%. Repeatable. [10; 1 % of money]"),
+]
+Unwanted = Annotated[bool, design_option("", "To be selected hurts, as a flag does.", "--unwanted")]
+Called = Annotated[
+    str | None, design_option("WORD", "What those who are selected are called, such as hired.")
+]
+READING_OPTIONS: Mapping[str, Any] = {"unwanted": Unwanted, "called": Called}
+"""How the decisions of a classifier are read."""
 Workers = Annotated[int | None, design_option("N", "Runs at the same time. [one per processor]")]
 Engine = Annotated[str | None, design_option("NAME", "Where runs are computed: local or dask. [local]")]
 Scheduler = Annotated[
@@ -286,7 +296,7 @@ Language = Annotated[
 ]
 Quiet = Annotated[bool, output_option("", "Only the paths of what was written.", "--quiet", "-q")]
 RUN_OPTIONS: Mapping[str, Any] = {
-    "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "workers": Workers,
+    "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "matters": Matters, "workers": Workers,
     "engine": Engine, "scheduler": Scheduler, "tls_ca": TlsCa, "tls_cert": TlsCert, "tls_key": TlsKey,
     "resume": Resume, "yes": Yes,
     "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,

@@ -40,9 +40,9 @@ from evenhand.study.store.store import Store
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evenhand.answer.view import View
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
 MANY_ROWS = 50_000
@@ -200,8 +200,8 @@ def build_plan(opened: Opened, task: Any, typed: Mapping[str, Any], setup: Setup
 
 
 def typed_design(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return repeats and seed if they were typed; a plan has its own for its task."""
-    return {name: typed[name] for name in ("repeats", "seed") if is_typed(typed.get(name))}
+    """Return repeats, seed and what matters if they were typed; a plan has its own for its task."""
+    return {name: typed[name] for name in ("repeats", "seed", "matters") if is_typed(typed.get(name))}
 
 
 # --- the run --------------------------------------------------------------------------------------
@@ -341,15 +341,15 @@ def explain_resume(plan: Plan, folder: Path) -> str:
 
 
 def write_files(
-    terminal: Terminal, results: Results, out: Path, *, chosen: Setting | None = None, language: str = "en"
+    terminal: Terminal, results: Results, out: Path, *, view: View | None = None, language: str = "en"
 ) -> dict[str, Path]:
     """Write what goes beside the store, and return the path of each file by its word.
 
-    The report is about the chosen setting, if there is one. Where it needs a package that is missing, the
+    The report says what the view does, if there is one. Where it needs a package that is missing, the
     terminal says so.
     """
     try:
-        return write_results(results, out, chosen=chosen, language=language)
+        return write_results(results, out, view=view, language=language)
     except MissingExtraError as error:
         terminal.warn(f"No report was written. {error}")
         return {word: path for word, path in files_in(out).items() if word != "Report"}

@@ -60,7 +60,7 @@ class Entry:
 
     Attributes
     ----------
-    about, citation, options, files, departures, built_in
+    about, citation, options, files, departures, built_in, unwanted
         As in :class:`Description`.
     build : callable
         From the reader of its files and the chosen options to the cleaned columns.
@@ -78,6 +78,7 @@ class Entry:
     files: tuple[SourceFile, ...] = ()
     departures: tuple[str, ...] = ()
     built_in: bool = False
+    unwanted: bool = False
     codes: Mapping[str, Any] = field(default_factory=dict)
     schemas: Mapping[str, Any] = field(default_factory=dict)
 
@@ -151,6 +152,8 @@ class Description:
         Where the papers say one thing and their code or data another.
     built_in : bool
         Whether it needs no file at all, with its default options.
+    unwanted : bool
+        Whether its positive outcome is one that nobody hopes for, such as a risk score.
     """
 
     name: str
@@ -161,6 +164,7 @@ class Description:
     files: tuple[SourceFile, ...]
     departures: tuple[str, ...]
     built_in: bool
+    unwanted: bool
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.title}", self.about, f"Cite: {self.citation}"]

@@ -51,6 +51,7 @@ _MOST = 2_000_000
 
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 _INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
 _MARKS = frozenset({*SHAPES, "line", "dashed", "dotted", "dash-dot", "band", "upright", "none"})
 
@@ -85,8 +86,7 @@ def render(page: Page) -> str:
     True
     """
     with written_in(page.language):
-        template = _template("page.html.j2")
-        return str(template.render(page=page, sections=list(_sections(page)), **_styles()))
+        return str(_template("page.html.j2").render(page=page, **_parts(page), **_styles()))
 
 
 def render_fragment(page: Page, *, part: Literal["answer", "findings"]) -> str:
@@ -96,8 +96,8 @@ def render_fragment(page: Page, *, part: Literal["answer", "findings"]) -> str:
     ----------
     page : Page
     part : {"answer", "findings"}
-        The question, its answers, key numbers and notes; or the sections with their charts and tables,
-        and how it was done.
+        The question and its answers; or the sections with their charts and tables, and how it was done.
+        Warnings of a page with a head come with its findings, so that buttons may stand above them.
 
     Returns
     -------
@@ -114,11 +114,13 @@ def render_fragment(page: Page, *, part: Literal["answer", "findings"]) -> str:
     >>> "<h1>Who pays?</h1>" in render_fragment(Page(question="Who pays?", answers=()), part="answer")
     True
     """
-    names = {"answer": ("answer", "notes"), "findings": ("findings", "foot")}[part]
+    if page.head:
+        names = ["verdict"] if part == "answer" else ["notes", "strip", "answered"]
+    else:
+        names = ["answer", "notes"] if part == "answer" else ["findings", "foot"]
     with written_in(page.language):
-        sections = list(_sections(page, chart_tables=True)) if part == "findings" else []
-        values = {"page": page, "sections": sections}
-        return "\n".join(str(_template(f"{name}.html.j2").render(values)) for name in names)
+        parts = _parts(page, is_inside=True) if part == "findings" else {}
+        return "\n".join(str(_template(f"{name}.html.j2").render(page=page, **parts)) for name in names)
 
 
 @cache
@@ -162,6 +164,16 @@ def sentence(text: str) -> Markup:
     return _markup()(_BOLD.sub(r"<b>\1</b>", escaped))  # every letter of the text is escaped above
 
 
+def command(text: str) -> Markup:
+    """Return a command as HTML in which no option breaks at its hyphens.
+
+    >>> str(command("evenhand audit --max-gap <5>"))
+    'evenhand audit <span class="option">--max-gap</span> &lt;5&gt;'
+    """
+    escaped = str(_markup().escape(clean(text)))
+    return _markup()(_OPTION.sub(r'<span class="option">\g<0></span>', escaped))  # escaped just above
+
+
 def _markup() -> type[Markup]:
     """Return the class of text that is HTML already, of which only what is escaped may be made."""
     kind: type[Markup] = _extra("markupsafe").Markup  # comes with jinja2
@@ -191,7 +203,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters |= {"sentence": sentence, "unbroken": unbroken}
+    environment.filters |= {"sentence": sentence, "unbroken": unbroken, "command": command}
     environment.globals |= {"SHAPES": SHAPES, "look": _look, "mark_of": _mark_of, "token": _token}
     environment.globals["fixed_word"] = fixed_word
     return environment
@@ -211,14 +223,30 @@ def _styles() -> dict[str, Any]:
     }
 
 
-def _sections(page: Page, *, chart_tables: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield sections with their pictures rebuilt and the links of their figures, in reading order.
+def _parts(page: Page, *, is_inside: bool = False) -> dict[str, Any]:
+    """Return the sections of a page, and those of its head by name.
 
-    With `chart_tables`, each chart has its numbers as a table, too, for documents that are read and not sent.
+    With `is_inside`, for documents that are read and not sent, each chart has its numbers as a table, too,
+    and commands are folded.
     """
+    sections = list(_sections(page, chart_tables=is_inside))
+    named: dict[str, Any] = {"picture": None, "choice": None}
+    if page.head:
+        named |= {name: sections.pop(0) for name in named if getattr(page.head, name)}
+    return {**named, "sections": sections, "is_inside": is_inside}
+
+
+def _all_sections(page: Page) -> list[Section]:
+    """Return the sections with charts and tables, those of the head first."""
+    parts = (page.head.picture, page.head.choice) if page.head else ()
+    return [*filter(None, parts), *page.sections]
+
+
+def _sections(page: Page, *, chart_tables: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield sections with their pictures rebuilt and the links of their figures, in reading order."""
     links = data_links(page)
     place = 0
-    for ordinal, section in enumerate(page.sections, start=1):
+    for ordinal, section in enumerate(_all_sections(page), start=1):
         charts, tables = [], []
         for chart in section.charts:
             numbers = _numbers(chart) if chart_tables and chart.data else None
@@ -377,7 +405,7 @@ def file_names(page: Page) -> dict[int, str]:
 
 def _exhibits(page: Page) -> list[Chart | Table]:
     exhibits: list[Chart | Table] = []
-    for section in page.sections:
+    for section in _all_sections(page):
         exhibits += [*section.charts, *section.tables]
     return exhibits
 

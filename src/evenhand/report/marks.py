@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evenhand.report.language import fixed_word
 
@@ -202,72 +202,6 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Sized:
-    """Cells of about one size: how many there are, their mean size, and what they are off by.
-
-    Parameters
-    ----------
-    label : str
-        Of the class, such as ``"3 to 9"``.
-    size : float
-        The mean number of people in them.
-    error : Estimate
-        The mean absolute error.
-    bias : Estimate
-        The mean bias, with its sign.
-    cells : float
-        How many cells there are.
-    """
-
-    label: str
-    size: float
-    error: Estimate
-    bias: Estimate
-    cells: float
-
-
-@dataclass(frozen=True)
-class SizePanel:
-    """One mechanism's errors by the size of cells, with a few words below its name.
-
-    Parameters
-    ----------
-    label : str
-    tag : str
-        What is promised, such as ``"no meaningful guarantee"``.
-    tone : {"ok", "warn", "bad"}
-        Of the tag.
-    sizes : sequence of Sized
-    """
-
-    label: str
-    tag: str
-    tone: str
-    sizes: Sequence[Sized]
-
-
-@dataclass(frozen=True)
-class Level:
-    """A mechanism's value at each epsilon, or one value for all where it has no epsilon.
-
-    Parameters
-    ----------
-    label : str
-    epsilons : sequence of float
-        Empty where there is one value for all.
-    estimates : sequence of Estimate
-        One for each epsilon, or one.
-    strong : bool
-        Whether something meaningful is promised; drawn in ink and solid, the others grey and dashed.
-    """
-
-    label: str
-    epsilons: Sequence[float]
-    estimates: Sequence[Estimate]
-    strong: bool = True
-
-
-@dataclass(frozen=True)
 class Spot:
     """One entity of a scatter: where it is, and whether it belongs to the second kind.
 
@@ -352,3 +286,75 @@ class Sums:
     limit: float
     limit_label: str
     breaks: Sequence[tuple[float, str]] = ()
+
+
+class Stage(NamedTuple):
+    """What a group has after a step: its value and limits on the axis, NaN where there are none.
+
+    `words` tell the change, `shown` the value.
+    """
+
+    value: float
+    low: float
+    high: float
+    is_harm: bool
+    words: str
+    shown: str
+
+
+class EffectRow(NamedTuple):
+    """A group: what is due to it, what it has after, and with a remedy. `is_few` forbids a judgement."""
+
+    label: str
+    note: str
+    due: float
+    due_shown: str
+    after: Stage
+    remedy: Stage | None = None
+    is_few: bool = False
+
+
+class EffectPanel(NamedTuple):
+    """One effect on all groups, in the order in which they are drawn.
+
+    `names` are those of bar, dot and diamond. `most` is the largest value there can be. `matters` is the
+    least amount that matters, 0 where it differs; `is_more_harm` is None where either way hurts.
+    """
+
+    title: str
+    unit: str
+    names: tuple[str, str, str]
+    rows: tuple[EffectRow, ...]
+    is_count: bool = False
+    most: float = math.inf
+    matters: float = 0.0
+    is_more_harm: bool | None = None
+    rest: str = ""
+    before_number: str = ""
+    after_number: str = ""
+
+
+class Lacking(NamedTuple):
+    """What the worst-off lack at each epsilon under one option, with limits at the page's epsilon.
+
+    `role` is "page" for the page's own method, "recommended", or "other".
+    """
+
+    name: str
+    role: Literal["page", "recommended", "other"]
+    epsilons: Sequence[float]
+    lacks: Sequence[float]
+    low: float = math.nan
+    high: float = math.nan
+
+
+class LackCurve(NamedTuple):
+    """The lines, the page's epsilon, and the least amount that matters with its words."""
+
+    title: str
+    unit: str
+    lines: Sequence[Lacking]
+    chosen: float
+    matters: float
+    matters_words: str
+    alt: str

@@ -112,7 +112,8 @@ class Table:
     fold : int, optional
         Rows from this one on are behind "show all".
     tags : mapping of (int, int) to str
-        Cells, by row and column, that are set as a tag: ``"ok"``, ``"warn"`` or ``"bad"``.
+        Cells, by row and column, that are set as a tag: ``"ok"``, ``"warn"`` or ``"bad"``; or as a number
+        that is a ``"harm"``.
     orders : sequence of (str, sequence of int)
         Other orders of the rows that a reader may choose, each with its name and the places of the rows; the
         first is the one that is shown at first. A table with orders has no fold.
@@ -131,7 +132,7 @@ class Table:
     fold: int | None = None
     name: str = ""
     data: Columns = field(default_factory=dict)
-    tags: Mapping[tuple[int, int], Literal["ok", "warn", "bad"]] = field(default_factory=dict)
+    tags: Mapping[tuple[int, int], Literal["ok", "warn", "bad", "harm"]] = field(default_factory=dict)
     orders: Sequence[tuple[str, Sequence[int]]] = ()
 
 
@@ -222,6 +223,59 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Said:
+    """One of the three sentences of an answer: what it tells ("Who"), and what stands behind "Details"."""
+
+    label: str
+    text: str
+    details: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class CopiedCommand:
+    """A command to copy: what it does, what it takes, and the line itself."""
+
+    label: str
+    note: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """An answer: its verdict, its three sentences, the main picture and what there is to choose from.
+
+    Parameters
+    ----------
+    state : {"stop", "pays", "nobody", "unsure"}
+        The colour of the verdict.
+    verdict : str
+    said : sequence of Said
+    warnings : sequence of (str, str)
+        A few words and a sentence each, the most important first; all but that are folded.
+    picture : Section, optional
+        The finding, its panels and the same numbers; from the second table on they are folded.
+    choice : Section, optional
+        The curve over epsilon and the table of remedies, side by side; its lead stands below the table.
+    epsilon_heading, remedy_heading : str
+        What the curve and the table answer.
+    promise : Section, optional
+        Its facts, the technical statement, are folded.
+    commands : sequence of CopiedCommand
+    """
+
+    state: Literal["stop", "pays", "nobody", "unsure"]
+    verdict: str
+    said: Sequence[Said] = ()
+    warnings: Sequence[tuple[str, str]] = ()
+    picture: Section | None = None
+    choice: Section | None = None
+    epsilon_heading: str = ""
+    remedy_heading: str = ""
+    promise: Section | None = None
+    commands: Sequence[CopiedCommand] = ()
+
+
+@dataclass(frozen=True)
 class Page:
     """A whole report.
 
@@ -247,10 +301,12 @@ class Page:
         In which its fixed words are written; the rest is text already.
     next_command : str
         The command that does what the page is about.
+    head : Head, optional
+        An answer, in place of `answers`, `numbers` and commands; sections are then folded.
     """
 
     question: str
-    answers: Sequence[str]
+    answers: Sequence[str] = ()
     kicker: str = ""
     meta: str = ""
     numbers: Sequence[KeyNumber] = ()
@@ -262,9 +318,13 @@ class Page:
     command: str = ""
     language: str = "en"
     next_command: str = ""
+    head: Head | None = None
 
     def _repr_html_(self) -> str:
         """Return the question, its three answers and the key numbers, for a notebook."""
+        if self.head:
+            three = [(said.label, said.text) for said in self.head.said]
+            return figures_html(f"{self.question} {self.head.verdict}", three)
         said = [
             (answer.finding, f"{answer.evidence} {answer.action}".strip())
             if isinstance(answer, Answer)

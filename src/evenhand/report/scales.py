@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -191,6 +191,44 @@ class Decades:
     def holds(self, value: float) -> bool:
         """Whether a value is not below the floor."""
         return value >= 10.0**self.low * (1 - 1e-9)
+
+
+@dataclass(frozen=True)
+class BarScale:
+    """Where the values of groups stand on one axis: by value, by log(1 + value), or by change from due.
+
+    Parameters
+    ----------
+    form : {"level", "log", "change"}
+    low, high : float
+        The ends of the axis.
+    ticks : tuple of float
+    is_cut : bool
+        Whether zero is not on the axis.
+    """
+
+    form: Literal["level", "log", "change"]
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    is_cut: bool = False
+
+    def share(self, value: float, due: float) -> float:
+        """Return how far along the axis a value is, from 0 to 1; what is beyond an end stands on it.
+
+        >>> BarScale("log", 0, 99, (0, 1, 10)).share(9, due=0)
+        0.5
+        """
+        low, high = self._bend(self.low), self._bend(self.high)
+        place = self._bend(value - due if self.form == "change" else value)
+        return (min(max(place, low), high) - low) / (high - low)
+
+    def holds(self, value: float, due: float) -> bool:
+        """Return whether a value is between the ends of the axis."""
+        return self.low <= (value - due if self.form == "change" else value) <= self.high
+
+    def _bend(self, value: float) -> float:
+        return math.log1p(max(value, 0.0)) if self.form == "log" else value
 
 
 def tick_text(value: float) -> str:

@@ -183,7 +183,7 @@ def test_predictions_are_measured_by_it(call, tmp_path):
     assert found["value"] == pytest.approx(0.2)
     assert found["low"] < 0.2 < found["high"]
     assert "gap in the share of people who are missed: 0.200 (0.0" in shown.stdout
-    assert "Measures of other packages" in (tmp_path / "measure.html").read_text("utf-8")
+    assert "missed-gap" in (tmp_path / "measure.html").read_text("utf-8")
 
 
 @pytest.mark.usefixtures("example")

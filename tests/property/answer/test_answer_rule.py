@@ -156,13 +156,10 @@ def test_one_family_over_all_options_is_found(monkeypatch):
 # --- what is recommended ------------------------------------------------------------------------
 
 
-def _check_least(table, worst_lack=choice._worst_lack):
+def _check_least(table, worst_lacks=choice._worst_lacks):
     chosen = choose_remedy(table, find_payers(table))
-    left = {
-        trial.option.name: worst_lack(table, trial.option.name, "of 1,000")
-        for trial in chosen.trials
-        if trial.tag == "recommended"
-    }
+    names = [trial.option.name for trial in chosen.trials if trial.tag == "recommended"]
+    left = worst_lacks(table, names, "of 1,000")
 
     for trial in chosen.recommended:
         assert left[trial.option.name] <= min(left.values()) + 1.0  # a tenth of what matters
@@ -175,8 +172,12 @@ def test_the_worst_off_lack_least_with_what_is_recommended(table):
 
 
 def test_a_choice_by_the_largest_relief_is_found(monkeypatch):
-    whole = choice._worst_lack
-    patch = (choice, "_worst_lack", lambda table, name, unit: -whole(table, name, unit))
+    whole = choice._worst_lacks
+
+    def negated(*given):
+        return {name: -lack for name, lack in whole(*given).items()}
+
+    patch = (choice, "_worst_lacks", negated)
     assert_fails(lambda seed: _check_least(draw_table(seed, n_remedies=3), whole), monkeypatch, patch)
 
 
@@ -372,8 +373,8 @@ def test_less_noise_is_never_called_a_harm(seed, part):
 
 
 def test_a_rule_that_counts_lost_windfalls_is_found(monkeypatch):
-    def harm_of(table, name, group, unit):
-        lead = table.by_key[name, group, "selected"]
+    def harm_of(table, seen):
+        lead = next(each for each in seen if each.effect == "selected")
         return np.asarray(per_head(lead, harm.lacks(table, lead))), lead
 
     assert_fails(lambda seed: _check_less_noise(seed, 0.1), monkeypatch, (choice, "_harm_of", harm_of))

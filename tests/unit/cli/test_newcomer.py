@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from evenhand.cli.help import name_option
-from evenhand.cli.terminal.console import fit
 from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.report.columns import fit
 from evenhand.table.file_format import SEPARATORS
 from unit.cli.conftest import ROLES, people
 

@@ -82,7 +82,8 @@ def _boxes(element, x, y):
         wide = width_of(text, size, bold=element.get("font-weight", "400") in {"600", "700", "bold"})
         anchor = element.get("text-anchor", "start")
         left = x + float(element.get("x", 0)) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
-        yield WordBox(text, left, left + wide, y - 0.72 * size, y + 0.15 * size)
+        line = y + float(element.get("y", 0))
+        yield WordBox(text, left, left + wide, line - 0.72 * size, line + 0.15 * size)
         return
     for child in element:
         yield from _boxes(child, x, y)

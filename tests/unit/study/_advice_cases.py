@@ -1,7 +1,5 @@
 """Profiles, and results of two protocols, whose numbers are known."""
 
-import copy
-import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -123,14 +121,3 @@ def _outcome(cell, figures, noise):
     reported = figures.get("reported", 0.1) + noise if cell.setting.is_protected else np.nan
     data = {"true": figures.get("true", 0.2), "reported": reported}
     return Outcome(cell, measures=measures, groups=rates, data=data, seconds={"train": 0.1})
-
-
-def with_runs(made, gap, accuracy):
-    """Return the same results with other runs of gap and accuracy, settings x repeats."""
-    arrays = made.arrays
-    of_measures = np.array(arrays.of_measures)
-    of_measures[:, :, arrays.measures.index("sp_gap")] = gap
-    of_measures[:, :, arrays.measures.index("acc")] = accuracy
-    other = copy.copy(made)
-    vars(other)["arrays"] = dataclasses.replace(arrays, of_measures=of_measures)
-    return other

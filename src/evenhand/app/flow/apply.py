@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.results import Results
 
 LEDGERS = "ledgers"
 """Where ledgers of the workbench stand: beside the studies, for all of them."""
@@ -308,12 +309,11 @@ class _Doing:
         return doing
 
 
-def _usual_setting(results: Any, protected: Sequence[Setting]) -> Setting:
-    reading = results.plan.task.read(results)
-    choose = getattr(reading, "setting_to_use", None)
-    found: Setting | None = choose(asked=False) if choose else None
-    chosen: Setting = getattr(reading, "chosen", protected[0])
-    return found or chosen
+def _usual_setting(results: Results, protected: Sequence[Setting]) -> Setting:
+    """Return the setting that is recommended, else the one that the page is about."""
+    view = results.view()
+    by_name = {str(setting): setting for setting in protected}
+    return by_name.get(view.recommended) or by_name.get(view.page) or protected[0]
 
 
 def _typed_data(plan: Plan) -> str:

@@ -32,6 +32,9 @@ _PYTHON = "text/x-python; charset=utf-8"
 
 DOWNLOADS: dict[str, Download] = {
     "report.html": Download("study/report.html", "text/html; charset=utf-8", "The whole report in one page."),
+    "effects.csv": Download(
+        "study/effects.csv", "text/csv; charset=utf-8", "Who pays: every row behind the answer."
+    ),
     "cells.csv": Download("study/cells.csv", "text/csv; charset=utf-8", "Every number of every run."),
     "entities.csv": Download("study/entities.csv", "text/csv; charset=utf-8", "Every entity, by name."),
     "plan.toml": Download("study/plan.toml", _TOML, "The study itself: evenhand audit --plan plan.toml."),

@@ -293,28 +293,6 @@ class SettingChoice:
 
     key: str
     label: str
-    is_protected: bool = True
-
-
-@dataclass(frozen=True)
-class SideBySide:
-    """Two settings beside each other.
-
-    Parameters
-    ----------
-    labels : tuple of two str
-    answers : tuple of two tuples of str
-        The three sentences of each; ``**bold**`` is the finding.
-    numbers : tuple of two tuples of (str, str, str)
-        The key numbers of each: label, value, detail.
-    html : str
-        The table of the differences with their intervals, rendered.
-    """
-
-    labels: tuple[str, str]
-    answers: tuple[tuple[str, ...], tuple[str, ...]]
-    numbers: tuple[tuple[tuple[str, str, str], ...], tuple[tuple[str, str, str], ...]]
-    html: str
 
 
 @dataclass(frozen=True)
@@ -326,20 +304,17 @@ class ResultView:
     answer_html, findings_html : str
         The report itself, rendered and escaped.
     settings : tuple of SettingChoice
-    chosen, beside : str
-        Keys of the setting that the page is about and of the one beside it.
-    groups, measures : tuple of (str, str)
-        What charts and tables can be filtered by: key and label.
-    compared : SideBySide, optional
-    answers : tuple of str
+        The protected ones.
+    chosen : str
+        The key of the setting that the page is about.
+    recommended : str
+        The setting that is recommended, in words; empty if none is.
+    commands : tuple of (str, str)
+        What each does, and its line.
     advice : str
         Which setting keeps the limits that the person answered; empty where there are none.
     files : tuple of str
         The downloads that are there, see :data:`evenhand.app.flow.files.DOWNLOADS`.
-    command, next_command : str
-        What repeats the study, and what does the chosen setting for everybody.
-    kind, label : str
-        The kind of study, and the name of the data.
     done, total, failed : int
         Runs.
     """
@@ -348,17 +323,10 @@ class ResultView:
     findings_html: str
     settings: tuple[SettingChoice, ...]
     chosen: str
-    beside: str = ""
-    groups: tuple[tuple[str, str], ...] = ()
-    measures: tuple[tuple[str, str], ...] = ()
-    compared: SideBySide | None = None
-    answers: tuple[str, ...] = ()
+    recommended: str = ""
+    commands: tuple[tuple[str, str], ...] = ()
     advice: str = ""
     files: tuple[str, ...] = ()
-    command: str = ""
-    next_command: str = ""
-    kind: str = ""
-    label: str = ""
     done: int = 0
     total: int = 0
     failed: int = 0

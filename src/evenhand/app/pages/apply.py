@@ -130,7 +130,7 @@ def _problem(view: ApplyView) -> Tag | None:
 
 
 def _what(study: str, view: ApplyView) -> Tag:
-    settings = [(setting.key, setting.label) for setting in view.settings if setting.is_protected]
+    settings = [(setting.key, setting.label) for setting in view.settings]
     return tags.div(
         tags.div(
             label("Setting", "apply-chosen", "setting"),

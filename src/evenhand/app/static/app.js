@@ -75,7 +75,6 @@
     const control = event.target;
     if (isTyped(control) && control.dataset.do) { actLater(control); }
     doubtProblem(control);
-    if (control.id === "find-marks") { dimMarks(control.value); }
     const scale = byId(control.id + "-usual"); // the usual values follow what is written
     if (scale) {
       const written = control.value.split(",").map((part) => part.trim());
@@ -518,24 +517,6 @@
     tip.style.left = Math.max(12, Math.min(event.clientX + 14, right)) + "px";
     const above = event.clientY - tip.offsetHeight - 14;
     tip.style.top = (above > 8 ? above : event.clientY + 20) + "px";
-  }
-
-  function dimMarks(text) {
-    const wanted = text.trim().toLowerCase();
-    let shown = 0;
-    document.querySelectorAll(".fragment .picture svg *").forEach((mark) => {
-      const title = mark.querySelector(":scope > title");
-      const tip = (mark.dataset.tip || (title ? title.textContent : "")).toLowerCase();
-      if (tip) {
-        const fits = !wanted || tip.includes(wanted);
-        if (fits) { mark.removeAttribute("data-dim"); shown += 1; } else { mark.setAttribute("data-dim", ""); }
-      }
-    });
-    document.querySelectorAll(".fragment tbody tr").forEach((row) => {
-      if (!wanted || row.textContent.toLowerCase().includes(wanted)) { row.removeAttribute("data-dim"); } else { row.setAttribute("data-dim", ""); }
-    });
-    const words = byId("find-words");
-    if (words) { words.textContent = wanted ? shown + " marks fit; the others are faint, and table rows that do not fit are hidden." : ""; }
   }
 
   // --- saving, copying, themes -----------------------------------------------------------------------------------

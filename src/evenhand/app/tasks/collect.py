@@ -138,7 +138,7 @@ class CollectForm(TaskForm):
     def advise(self, results: Any, values: Mapping[str, Any]) -> str:
         """Return which setting keeps the limits, if limits were answered."""
         given = _given_limits(values)
-        return str(results.advise(**given).answer) if given else ""
+        return str(results.advise(**given).sentence) if given else ""
 
     def task(self, values: Mapping[str, Any], schema: Schema | None, **known: Any) -> Task:
         """Return the collection that the answers describe, with the defaults of the command line."""

@@ -1,8 +1,7 @@
-"""evenhand advise: which protocol and epsilon for this data, with reasons."""
+"""evenhand advise: the setting with the smallest epsilon that keeps limits."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -12,14 +11,11 @@ from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
 from evenhand.cli.roles import assign_roles, open_people
 from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_files
-from evenhand.cli.tasks.base import TaskCommand
+from evenhand.cli.tasks.base import TaskCommand, warn_of_failures
 from evenhand.cli.terminal.ending import FAILED
-from evenhand.study.advise.advice import as_lines
-from evenhand.study.advise.recommend import Limits
+from evenhand.study.advise.advice import Limits
 from evenhand.study.advise.trial_plan import advice_plan
-from evenhand.study.advise.wording import say
 from evenhand.study.intake.setup import plan_for
-from evenhand.study.profile.profiling import profile
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -44,17 +40,17 @@ MostEpsilon = Annotated[
     float | None, protection_option("NUMBER", "The largest epsilon that is accepted.", "--epsilon")
 ]
 Details = Annotated[
-    bool, output_option("", "Show every setting, what papers predict, and more caveats.", "--details")
+    bool, output_option("", "Show the gap and the wrong decisions of every setting tried.", "--details")
 ]
 
 
 class AdviseCommand(TaskCommand):
-    """Which protocol and epsilon for this data, with reasons.
+    """The setting with the smallest epsilon that keeps your limits.
 
-    Runs a small study and recommends a setting within your limits, with the command that uses it; where none
-    keeps them it says what it would take. With --resume a study that was stopped goes on, and one that is
-    finished is asked again, with other limits or more repeats. A choice made by looking at private rows is
-    not covered by the guarantee of what is collected later: use public or pilot data where you can.
+    Runs a small study and recommends a setting within your limits, with the command that uses it; without
+    limits the smallest epsilon at which nobody pays. With --resume a study that was stopped goes on, and one
+    that is finished is asked again, with other limits or more repeats. A choice made by looking at private
+    rows is not covered by the guarantee of what is collected later: use public or pilot data where you can.
     """
 
     kind = "collect"
@@ -83,7 +79,7 @@ class AdviseCommand(TaskCommand):
         Limits(max_gap=typed["max_gap"], max_accuracy_loss=typed["max_accuracy_loss"], epsilon=None)
 
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
-        """Return the plan of a small study that checks what the data lets expect, and its rows."""
+        """Return the plan of a small study, and its rows."""
         opened = open_people(terminal, typed)
         setup = assign_roles(terminal, opened, typed, command=self.name)
         plan = plan_for(
@@ -106,26 +102,32 @@ class AdviseCommand(TaskCommand):
         return Limits(**{name: typed[name] for name in _LIMITS}).typed
 
     def conclude(self, run: StudyRun, results: Results) -> None:
-        """Show the advice, line by line, and end with the exit code."""
+        """Show the advice, and end with the exit code."""
         terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
-        rows = profile(prepare(run.plan, frame=run.frame))
-        advice = results.advise(**limits, profile=rows, folder=shorten_path(run.folder))
-        files = write_files(terminal, results, run.folder, chosen=advice.recommendation)
+        source = results.plan.data
+        advice = results.advise(
+            **limits,
+            data=shorten_path(Path(source.path)) if source is not None and source.path else None,
+            schema=shorten_path(run.folder / "schema.toml"),
+        )
+        files = write_files(terminal, results, run.folder, view=advice.view)
         code = FAILED if results.failures else 0
-        paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
-        terminal.object({"command": self.name, **advice.to_dict(), "files": paths, "exit": code})
-        terminal.show()
-        for place, (indent, text) in enumerate(as_lines(advice, details=run.typed["details"])):
-            if not text or text == advice.answer.action:
-                terminal.show(f"{indent}{text}")
-            else:
-                terminal.sentence(f"**{text}**" if not place else text, indent=indent)
-        if not run.typed["details"]:
-            again = f"evenhand advise --resume --out {shlex.quote(shorten_path(run.folder))}"
-            command = f"{again}{self.repeat_options(run.typed)} --details"
-            terminal.sentence(say("more", command=command))
-        terminal.show()
+        terminal.answer(advice.view)
+        if run.typed["details"]:
+            for tried in advice.view.what_to_do.details:
+                terminal.sentence(tried, indent="  ")
+            terminal.show()
+        warn_of_failures(terminal, results)
         terminal.files({word: shorten_path(path) for word, path in files.items()})
+        terminal.object(
+            {
+                "command": self.name,
+                **advice.to_dict(),
+                "next": [command.line for command in advice.view.commands],
+                "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
+                "exit": code,
+            }
+        )
         raise typer.Exit(code)
 
 

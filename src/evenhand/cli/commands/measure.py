@@ -12,6 +12,12 @@ import numpy as np
 import typer
 
 from evenhand import __version__
+from evenhand._validate import one_of
+from evenhand.answer.compose import compose
+from evenhand.answer.effects import FEWEST_PEOPLE
+from evenhand.answer.exchange import to_json
+from evenhand.answer.page import build_page
+from evenhand.answer.words import words_in
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.help import name_option
@@ -26,47 +32,41 @@ from evenhand.cli.options import (
 )
 from evenhand.cli.roles import read_bands, refuse_empty_table, repeat_options, report_reading
 from evenhand.cli.study import shorten_path
-from evenhand.cli.terminal.console import Column, Terminal, as_json_types, quote_names, wrong_use
+from evenhand.cli.terminal.console import Terminal, as_json_types, quote_names, wrong_use
 from evenhand.cli.terminal.ending import FAILED, UNCLEAR
 from evenhand.cli.terminal.refusals import refuse_empty, refuse_existing, refuse_overwritten
 from evenhand.errors import InvalidParameterError, MissingExtraError
-from evenhand.measure.disparities import comparison_named
 from evenhand.report import write
-from evenhand.report.words import limits_of, number
+from evenhand.report.language import LANGUAGES, written_in
 from evenhand.schema import Schema
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
 from evenhand.study.intake.typed_values import label_values
-from evenhand.study.page.comparing import FEWEST_PEOPLE
 from evenhand.study.page.wording import counted
-from evenhand.study.predictions.answers import answers, comparison_words, rate_words
-from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
+from evenhand.study.predictions.audit import PredictionAudit
+from evenhand.study.predictions.case import VERDICTS, as_estimate, case, show_estimate
 from evenhand.study.predictions.columns import encode_group, read_predictions
-from evenhand.study.predictions.page import build_page
+from evenhand.study.predictions.effects import cut_offs
 from evenhand.study.predictions.rules import Rule
-from evenhand.study.predictions.sections import added_text, say_undefined
-from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table import Table
 from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.answer.view import View
     from evenhand.study.intake.opening import Opened
-    from evenhand.study.results.estimates import Estimated
 
 EXAMPLE = """\
   evenhand measure predictions.csv --outcome repaid --prediction approved --protected sex
   evenhand measure predictions.csv --outcome repaid --positive yes --score risk --threshold 0.5 \\
-      --protected race,sex --privileged "White, Male" --headline tpr_gap --rule 80% --rule "odds_gap <= 0.1"
+      --protected race,sex --called approved --rule 80% --rule "odds_gap <= 0.1"
   evenhand measure predictions.csv --prediction approved --protected sex --rule 80% --check --json
 """
 _ENDINGS = {".html": "html", ".json": "json"}
-_FORMAT = "evenhand measure 1"
-_MOST_ROWS = 30
-_TERMINAL_RATES = ("selection", "tpr", "fpr", "precision", "accuracy")
+_FORMAT = "evenhand measure 2"
 _STYLES = {"pass": "green", "fail": "bold red", "unclear": "yellow"}
 _ROLES = ("outcome", "prediction", "score", "weight")
 
@@ -104,13 +104,9 @@ def measure(  # noqa: PLR0913 - one option each
     weight: shared.Weight = None,
     missing_group: shared.MissingGroup = False,
     pool_below: shared.PoolBelow = None,
-    unwanted: Annotated[
-        bool, role_option("", "A positive prediction is bad for people, such as an alarm.", "--unwanted")
-    ] = False,
+    unwanted: shared.Unwanted = False,
+    called: shared.Called = None,
     schema: shared.SchemaFile = None,
-    headline: Annotated[
-        str, design_option("NAME", "What the head is about, such as tpr_gap, odds_gap or selection_ratio.")
-    ] = HEADLINE,
     rules: Annotated[
         list[str] | None,
         design_option("RULE", "80%, or such as 'odds_gap <= 0.1'; may be given several times.", "--rule"),
@@ -124,6 +120,7 @@ def measure(  # noqa: PLR0913 - one option each
             choices="measures",
         ),
     ] = None,
+    matters: shared.Matters = None,
     check: Annotated[
         bool, design_option("", "End with 1 if a rule is broken, with 3 if it cannot be told.", "--check")
     ] = False,
@@ -139,36 +136,45 @@ def measure(  # noqa: PLR0913 - one option each
     ] = None,
     overwrite: shared.Overwrite = False,
     open_page: shared.OpenPage = False,
+    language: shared.Language = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Audit predictions that you have: who pays, how much.
+    """Audit predictions that you have: who fares worse.
 
-    Compares the groups by every usual measure, with intervals, and writes one page that opens anywhere. What
-    it computes comes from the true data and is itself not private.
+    Compares each group with everybody outside it, and writes one page that opens anywhere, with every usual
+    measure behind the answer. What it computes comes from the true data and is itself not private.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     typed = dict(locals())
-    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures})
+    refuse_empty({"--protected": protected, "--rule": rules, "--measure": measures, "--matters": matters})
     form = _format_of(out, file_format)
     _refuse_early(typed)
-    chosen, parsed = comparison_named(headline), tuple(Rule.parse(rule) for rule in rules or ())
+    parsed = tuple(Rule.parse(rule) for rule in rules or ())
     if check and not parsed:
         wrong_use("--check needs a rule. Hint: add --rule 80%, for example.")
+    spoken = one_of("language", language or LANGUAGES[0], tuple(LANGUAGES), owner="evenhand measure")
     opened = open_typed(terminal, data, typed_format(typed))
     report_reading(terminal, opened)
     refuse_empty_table(opened)
     typed |= {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
-    audit = _audit(opened, typed, chosen, parsed)
-    command = _next_command(audit, opened, typed)
-    files = _write(terminal, audit, typed, form, command)
-    _show(terminal, audit, command)
+    audit = _audit(opened, typed, parsed)
+    asked = case(audit, command=_again(typed), language=spoken)
+    view = compose(asked)
+    cuts = {
+        name: {audit.rows.labels[place]: score for place, score in found.items()}
+        for name, found in cut_offs(audit, asked.table).items()
+    }
+    numbers = {**audit.to_dict(), "cut_offs": cuts, "answer": to_json(view)}
+    files = _write(terminal, view, numbers, out, form)
+    with written_in(spoken):
+        _show(terminal, audit, view)
     code = _exit_code(audit) if check else 0
     terminal.files({word: shorten_path(path) for word, path in files.items()})
     paths = {word.lower(): str(path.resolve()) for word, path in files.items()}
-    sentences = [str(answer) for answer in answers(audit, command=command)]
-    told = {"command": "measure", "answers": sentences, "next": [command] if command else []}
-    terminal.object({**told, **audit.to_dict(), "files": paths, "exit": code})
+    sentences = [sentence.text for sentence in (view.who, view.how_much, view.what_to_do)]
+    told = {"command": "measure", "answers": sentences, "next": [each.line for each in view.commands]}
+    terminal.object({**told, **numbers, "files": paths, "exit": code})
     if open_page and "Report" in files and not as_json:
         typer.launch(str(files["Report"].resolve()))
     raise typer.Exit(code)
@@ -204,7 +210,7 @@ def _refuse_early(typed: dict[str, Any]) -> None:
 # --- from the file to numbers -----------------------------------------------------------------------
 
 
-def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Rule, ...]) -> PredictionAudit:
+def _audit(opened: Opened, typed: dict[str, Any], rules: tuple[Rule, ...]) -> PredictionAudit:
     names = {role: typed[role] for role in _ROLES if typed[role] is not None}
     protected, notes = _protected(opened, typed)
     groups = {name: _encode(opened, name, protected) for name in protected.names}
@@ -234,8 +240,17 @@ def _audit(opened: Opened, typed: dict[str, Any], headline: str, rules: tuple[Ru
             shown = quote_names(rows.labels)
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
         privileged = near[0]
-    design = (typed["fewest"], typed["level"], typed["unwanted"], split_list(typed["measures"]))
-    return PredictionAudit(rows, headline, rules, privileged, *design)
+    return PredictionAudit(
+        rows,
+        rules,
+        privileged,
+        typed["fewest"],
+        typed["level"],
+        typed["unwanted"],
+        split_list(typed["measures"]),
+        split_list(typed["matters"]),
+        typed["called"] or "",
+    )
 
 
 def _protected(opened: Opened, typed: dict[str, Any]) -> tuple[Schema, list[str]]:
@@ -301,36 +316,6 @@ def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterE
 # --- what is written and shown ----------------------------------------------------------------------
 
 
-def _next_command(audit: PredictionAudit, opened: Opened, typed: dict[str, Any]) -> str:
-    """Return the study that shows what parity costs, if the file has what it needs."""
-    used = [typed[role] for role in ("prediction", "score") if typed[role] is not None]
-    columns = [column_named(name, opened.names) for name in split_list(typed["protected"], opened.names)]
-    others = set(opened.names) - {*used, *columns, typed["outcome"], typed["weight"]}
-    if typed["outcome"] is None or not others or audit.head.reason:
-        return ""
-    positive = typed["positive"]
-    if positive is None:
-        values = opened.frame.column(typed["outcome"]).unique().drop_null().to_pylist()
-        positive = next((str(value) for value in values if value in {1, "1"}), "1")
-    names = typed_list(columns)
-    privileged = []
-    if len(columns) == 1:
-        label = audit.rows.labels[audit.payer[1] if audit.privileged is None else audit.reference]
-        privileged = ["--privileged", _value(typed, columns[0], label)]
-    words = ["evenhand", "audit", "learn", typed["data"], *repeat_options(typed),
-             "--target", typed["outcome"], "--positive", positive, "--protected", names,
-             *privileged, "--methods", "plain,plain+parity",
-             *(["--drop", typed_list(used)] if used else [])]  # fmt: skip
-    return shlex.join(words)
-
-
-def _value(typed: dict[str, Any], name: str, label: str) -> str:
-    """Return the value of a group that the schema file has a label for; the study knows no schema file."""
-    declared = None if typed["schema"] is None else Schema.load(typed["schema"])
-    named = declared[name].named_values if declared is not None and name in declared else {}
-    return next((value for value, text in named.items() if text == label), label)
-
-
 def _again(typed: dict[str, Any]) -> str:
     """Return the command that makes the page again."""
     words = ["evenhand", "measure", typed["data"], *repeat_options(typed)]
@@ -348,99 +333,51 @@ def _again(typed: dict[str, Any]) -> str:
         value = typed[name]
         if value is not None:
             words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
-    words += ["--headline", typed["headline"]] if typed["headline"] != HEADLINE else []
     words += [word for rule in typed["rules"] or () for word in ("--rule", rule)]
     words += [word for name in typed["measures"] or () for word in ("--measure", name)]
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
     words += ["--level", f"{typed['level']:.15g}"] if typed["level"] != 0.95 else []
     words += ["--unwanted"] if typed["unwanted"] else []
+    words += [word for amount in typed["matters"] or () for word in ("--matters", amount)]
+    words += [word for name in ("called", "language") if typed[name] for word in (f"--{name}", typed[name])]
     return shlex.join(words)
 
 
-def _write(
-    terminal: Terminal, audit: PredictionAudit, typed: dict[str, Any], form: str, command: str
-) -> dict[str, Path]:
-    out = typed["out"]
+def _write(terminal: Terminal, view: View, numbers: dict[str, Any], out: Path, form: str) -> dict[str, Path]:
     if form == "json":
-        numbers = {"format": _FORMAT, "evenhand": __version__, **audit.to_dict()}
-        text = json.dumps(as_json_types(numbers), ensure_ascii=True, allow_nan=False, indent=2)
+        told = {"format": _FORMAT, "evenhand": __version__, **numbers}
+        text = json.dumps(as_json_types(told), ensure_ascii=True, allow_nan=False, indent=2)
         with replacing_together(out) as (file,):
             file.write(f"{text}\n".encode())
         return {"Numbers": out}
     try:
-        write(build_page(audit, command=_again(typed), next_command=command), out)
+        write(build_page(view), out)
     except MissingExtraError as error:
         terminal.warn(f"No page was written. {error}")
         return {}
     return {"Report": out}
 
 
-def _show(terminal: Terminal, audit: PredictionAudit, command: str) -> None:
+def _show(terminal: Terminal, audit: PredictionAudit, view: View) -> None:
     for note in audit.rows.notes:
         terminal.say("Note", note)
     if audit.rows.left_out:
         rows = [f"{counted(count, 'row')} without {name}" for name, count in audit.rows.left_out.items()]
         terminal.say("Left out", "; ".join(rows))
     if unknown := int((audit.rows.group < 0).sum()):
-        slots = {"people": unknown, "protected": audit.rows.protected}
-        terminal.say("Note", audit.sentences.say("method.not_stated", **slots))
-    terminal.show()
-    for place, answer in enumerate(answers(audit, command=command), start=1):
-        terminal.sentence(f"{place}. {answer}")
-        if answer.action:
-            terminal.show(f"   {answer.action}")
-    terminal.show()
-    _show_groups(terminal, audit)
-    for rule, verdict in audit.verdicts:
-        found, say = audit.disparities[rule.comparison], audit.sentences.say
-        shown = say_undefined(audit)
-        if not found.reason:
-            digits, times = (2, 1) if found.is_ratio else (1, 100)
-            limits = limits_of(times * found.low, times * found.high, digits)
-            shown = f"{number(times * found.value, digits)} ({limits})"
-        words = comparison_words(audit, rule.comparison)
-        terminal.mark(
-            say(f"rules.{verdict}"), f"{rule.text}: {words} {shown}", style=_STYLES[verdict], width=13
+        do = "does" if unknown == 1 else "do"
+        people = counted(unknown, "person", "people")
+        terminal.say(
+            "Note", f"{people} {do} not state {audit.rows.protected}, and {do} not count in any group."
         )
+    terminal.answer(replace(view, commands=()))  # it was just typed
+    say = words_in(view.language).say
+    for rule, verdict in audit.verdicts:
+        shown = show_estimate(as_estimate(audit.disparities[rule.comparison]))
+        text = f"{rule.text}: {rule.comparison} {shown}"
+        terminal.mark(say(f"measure.{VERDICTS[verdict]}"), text, style=_STYLES[verdict], width=13)
     for kind, value, reason in audit.added.values():
-        terminal.fact("Also", f"{kind.words}: {reason or added_text(value)}")
-    terminal.show()
-
-
-def _show_groups(terminal: Terminal, audit: PredictionAudit) -> None:
-    say = audit.sentences.say
-    rates = [rate for rate in _TERMINAL_RATES if audit.is_labelled or rate == "selection"]
-    rates = [audit.head_rate, *(rate for rate in rates if rate != audit.head_rate)]
-    heads = [
-        say("closing.column_group"),
-        say("closing.column_people"),
-        *(rate_words(audit, rate) for rate in rates),
-    ]
-    columns = [Column(head, numeric=place > 0, wraps=True) for place, head in enumerate(heads)]
-    rows = []
-    for place in _order(audit)[:_MOST_ROWS]:
-        people = audit.people[place]
-        style = "dim" if place in audit.head.too_few else ""
-        cells = [_cell(audit, audit.rate(place, rate), full=not at) for at, rate in enumerate(rates)]
-        rows.append([(text, style) for text in (audit.named(place), f"{people:,}", *cells)])
-    terminal.table(columns, rows)
-
-
-def _order(audit: PredictionAudit) -> list[int]:
-    """Return the places of groups as they are shown: of crossed columns the worst off first."""
-    places = list(range(len(audit.people)))
-    if not audit.margins:
-        return places
-    sign, few = (-1.0 if audit.is_worst_high else 1.0), audit.head.too_few
-    values = [audit.rate(place, audit.head_rate).value for place in places]
-    return sorted(places, key=lambda place: (place in few, sign * values[place], place))
-
-
-def _cell(audit: PredictionAudit, found: Estimated, *, full: bool) -> str:
-    if found.low is None or found.high is None:
-        return say_undefined(audit)
-    shown = number(100 * found.value)
-    return f"{shown} ({limits_of(100 * found.low, 100 * found.high)})" if full else shown
+        terminal.fact("Also", f"{kind.words}: {reason or show_estimate(value, 3)}")
 
 
 def _exit_code(audit: PredictionAudit) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
 from dataclasses import replace
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import typer
 
 from evenhand._validate import one_of
+from evenhand.answer.effects import read_matters
+from evenhand.answer.exchange import to_json
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
@@ -32,11 +33,10 @@ from evenhand.cli.study import (
     when_command_began,
     write_files,
 )
-from evenhand.cli.terminal.console import Column, Terminal, wrong_use
+from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
 from evenhand.report.language import fixed_word, written_in
-from evenhand.report.words import limits_of, number
 from evenhand.study.page.catalogue import languages
 from evenhand.study.page.page import answers
 from evenhand.study.plan.plan import Plan
@@ -122,9 +122,6 @@ class TaskCommand:
         """Write files that this kind alone has, and return the path of each by its word."""
         return run.plan.task.write_more(results, run.folder, frame=run.frame)
 
-    def show_table(self, terminal: Terminal, results: Results) -> None:
-        """Show the table that stands before the answers."""
-
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each setting, for machines: its measures, and numbers of its groups."""
         return [
@@ -181,6 +178,9 @@ class TaskCommand:
         terminal = Terminal(as_json=typed["as_json"], quiet=typed["quiet"])
         lists = {name: kind for name, kind in self.options.items() if get_args(kind)[0] == list[str] | None}
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
+        if typed.get("called") == "":
+            wrong_use("--called is empty. Hint: leave it out, or say the word, such as hired.")
+        read_matters(tuple(typed["matters"] or ()), owner="Plan")
         self.check(typed)
         check_script(typed.get("save_script"))
         resume, plan_file = typed["resume"], typed.get("plan")
@@ -240,21 +240,60 @@ class TaskCommand:
     ) -> None:
         """Write report and table, show what came of the study, and end with the exit code."""
         files = {**write_files(terminal, results, out, language=language), **(more or {})}
-        sentences = answers(results, language=language)
-        actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
-        plan_path = shlex.quote(shorten_path(files["Plan"]))  # a report stands beside its plan, people do not
-        commands = [action.replace("--plan plan.toml", f"--plan {plan_path}") for action in actions]
-        failed = Counter(
-            (cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure
-        )
-        code = FAILED if failed else 0
+        code = FAILED if results.failures else 0
         path = results.plan.data and results.plan.data.path
         data = shorten_path(Path(path)) if path else None
+        # A report stands beside its plan, people do not.
+        plan = f"--plan {shlex.quote(shorten_path(files['Plan']))}"
+        tell = self._tell if results.plan.task.has_case else self._tell_sentences
+        told = tell(terminal, results, out=out, data=data, plan=plan, language=language)
+        warn_of_failures(terminal, results)
+        terminal.files({word: shorten_path(path) for word, path in files.items()})
+        if terminal.as_json:
+            terminal.object(
+                {
+                    "command": command,
+                    "task": self.kind,
+                    "data": results.facts.label,
+                    self.units_studied: results.facts.rows,
+                    "groups": list(results.facts.groups),
+                    "cells": len(results),
+                    "failed": len(results.failures),
+                    **told,
+                    "summary": self.summarize(results),
+                    "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
+                    "exit": code,
+                }
+            )
+        if open_page and "Report" in files:
+            typer.launch(files["Report"].resolve().as_uri())
+        raise typer.Exit(code)
+
+    def _tell(
+        self, terminal: Terminal, results: Results, *, out: Path, data: str | None, plan: str, language: str
+    ) -> dict[str, Any]:
+        """Show the answer, and return it for machines."""
+        view = results.view(data=data, schema=shorten_path(out / "schema.toml"), language=language)
+        commands = tuple(
+            command._replace(line=command.line.replace("--plan plan.toml", plan)) for command in view.commands
+        )
+        view = replace(view, commands=commands)
+        terminal.answer(view)
+        return {
+            "answers": [sentence.text for sentence in (view.who, view.how_much, view.what_to_do)],
+            "answer": to_json(view) if terminal.as_json else {},
+            "next": [command.line for command in commands],
+        }
+
+    def _tell_sentences(
+        self, terminal: Terminal, results: Results, *, out: Path, data: str | None, plan: str, language: str
+    ) -> dict[str, Any]:
+        """Show the sentences of a kind that brings them itself, as one of another package may."""
+        sentences = answers(results, language=language)
+        actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
+        commands = [action.replace("--plan plan.toml", plan) for action in actions]
         todo = results.next_command(data, file=shorten_path(out / "schema.toml"))
         if terminal.shows:
-            with written_in(language):
-                self.show_table(terminal, results)
-            terminal.show()
             for sentence in sentences:
                 terminal.sentence(sentence)
             for typed in commands:
@@ -266,32 +305,20 @@ class TaskCommand:
                     terminal.sentence(fixed_word("page.do"))
                 terminal.show(todo)
                 terminal.show()
-        for (kind, message), count in failed.most_common(3):
-            terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
-        terminal.files({word: shorten_path(path) for word, path in files.items()})
-        if terminal.as_json:
-            terminal.object(
-                {
-                    "command": command,
-                    "task": self.kind,
-                    "data": results.facts.label,
-                    self.units_studied: results.facts.rows,
-                    "groups": list(results.facts.groups),
-                    "cells": len(results),
-                    "failed": sum(failed.values()),
-                    "answers": [sentence.replace("**", "") for sentence in sentences],
-                    "next": [*commands, todo] if todo else commands,
-                    "summary": self.summarize(results),
-                    "files": {word.lower(): str(path.resolve()) for word, path in files.items()},
-                    "exit": code,
-                }
-            )
-        if open_page and "Report" in files:
-            typer.launch(files["Report"].resolve().as_uri())
-        raise typer.Exit(code)
+        return {
+            "answers": [sentence.replace("**", "") for sentence in sentences],
+            "next": [*commands, todo] if todo else commands,
+        }
 
 
 # --- what several kinds share ---------------------------------------------------------------------
+
+
+def warn_of_failures(terminal: Terminal, results: Results) -> None:
+    """Say how many runs failed and why, the most frequent reasons first."""
+    failed = Counter((cell.failure.kind, cell.failure.message) for cell in results.failures if cell.failure)
+    for (kind, message), count in failed.most_common(3):
+        terminal.warn(f"{count:,} of {len(results):,} runs failed: {kind}. {message}")
 
 
 def defaults_of(task: Any, names: Iterable[str]) -> dict[str, str]:
@@ -320,32 +347,3 @@ def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
         }
         for measure in results.plan.measures
     }
-
-
-def hundredths(share: float, *, sign: bool = False) -> str:
-    """Return a share in percent, or a change in points, with one digit and without its unit.
-
-    >>> hundredths(-0.0301, sign=True), hundredths(0.0004, sign=True), hundredths(float("nan"))
-    ('−3.0', '0.0', 'undefined')
-    """
-    return number(100 * share, sign=sign) if math.isfinite(share) else fixed_word("form.undefined")
-
-
-def interval_words(repeats: int, *, runs: str) -> str:
-    """Return what the limits in a table are."""
-    return f"95% interval, {repeats} {runs}" if repeats > 1 else "one repeat, so no interval"
-
-
-def value_columns(title: str, *, beside: bool) -> list[Column]:
-    """Return the columns of a number and its interval, which stands beside or below it."""
-    return [Column(title, numeric=True), *([Column("")] if beside else [])]
-
-
-def value_cells(
-    estimated: Estimated, style: str, *, beside: bool, sign: bool = False
-) -> list[tuple[str, str]]:
-    """Return the cells of a number and its interval."""
-    value, limits = hundredths(estimated.value, sign=sign), ""
-    if estimated.low is not None and estimated.high is not None:
-        limits = limits_of(100 * estimated.low, 100 * estimated.high, sign=sign)
-    return [(value, style), (limits, "dim")] if beside else [(f"{value}\n{limits}".rstrip(), style)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -13,18 +12,12 @@ from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import (
     TaskCommand,
     defaults_of,
-    hundredths,
-    interval_words,
     numbers_of,
-    value_cells,
-    value_columns,
 )
-from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
+from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import EvenhandError, MissingExtraError
-from evenhand.study.page.wording import delta_text
 from evenhand.study.results.estimates import group_estimate
-from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, method_named
-from evenhand.study.tasks.learn.reading import LearnReading
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
 from evenhand.study.tasks.learn.task import LearnTask
 
 if TYPE_CHECKING:
@@ -33,11 +26,10 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
+    from evenhand.study.store.outcome import Outcome
 
 _NEEDED = ("target", "positive", "protected", "privileged")
-_MOST_ROWS = 24
-_NARROW = 84
-_TITLES = ("method", "promise", "accuracy", "gap", "equal", "bound")
+_CHOSEN = ("delta", "unit", "gap", "strength", "group_as_input", *shared.READING_OPTIONS)
 _GROUP_NUMBERS = ("selection", "changed", "promoted", "refused", "flipped")
 
 Methods = Annotated[
@@ -71,9 +63,10 @@ class LearnCommand(TaskCommand):
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS,
         **shared.PERSON_OPTIONS, "methods": Methods,
         "epsilons": shared.Epsilons, "delta": Delta, "unit": shared.Unit, "gap": AllowedGap,
-        "strength": Strength, "group_as_input": GroupAsInput, "repeats": shared.Repeats,
+        "strength": Strength, "group_as_input": GroupAsInput, **shared.READING_OPTIONS,
+        "repeats": shared.Repeats,
     }  # fmt: skip
-    applied = ("methods", "epsilons", "delta", "unit", "gap", "strength", "group_as_input")
+    applied = ("methods", "epsilons", *_CHOSEN)
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
@@ -100,11 +93,16 @@ class LearnCommand(TaskCommand):
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each setting: also its method, if it is private, and what it rests on."""
-        reading, rows = LearnReading.of(results), super().summarize(results)
+        rows = super().summarize(results)
+        done: dict[Setting, list[Outcome]] = {}
+        for outcome in results.outcomes:
+            if outcome.failure is None:
+                done.setdefault(outcome.cell.setting, []).append(outcome)
         for row, setting in zip(rows, results.settings, strict=True):
-            outcome = reading.outcome(setting)
-            row |= {"method": reading.way(setting).name, "private": reading.is_private(setting)}
-            row["assumptions"] = [] if outcome is None else [_assumption(note) for note in outcome.notes]
+            found = done.get(setting, [])
+            row["method"] = setting.mechanism if setting.is_protected else PLAIN
+            row["private"] = bool(found) and all(each.measures["delta"] < 1 for each in found)
+            row["assumptions"] = [_assumption(note) for each in found[:1] for note in each.notes]
         return rows
 
     def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
@@ -115,21 +113,6 @@ class LearnCommand(TaskCommand):
             }
             for label in results.facts.groups
         }
-
-    def show_table(self, terminal: Terminal, results: Results) -> None:
-        """Show one row for each setting, with what it promises."""
-        reading = LearnReading.of(results)
-        say, interval = reading.sentences.say, interval_words(results.plan.repeats, runs="repeats")
-        terminal.show()
-        terminal.sentence(say("closing.lead", interval=interval))
-        beside = min(terminal.results.width, WIDEST) >= _NARROW
-        settings = list(results.settings)
-        if len(settings) > _MOST_ROWS:  # those at the epsilon of the report alone
-            settings = [settings[0], *reading.beside][:_MOST_ROWS]
-        terminal.table(
-            _columns(reading, beside=beside),
-            [_cells(reading, setting, beside=beside) for setting in settings],
-        )
 
 
 def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
@@ -143,7 +126,7 @@ def _typed_parts(typed: dict[str, Any]) -> dict[str, Any]:
         parts["methods"] = names
     if typed["epsilons"]:
         parts["epsilons"] = split_list(typed["epsilons"])
-    for name in ("delta", "gap", "strength", "unit", "group_as_input"):
+    for name in _CHOSEN:
         if is_typed(typed[name]):
             parts[name] = typed[name]
     return parts
@@ -160,40 +143,6 @@ def _check_extra(task: LearnTask) -> None:
     """Say at once that a package is missing, before a file is read."""
     if task.needs_accounting and find_spec("dp_accounting") is None:
         raise MissingExtraError("dp-accounting", feature="Training with differential privacy", extra="dp")
-
-
-def _columns(reading: LearnReading, *, beside: bool) -> list[Column]:
-    method, promise, accuracy, gap, equal, bound = (
-        reading.sentences.say(f"closing.{key}") for key in _TITLES
-    )
-    columns = [Column(method, wraps=True), Column(promise)]
-    for title in (accuracy, gap):
-        columns += value_columns(title, beside=beside)
-    return [*columns, Column(equal, numeric=True), Column(bound, numeric=True)]
-
-
-def _cells(reading: LearnReading, setting: Setting, *, beside: bool) -> list[tuple[str, str]]:
-    cells = [(reading.way(setting).title, ""), _promise(reading, setting)]
-    for measure in ("acc", "sp_gap"):
-        style = "bold" if reading.change(measure, setting).is_clear else ""
-        cells += value_cells(reading.value(measure, setting), style, beside=beside)
-    cells.append((hundredths(reading.value("fair_gap", setting).value), ""))
-    _, bound = reading.bound(setting)
-    shown = hundredths(bound) if math.isfinite(bound) else reading.sentences.say("closing.none")
-    return [*cells, (shown, "")]
-
-
-def _promise(reading: LearnReading, setting: Setting) -> tuple[str, str]:
-    say = reading.sentences.say
-    if reading.is_private(setting):
-        epsilon, delta = reading.largest("claimed_epsilon", setting), reading.largest("delta", setting)
-        key = "local" if reading.way(setting).base == "local" else "private"
-        return say(f"closing.{key}", epsilon=epsilon, delta=delta_text(delta)), ""
-    if setting.epsilon is None:
-        return say("closing.nothing"), "dim"
-    if reading.outcome(setting) is None:
-        return say("closing.unknown", epsilon=setting.epsilon), "dim"
-    return say("closing.void", epsilon=setting.epsilon), "bold red"
 
 
 def _assumption(note: Any) -> str:

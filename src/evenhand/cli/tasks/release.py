@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -19,37 +18,30 @@ from evenhand.cli.roles import (
     with_choices,
 )
 from evenhand.cli.study import build_plan
-from evenhand.cli.tasks.base import TaskCommand, defaults_of, hundredths, numbers_of
-from evenhand.cli.terminal.console import WIDEST, Column, Terminal, quote_names, wrong_use
+from evenhand.cli.tasks.base import TaskCommand, defaults_of
+from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.release.mechanisms.registry import MECHANISMS
-from evenhand.report.words import number
 from evenhand.schema.crossing import as_names
 from evenhand.study.intake.setup import Setup, column_named, set_up
-from evenhand.study.page.wording import delta_text, digits_of, outcome_name
+from evenhand.study.page.wording import outcome_name
 from evenhand.study.tasks.release.command import (
     WITH_QUASI_IDENTIFIERS,
     default_mechanisms,
     roles_to_train,
     trains_model,
 )
-from evenhand.study.tasks.release.reading import ReleaseReading
 from evenhand.study.tasks.release.task import ReleaseTask
-from evenhand.study.tasks.release.wording import blanks_text, error_text, errors_text, tone_of
 from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS
-from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.schema import Schema
     from evenhand.study.intake.opening import Opened
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.results.results import Results
 
 _ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels", "pool_below")
-_NUMBERS, _GROUP, _LONGEST = 76, 8, 16
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
 Fill = Annotated[
@@ -125,31 +117,6 @@ class ReleaseCommand(TaskCommand):
         task: Any = plan.task.with_(**parts)
         _refuse_unused_epsilon(task, typed)
         return plan.with_(task=task)
-
-    def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
-        """Return what each group loses."""
-        reading = ReleaseReading.of(results)
-        return {
-            label: {
-                "published_change": numbers_of(reading.lost(label, setting)),
-                "person_error": numbers_of(reading.rate(label, "person_error", setting)),
-            }
-            for label in results.facts.groups
-        }
-
-    def show_table(self, terminal: Terminal, results: Results) -> None:
-        """Show one row for each setting, delta first."""
-        reading = ReleaseReading.of(results)
-        groups = choose_groups(terminal, reading)
-        terminal.show()
-        terminal.sentence(_title(reading, groups))
-        terminal.sentence(f"{errors_text(reading)} {blanks_text(reading, reading.beside)}".rstrip())
-        say = reading.sentences.say
-        columns = [Column(say("closing.delta"), numeric=True), Column(say("closing.mechanism"), wraps=True)]
-        names = ("error", "alpha", *(["accuracy_column"] if reading.classifies else []))
-        titles = [*(say(f"closing.{name}") for name in names), *map(reading.named, groups)]
-        columns += [Column(title, numeric=True) for title in titles]
-        terminal.table(columns, [_cells(reading, setting, groups) for setting in reading.beside])
 
 
 # --- from options to a task -----------------------------------------------------------------------
@@ -244,36 +211,3 @@ def _report_roles(terminal: Terminal, schema: Schema, task: ReleaseTask) -> None
     if schema.quasi_identifiers:
         parts.append(f"others may know {quote_names(schema.quasi_identifiers)}")
     terminal.say("Roles", "; ".join(parts))
-
-
-# --- the closing table ----------------------------------------------------------------------------
-
-
-def choose_groups(terminal: Terminal, reading: ReleaseReading) -> list[str]:
-    """Return the groups of enough people that fit beside the numbers; none if not all do."""
-    room = min(terminal.results.width, WIDEST) - _NUMBERS
-    lengths = [len(reading.named(group)) for group in reading.judged]
-    fits = sum(max(length, _GROUP) + 2 for length in lengths) <= room and max(lengths, default=0) <= _LONGEST
-    return list(reading.judged) if fits else []
-
-
-def _title(reading: ReleaseReading, groups: list[str]) -> str:
-    say = reading.sentences.say
-    at = "" if reading.epsilon is None else say("closing.at", epsilon=reading.epsilon)
-    more = say("closing.accuracy") if reading.classifies else ""
-    return say("closing.title", at=at, more=f"{more}{say('closing.groups') if groups else ''}")
-
-
-def _cells(reading: ReleaseReading, setting: Setting, groups: list[str]) -> list[tuple[str, str]]:
-    delta = reading.delta(setting)
-    bad = tone_of(delta, people=reading.people) == "bad"
-    cells = [(delta_text(delta), "bold red" if bad else ""), (mechanism_name(setting), "")]
-    cells.append((error_text(reading, setting, reading.cell_error(setting)), ""))
-    alpha = reading.value("alpha", setting).value
-    shown = number(alpha, digits_of(alpha)) if math.isfinite(alpha) else reading.sentences.say("name.unknown")
-    cells.append((shown, ""))
-    changes = [reading.change("acc", setting)] if reading.classifies else []
-    changes += [reading.lost(group, setting) for group in groups]
-    return cells + [
-        (hundredths(change.value, sign=True), "bold" if change.is_clear else "") for change in changes
-    ]

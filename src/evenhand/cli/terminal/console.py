@@ -2,65 +2,35 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.answer.terminal import WIDTH, draw_lines
 from evenhand.cli.terminal.streams import exit_on_broken_pipe, silence
+from evenhand.report.columns import fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evenhand.answer.view import View
 
 WIDEST = 100
 """The most characters of a line."""
 
 _WORD = 9
-_PLAIN = {
-    "ε": "eps", "δ": "delta", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->",
-    "←": "<-", "…": "...", "’": "'", "‘": "'", "“": '"', "”": '"', "·": "-",
-    "\u00a0": " ", "\u202f": " ", "━": "-",
-}  # fmt: skip
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def wrong_use(message: str) -> NoReturn:
     """Refuse what was asked: the message is shown after the word Error, and the exit code is 2."""
     raise typer.BadParameter(message)
-
-
-def fit(text: str, encoding: str | None) -> str:
-    """Return `text` in characters that the encoding has, and without control characters.
-
-    >>> fit("ε = 1, −0.9", "ascii")
-    'eps = 1, -0.9'
-    >>> fit("ε = 1", "utf-8")
-    'ε = 1'
-    """
-    clean = _CONTROL.sub("?", text)
-    try:
-        clean.encode(encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        plain = "".join(_PLAIN.get(letter, letter) for letter in clean)
-        known = encoding if _is_known(encoding) else "ascii"
-        # A letter that is missing is written as its number: as a question mark two values would look alike.
-        return plain.encode(known, "backslashreplace").decode(known)
-    return clean
-
-
-def _is_known(encoding: str | None) -> TypeGuard[str]:
-    try:
-        codecs.lookup(encoding or "")
-    except LookupError:
-        return False
-    return True
 
 
 def quote_names(names: Any, *, most: int = 12) -> str:
@@ -167,6 +137,16 @@ class Terminal:
         for line in _wrapped(fit(text, self.results.encoding), width - len(indent)):
             line.pad_left(len(indent))
             self.results.print(line, soft_wrap=True)
+
+    def answer(self, view: View) -> None:
+        """Show an answer as its page has it, in the columns and the letters that the terminal has."""
+        if not self.shows:
+            return
+        width = min(self.results.width, WIDTH)
+        self.results.print()
+        for line in draw_lines(view, width=width, encoding=self.results.encoding):
+            self.results.print(Text(line.text, "bold" if line.is_bold else ""), soft_wrap=True)
+        self.results.print()
 
     def table(
         self,

@@ -168,7 +168,7 @@ def sampled_shares(
         errors = []
         for draw in (noise, -noise):
             published = apply_steps(true + draw, steps, source)
-            shares, lost = _shares_of_rows(problem, published, instead)
+            shares, lost = shares_of_rows(problem, published, instead)
             errors.append(shares - truth)
             unpaid += lost
             if isinstance(problem, Allotment):
@@ -233,7 +233,7 @@ def apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource)
     return noisy
 
 
-def _shares_of_rows(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:
+def shares_of_rows(problem: Allotment | Formula, rows: NDArray[Any], instead: Any) -> tuple[Values, int]:
     """Return the shares of each row, others where there are no finite ones, and in how many rows that is."""
     with np.errstate(all="ignore"):
         shares = np.array(problem.shares(rows))

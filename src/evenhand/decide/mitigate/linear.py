@@ -22,6 +22,7 @@ from evenhand.decide.mitigate.mitigation import (
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
 from evenhand.decide.result.bias import total_notes
+from evenhand.decide.result.payments import NEVER, Payments
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
@@ -117,6 +118,10 @@ def linear_proxy(
         with np.errstate(divide="ignore", invalid="ignore"):  # a total of 0 has no shares, and is left out
             return noisy / (true_total + total_law.draw(size=(rows, 1), source=source))
 
+    def below_zero() -> Any:
+        known = total_law is None or float(total_law.cdf(-true_total)) <= NEVER
+        return np.where(allotment.weights > 0, law.sf(counts), 0.0) if known else None
+
     return build_mitigation(
         "linear proxy",
         _words(total_law, total, part, reciprocal),
@@ -129,6 +134,7 @@ def linear_proxy(
         method=f"one over the noisy total: {reciprocal.method}",
         standard_error=None,
         draws=None,
+        payments=Payments(shares, below_zero),
         notes=() if total_law is None else total_notes(float(total_law.cdf(-true_total)), "", total_law),
     )
 

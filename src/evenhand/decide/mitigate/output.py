@@ -17,6 +17,7 @@ from evenhand.decide.mitigate.mitigation import (
     start_release,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.payments import Payments
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.guarantees.units import Unit
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
@@ -24,7 +25,7 @@ from evenhand.privacy.laws import DiscreteLaplace, Laplace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 _MOST_PAIRED = 3_000
 
@@ -128,9 +129,16 @@ def output_perturbation(
         variance=np.full(len(plain), 2 * scale**2),
         error_bound=zeros,
         method="symmetric noise on the shares",
+        payments=_noisy_payments(plain.truth, Laplace(scale)),
         standard_error=None,
         draws=None,
         notes=(),
+    )
+
+
+def _noisy_payments(truth: NDArray[np.float64], law: Laplace) -> Payments:
+    return Payments(
+        lambda rows, source: truth + law.draw(size=(rows, truth.size), source=source), lambda: law.sf(truth)
     )
 
 

@@ -83,6 +83,9 @@ def fairness_payment(
     words = (
         f"Whoever loses on average is paid their loss, from the true counts: {money}. There is no guarantee."
     )
+    paid = None
+    if plain.decided.payments is not None:
+        paid = plain.decided.payments.raise_by(np.maximum(-plain.bias, 0.0))
     plain_method = Note.of(plain.decided.method, "method")
     note = "The payments come from the true counts, which no guarantee covers."
     return build_mitigation(
@@ -93,6 +96,7 @@ def fairness_payment(
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
         notes=(*plain.decided.notes, note),
+        payments=paid,
         method=Note(plain_method.kind, f"{plain_method}; losses paid"),
     )
 

@@ -28,6 +28,7 @@ from evenhand.decide.mitigate.mitigation import (
     start_release,
 )
 from evenhand.decide.mitigate.registry import MitigationKind, MitigationParameter
+from evenhand.decide.result.payments import payments_of
 from evenhand.release.postprocess.steps import SumTo
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def sum_constraint(
                 bias=values,
                 variance=variance,
                 error_bound=error,
+                payments=payments_of(problem, plain.counts[problem.count], law, (step,)),
                 method="series, certified where the total is within nine tenths of the expected one",
                 standard_error=None,
                 draws=None,

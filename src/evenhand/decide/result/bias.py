@@ -26,6 +26,7 @@ from evenhand.decide.exact.second_order import second_order
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.result.decided import Decided
 from evenhand.decide.result.entities import Entities
+from evenhand.decide.result.payments import payments_of
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.laws import DiscreteLaplace, Laplace, Law
 from evenhand.release.postprocess.steps import SumTo
@@ -344,6 +345,10 @@ def _build_result(
         else problem.shares(entities.counts[problem.count])
     )
     budget = getattr(problem, "budget", None)
+    payments = None
+    if isinstance(problem, Allotment):
+        count = problem.count
+        payments = payments_of(problem, entities.counts[count], laws[count], steps[count])
     tied = any(isinstance(step, SumTo) for input_steps in steps.values() for step in input_steps)
     return Decided(
         kind="rule" if rule else "allotment",
@@ -355,6 +360,7 @@ def _build_result(
         populations=dict(zip(entities.groups, entities.populations.T, strict=True)),
         budget=None if budget is None else float(budget),
         coupled=not rule or tied,
+        payments=payments,
         **figures,
     )
 

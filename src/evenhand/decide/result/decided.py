@@ -63,6 +63,8 @@ class Decided(EntityFigures):
         Whether the entities share noise, so that what happens to one tells about another.
     notes : sequence of str
         What a reader must know, such as that an expectation does not exist.
+    payments : Payments, optional
+        The law of single releases of an allotment; None where it is not known.
 
     Attributes
     ----------

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.decide.result.payments import Payments
+
     Values = NDArray[np.float64]
 
 BANNER = "Computed from the true data: not for publication."
@@ -64,6 +66,7 @@ class EntityFigures:
     approximate: bool = False
     coupled: bool = False
     notes: Sequence[str] = ()
+    payments: Payments | None = None
     banner: str = BANNER
 
     def __post_init__(self) -> None:

@@ -304,6 +304,15 @@ class ReleaseMechanism(ABC):
             return mechanism.exact_absolute_error(histogram, post=post)
         return self._absolute_error(histogram, steps)
 
+    def blank_chances(self, histogram: Histogram) -> Values | None:
+        """Return the chance of each cell to be suppressed; None where no formula is known.
+
+        It is computed from the true counts and is as private as they are.
+        """
+        self._check(histogram, dense=True)
+        mechanism = self.for_table(histogram)
+        return self._blank_chances(histogram) if mechanism is self else mechanism.blank_chances(histogram)
+
     def alpha(
         self, histogram: Histogram, post: Sequence[Any] = (), *, draws: int | None = None, rng: Any = None
     ) -> float:
@@ -353,6 +362,10 @@ class ReleaseMechanism(ABC):
     def _absolute_error(self, histogram: Histogram, post: Sequence[Any]) -> Values | None:  # noqa: ARG002 - as above
         """Return the exact expected absolute error after these steps, or None where there is no formula."""
         return None
+
+    def _blank_chances(self, histogram: Histogram) -> Values | None:
+        """Return the exact chance of each cell to be suppressed, or None where there is no formula."""
+        return None if self.suppresses else np.zeros(histogram.shape)
 
     def _check(self, histogram: object, *, dense: bool = False) -> None:
         owner = type(self).__name__

@@ -153,6 +153,9 @@ class Suppression(ReleaseMechanism):
         bias = self._bias(histogram, post)
         return None if bias is None else np.abs(bias)
 
+    def _blank_chances(self, histogram: Histogram) -> Values:
+        return (whole_counts(histogram, owner=type(self).__name__) < self.threshold).astype(np.float64)
+
 
 @dataclass(frozen=True, repr=False)
 class NoisySuppression(ReleaseMechanism):
@@ -339,6 +342,11 @@ class NoisySuppression(ReleaseMechanism):
             return None
         bias = self._bias(histogram, post)
         return None if bias is None else np.abs(bias)
+
+    def _blank_chances(self, histogram: Histogram) -> Values:
+        counts = whole_counts(histogram, owner=type(self).__name__)
+        chances: Values = DiscreteLaplace(self.scale).cdf(self.threshold - counts - 1)
+        return chances
 
     def _moments(self, histogram: Histogram) -> Moments:
         counts = whole_counts(histogram, owner=type(self).__name__)

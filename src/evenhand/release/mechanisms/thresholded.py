@@ -199,6 +199,9 @@ class ThresholdedLaplace(LaplaceMechanism):
         found: Values = counts * below + np.where(self.threshold > counts, first, size - first)
         return found
 
+    def _blank_chances(self, histogram: Histogram) -> Values:
+        return self._moments(histogram)[1]
+
     def _moments(self, histogram: Histogram) -> tuple[Values, Values, Values, Values]:
         r"""Return the counts, the chance to be suppressed, and the noise's moments where it is not.
 

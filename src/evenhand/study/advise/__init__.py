@@ -1,4 +1,4 @@
-"""Advice: what to expect of protection, whether it came true, and which setting to use under limits."""
+"""Advice: the smallest epsilon whose setting keeps limits, from a small study."""
 
 from evenhand.study.advise.advice import Advice, advise
 from evenhand.study.advise.trial_plan import advice_plan

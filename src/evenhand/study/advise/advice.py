@@ -1,110 +1,141 @@
-"""Advice: which setting to use under limits or what it would take, why, and what was to be expected."""
+"""Advice: the setting with the smallest epsilon that keeps limits, told as every other answer is."""
 
 from __future__ import annotations
 
 import math
-import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evenhand.answer.compose import compose
+from evenhand.answer.exchange import to_json
+from evenhand.answer.limits import AskedLimits, find_nearest, smallest_passing, try_limits
+from evenhand.answer.status import judge
+from evenhand.answer.telling import Telling
+from evenhand.answer.terminal import render_terminal
+from evenhand.answer.view import Sentence
+from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.intervals import check_level
-from evenhand.study.advise.answers import answer
-from evenhand.study.advise.caveats import caveats, count_unfinished
-from evenhand.study.advise.predictions import predict
-from evenhand.study.advise.reasons import reasons, tried
-from evenhand.study.advise.recommend import Limits, choose, message_bits
-from evenhand.study.advise.verdicts import checked, full_settings
-from evenhand.study.advise.wording import full_name, say
-from evenhand.study.plan.cells import Setting
-from evenhand.study.profile.profiling import Profile, profile_of_results
+from evenhand.privacy.rational import exact
+from evenhand.report.language import written_in
+from evenhand.report.words import number, plain
 from evenhand.study.results.base import ResultData
-from evenhand.study.tasks.collect.reading import CollectReading
+from evenhand.study.tasks.effects.options import page_setting
+from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from fractions import Fraction
 
-    from evenhand.report.page import Answer
-    from evenhand.schema import Schema
-    from evenhand.study.advise.verdicts import Checked
-    from evenhand.study.results.estimates import Estimated
+    from evenhand.answer.case import Case
+    from evenhand.answer.limits import Kept
+    from evenhand.answer.view import View
+    from evenhand.answer.words import Words
+    from evenhand.study.plan.cells import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a setting must keep to.
+
+    Parameters
+    ----------
+    max_gap : float, optional
+        The widest gap in selection rates, from 0 to 1.
+    max_accuracy_loss : float, optional
+        How much accuracy may be lost against the unprotected runs, from 0 to 1.
+    epsilon : number, optional
+        The largest epsilon.
+    """
+
+    max_gap: float | None = None
+    max_accuracy_loss: float | None = None
+    epsilon: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse limits that nobody can want."""
+        for name in ("max_gap", "max_accuracy_loss"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            is_number = isinstance(given, int | float) and not isinstance(given, bool)
+            if not is_number or not 0 <= given <= 1:
+                must_be = "a share from 0 to 1, such as 0.05"
+                raise InvalidParameterError(name, owner="advise", must_be=must_be, got=given)
+            object.__setattr__(self, name, float(given))
+        if self.epsilon is not None:
+            amount = exact(self.epsilon, name="epsilon", owner="advise", above=0, most=1_000_000)
+            object.__setattr__(self, "epsilon", amount)
+
+    @property
+    def asked(self) -> AskedLimits:
+        """The limits in people of 1,000."""
+        return AskedLimits(
+            gap=math.inf if self.max_gap is None else 1000 * self.max_gap,
+            wrong=math.inf if self.max_accuracy_loss is None else 1000 * self.max_accuracy_loss,
+            epsilon=math.inf if self.epsilon is None else float(self.epsilon),
+        )
+
+    @property
+    def typed(self) -> str:
+        """The limits as options of a command.
+
+        >>> Limits(max_gap=0.1, epsilon=2.1234567).typed
+        ' --max-gap 0.1 --epsilon 2.1234567'
+        """
+        asked = {
+            "max-gap": self.max_gap, "max-accuracy-loss": self.max_accuracy_loss, "epsilon": self.epsilon
+        }  # fmt: skip
+        return "".join(f" --{name} {float(value):.15g}" for name, value in asked.items() if value is not None)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Advice:
-    """What to use or what it would take, why, and what was expected of the data.
-
-    Printed it is short; :attr:`details` has all of it.
+    """The setting with the smallest epsilon that keeps the limits, if there is one.
 
     Parameters
     ----------
     recommendation : Setting or None
-        The setting to use.
-    outcome : str
-        ``"chosen"`` (better than the others at its epsilon), ``"alike"`` (others do as well), or why nothing
-        is recommended: ``"none"`` (nothing keeps the limits), ``"useless"`` (no setting tells people apart),
-        ``"no-model"`` (not even the unprotected model does), ``"few-repeats"`` (to say who pays),
-        ``"too-wide"``, ``"too-few"`` (people of a group), ``"no-candidates"`` or ``"no-intervals"``.
-    answer : Answer
-        What to use or what it would take: its ``finding``, its ``evidence``, and as its ``action`` a command.
-    reasons : tuple of str
-        Why: three at most.
-    alternatives : tuple of Setting
-        The other settings that do as well.
-    tried : tuple of str
-        A line for each setting that was a candidate.
-    predictions : tuple of Checked
-        What was expected of these data, with what the study says of it.
-    caveats : tuple of str
-        What to keep in mind. The first is the same in every advice; the second tells of runs that failed or
-        were not run, if there are any.
-    unfinished : int
-        How many runs failed or were not run.
+    view : View
+        The answer: what to use, who pays with it and how much. It is about the recommended setting, or about
+        the one that comes nearest.
+    kept : tuple of Kept
+        Every setting that was a candidate and which limits it breaks, the smallest epsilon first.
     limits : Limits
-    profile : Profile or None
-        What the predictions rest on.
-    schema : Schema
-    level : float
-        At which all that is said of the candidates holds together.
     """
 
     recommendation: Setting | None
-    outcome: str
-    answer: Answer
-    reasons: tuple[str, ...]
-    alternatives: tuple[Setting, ...]
-    tried: tuple[str, ...]
-    predictions: tuple[Checked, ...]
-    caveats: tuple[str, ...]
-    unfinished: int
+    view: View
+    kept: tuple[Kept, ...]
     limits: Limits
-    profile: Profile | None
-    schema: Schema
-    level: float
 
     @property
-    def first_caveats(self) -> tuple[str, ...]:
-        """The caveats that the short advice has, too."""
-        return self.caveats[: 2 if self.unfinished else 1]
-
-    @property
-    def details(self) -> str:
-        """The whole advice: every setting that was tried, what the literature says, and every caveat."""
-        return as_text(self, details=True)
+    def sentence(self) -> str:
+        """What to use, in one or two sentences of which the first is bold."""
+        return f"**{self.view.verdict}** {self.view.what_to_do.text}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole advice in JSON's types."""
-        return as_dict(self)
+        """Return the advice in JSON's types."""
+        asked = {"max_gap": self.limits.max_gap, "max_accuracy_loss": self.limits.max_accuracy_loss}
+        chosen = self.recommendation
+        return {
+            "recommendation": None if chosen is None else {**chosen.key, "name": str(chosen)},
+            "answer": to_json(self.view),
+            "tried": [_as_dict(each) for each in self.kept],
+            "limits": {
+                **asked,
+                "epsilon": None if self.limits.epsilon is None else float(self.limits.epsilon),
+            },
+            "private": False,
+        }
 
     def __str__(self) -> str:
-        return as_text(self)
+        return render_terminal(self.view)
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return render_terminal(self.view)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return f"<pre>{escape(render_terminal(self.view))}</pre>"
 
 
 def advise(
@@ -113,29 +144,22 @@ def advise(
     max_gap: float | None = None,
     max_accuracy_loss: float | None = None,
     epsilon: Any = None,
-    profile: Profile | None = None,
-    level: float = 0.95,
-    folder: str | None = None,
+    language: str = "en",
 ) -> Advice:
-    """Return what a study says of which setting to use.
+    """Return the setting of a study with the smallest epsilon that keeps limits.
 
     Parameters
     ----------
     results : Results
         Of a study with several repeats, such as that of :func:`advice_plan`.
     max_gap : float, optional
-        The widest gap in selection rates that is accepted, such as 0.1.
+        The widest gap in selection rates that is accepted, such as 0.1: the upper limit of the widest gap
+        between two groups stays within it.
     max_accuracy_loss : float, optional
         How much accuracy may be lost against the unprotected runs, such as 0.02.
     epsilon : number, optional
         The largest epsilon that is accepted.
-    profile : Profile, optional
-        What the rows are like, see :func:`evenhand.study.profile.profile`. Without one, shares of labels come
-        from the test rows and how columns depend on each other is not known.
-    level : float
-        At which all that is said of the candidates holds together, and so do the verdicts on predictions.
-    folder : str, optional
-        The study's folder, as it is typed in the commands that the advice ends with; none without it.
+    language : str
 
     Returns
     -------
@@ -143,9 +167,8 @@ def advise(
 
     Notes
     -----
-    The rule by which a setting is recommended is in :mod:`evenhand.study.advise.recommend`, what is predicted
-    in :mod:`evenhand.study.advise.predictions`, and how predictions are checked in
-    :mod:`evenhand.study.advise.verdicts`.
+    Without a limit on gap and accuracy the answer is the smallest epsilon at which nobody pays. The rule is
+    in :mod:`evenhand.answer.limits`.
 
     Examples
     --------
@@ -154,177 +177,113 @@ def advise(
     >>> data = DataSource(dataset="causal", options={"n": 600})
     >>> plan = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=1)
     >>> advice = advise(run(plan, workers=1, progress=False), max_gap=0.1)
-    >>> advice.outcome
-    'no-intervals'
-    >>> advice.answer.finding
-    'Run more repeats before choosing: a single one says nothing about chance.'
+    >>> advice.recommendation is None, advice.view.verdict
+    (True, 'None of the settings tried.')
     """
-    kinds: dict[str, tuple[object, Any]] = {
-        "results": (results, ResultData),
-        "profile": (profile, Profile | None),
-    }
-    for parameter, (given, kind) in kinds.items():
-        if not isinstance(given, kind):
-            must_be = "Results" if parameter == "results" else "a Profile"
-            got = f"a value of type {type(given).__name__}"
-            raise InvalidParameterError(parameter, owner="advise", must_be=must_be, got=got)
-    results.plan.task.advised(owner="advise", parameter="results")
-    level = check_level(level, owner="advise")
+    given: object = results
+    if not isinstance(given, ResultData):
+        got = f"a value of type {type(given).__name__}"
+        raise InvalidParameterError("results", owner="advise", must_be="Results", got=got)
+    task = results.plan.task.advised(owner="advise", parameter="results")
     limits = Limits(max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=epsilon)
-    rows = _profile(results, profile)
-    checks = (
-        () if rows is None or not full_settings(results) else checked(predict(rows), results, level=level)
-    )
-    choice = choose(results, limits, level=level)
-    picked = None if choice.picked is None or choice.outcome == "too-wide" else choice.picked
-    chosen = None if picked is None else picked.setting
-    protected = [each for each in results.settings if each.is_protected]
-    reading = CollectReading(results, chosen or (protected or [Setting()])[0])
-    return Advice(
-        recommendation=chosen,
-        outcome=choice.outcome,
-        answer=answer(reading, limits, choice, folder=folder),
-        reasons=() if picked is None else reasons(reading, limits, choice, picked),
-        alternatives=tuple(each.setting for each in choice.equal),
-        tried=tried(limits, choice, results.facts.schema),
-        predictions=checks,
-        caveats=caveats(results, limits, chosen, profile=rows, checks=checks),
-        unfinished=count_unfinished(results),
-        limits=limits,
-        profile=rows,
-        schema=results.facts.schema,
-        level=level,
-    )
+    table = task.effects(results)
+    kept = try_limits(table, judge(table), limits.asked, among=_list_whole(results))
+    leaking = _list_leaking(results)
+    found = None if leaking else smallest_passing(kept)
+    shown = found or find_nearest(kept, limits.asked)
+    by_name = {str(setting): setting for setting in results.settings}
+    setting = None if shown is None else by_name[shown.option.name]
+    case = _make_case(results, setting, language)
+    with written_in(language):
+        view = _tell(case, kept, found, shown, limits)
+        if leaking:
+            verdict = words_in(language).say("advise.leak", columns=leaking, n=len(leaking))
+            view = replace(view, verdict=verdict, state="stop")
+    return Advice(recommendation=setting if found else None, view=view, kept=kept, limits=limits)
 
 
-def _profile(results: ResultData, given: Profile | None) -> Profile | None:
-    """Return the profile that was given, or what the results tell; None if they tell nothing."""
-    if given is not None or not results.arrays.done[0].any():
-        return given
-    return profile_of_results(results)
+def _list_whole(results: ResultData) -> set[str]:
+    """Return the names of the settings that protect every sensitive column."""
+    schema = results.facts.schema
+    return {
+        str(setting)
+        for setting in results.settings
+        if setting.is_protected and set(schema.sensitive) <= set(strategy_of(setting, schema).columns)
+    }
 
 
-_WIDTH = 96
+def _list_leaking(results: ResultData) -> list[str]:
+    """Return the columns in the clear that tell a randomised one whatever epsilon is, and have no role."""
+    schema = results.facts.schema
+    told = dict.fromkeys(name for leak in results.facts.leaks if leak.is_full for name in leak.by)
+    return [plain(name) for name in told if name not in (schema.target, schema.weight)]
 
 
-def as_lines(advice: Advice, *, details: bool = False) -> list[tuple[str, str]]:
-    """Return each sentence with the indent of its paragraph, and empty texts between the parts.
+def _make_case(results: ResultData, setting: Setting | None, language: str) -> Case:
+    """Return the case of a setting, without remedies: limits choose among all that was tried.
 
-    The command, if there is one, is a line of its own that must not be wrapped.
+    Settings are called by what differs from the first at this epsilon: the page would call its own by its
+    protocol alone, however it reports several columns.
     """
-    lines = [("", advice.answer.finding), ("  ", advice.answer.evidence)]
-    if advice.answer.action:
-        lines += [("", ""), ("  ", advice.answer.action)]
-    if advice.reasons:
-        lines += [("", ""), *(("  ", each) for each in advice.reasons)]
-    if details and advice.tried:
-        lines += [("", ""), ("", say("headings.tried")), *(("  ", each) for each in advice.tried)]
-    if details and advice.predictions:
-        lines += [("", ""), ("", say("headings.predictions"))]
-        for each in advice.predictions:
-            lines += [("  ", f"{_mark(each)}: {each.prediction.sentence}")]
-            lines += [("    ", f"{each.prediction.evidence} {each.finding} [{each.prediction.source}]")]
-    lines += [("", ""), ("", say("headings.caveats"))]
-    lines += [("  ", each) for each in (advice.caveats if details else advice.first_caveats)]
-    return [*lines, ("", ""), ("", say("not_private"))]
+    task = results.plan.task
+    case: Case = task.case(results, page=setting, language=language)
+    alike = [each for each in results.settings if setting is not None and each.epsilon == setting.epsilon]
+    if alike:
+        names = task.case(results, page=page_setting(alike), language=language).options
+        named = {name: own._replace(words=names[name].words) for name, own in case.options.items()}
+        case = replace(case, options=named)
+    options = tuple(replace(option, is_remedy=False) for option in case.table.options)
+    return replace(case, table=replace(case.table, options=options))
 
 
-def as_text(advice: Advice, *, details: bool = False) -> str:
-    """Return the advice, wrapped for a terminal."""
-    wrapped: list[str] = []
-    for indent, line in as_lines(advice, details=details):
-        if line and line == advice.answer.action:
-            wrapped.append(f"{indent}{line}")
-            continue
-        hanging = f"{indent}  " if indent else ""
-        wrapped += textwrap.wrap(
-            line,
-            _WIDTH,
-            initial_indent=indent,
-            subsequent_indent=hanging,
-            break_long_words=False,
-            break_on_hyphens=False,
-        ) or [""]
-    return "\n".join(wrapped)
-
-
-def as_html(advice: Advice) -> str:
-    """Return the whole advice as HTML, what is behind it folded; every text is escaped."""
-    found = advice.answer
-    parts = [f"<p><b>{escape(found.finding)}</b> {escape(found.evidence)}</p>"]
-    if found.action:
-        parts.append(f"<pre><code>{escape(found.action)}</code></pre>")
-    checks = [
-        f"{_mark(each)}: {each.prediction.sentence} {each.prediction.evidence} {each.finding} "
-        f"[{each.prediction.source}]"
-        for each in advice.predictions
+def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | None, limits: Limits) -> View:
+    """Return the view of a setting with what limits say of it in place of the verdict."""
+    telling, view = Telling(case), compose(case)
+    say = telling.words.say
+    told = say("advise.untried")
+    verdict = say("advise.none")
+    if shown is not None:
+        key = "advise.kept" if found else "advise.nearest"
+        told = say(key, R=_name(telling, shown), figures=_say_figures(telling.words, shown))
+    if found is not None:
+        verdict = say("advise.use", R=_name(telling, found))
+    details = [
+        say("advise.tried", R=_name(telling, each), figures=_say_figures(telling.words, each))
+        for each in kept
     ]
-    parts += [_listed(advice.reasons), *(f"<p>{escape(each)}</p>" for each in advice.first_caveats)]
-    for heading, lines in (
-        ("tried", advice.tried),
-        ("predictions", checks),
-        ("caveats", advice.caveats[len(advice.first_caveats) :]),
-    ):
-        if lines:
-            title = escape(say(f"headings.{heading}"))
-            parts.append(f"<details><summary>{title}</summary>{_listed(lines)}</details>")
-    return f"<div>{''.join(parts)}<p>{escape(say('not_private'))}</p></div>"
+    return replace(
+        view,
+        question=say("advise.question" if limits.asked.are_set else "advise.question_nobody"),
+        verdict=verdict,
+        state=view.state if found else "unsure",
+        what_to_do=Sentence(told, tuple(details)),
+        recommended=found.option.name if found else "",
+    )
 
 
-def as_dict(advice: Advice) -> dict[str, Any]:
-    """Return the advice in JSON's types."""
+def _name(telling: Telling, kept: Kept) -> str:
+    """Return how a setting is called, with its epsilon, which a page leaves out of names at its own."""
+    words, epsilon = telling.option(kept.option.name).words, kept.option.epsilon
+    if epsilon != telling.table.by_name[telling.table.page].epsilon:
+        return words
+    return telling.words.say("classifier.at", name=words, epsilon=epsilon)
+
+
+def _say_figures(words: Words, kept: Kept) -> list[str]:
+    """Return what limits are about: the widest gap and wrong decisions, where they have a number."""
+    figures = []
+    if math.isfinite(kept.gap):
+        figures.append(words.say("advise.gap", n=number(kept.gap, 0)))
+    if math.isfinite(kept.wrong):
+        figures.append(words.say("advise.wrong", n=number(kept.wrong, 0, sign=True)))
+    return figures or [words.say("advise.nothing")]
+
+
+def _as_dict(kept: Kept) -> dict[str, Any]:
+    numbers = {"gap": kept.gap, "wrong": kept.wrong}
     return {
-        "recommendation": None if advice.recommendation is None else _setting(advice, advice.recommendation),
-        "outcome": advice.outcome,
-        "finding": advice.answer.finding,
-        "evidence": advice.answer.evidence,
-        "next": advice.answer.action,
-        "reasons": list(advice.reasons),
-        "alternatives": [_setting(advice, each) for each in advice.alternatives],
-        "tried": list(advice.tried),
-        "predictions": [
-            {
-                "about": each.prediction.about,
-                "expects": each.prediction.expects,
-                "sentence": each.prediction.sentence,
-                "evidence": each.prediction.evidence,
-                "source": each.prediction.source,
-                "verdict": each.verdict,
-                "finding": each.finding,
-                "estimate": None if each.estimate is None else _numbers(each.estimate),
-            }
-            for each in advice.predictions
-        ],
-        "caveats": list(advice.caveats),
-        "limits": {
-            "max_gap": advice.limits.max_gap,
-            "max_accuracy_loss": advice.limits.max_accuracy_loss,
-            "epsilon": None if advice.limits.epsilon is None else float(advice.limits.epsilon),
-        },
-        "level": advice.level,
-        "profile": None if advice.profile is None else advice.profile.to_dict(),
-        "private": False,
+        "setting": kept.option.name,
+        "epsilon": kept.option.epsilon,
+        "breaks": list(kept.broken),
+        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
     }
-
-
-def _mark(each: Checked) -> str:
-    if not each.prediction.is_sure:
-        return say("check.not_predicted")
-    return each.verdict.capitalize()
-
-
-def _listed(sentences: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in sentences)}</ul>"
-
-
-def _setting(advice: Advice, setting: Setting) -> dict[str, Any]:
-    return {
-        **setting.key,
-        "name": full_name(setting, advice.schema),
-        "bits_per_report": message_bits(setting, advice.schema),
-    }
-
-
-def _numbers(found: Estimated) -> dict[str, Any]:
-    value = None if math.isnan(found.value) else found.value
-    return {"value": value, "low": found.low, "high": found.high, "runs": found.runs, "level": found.level}

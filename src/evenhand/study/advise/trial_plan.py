@@ -1,22 +1,20 @@
-"""The small study that checks what the data lets expect."""
+"""The small study that advice rests on."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand import datasets
 from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError, InvalidParameterError
-from evenhand.study.advise.predictions import LARGE, SMALL
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.shared.optimal_setting import MOST_GROUPS, why_not_optimal
 from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Prepared
 
@@ -25,10 +23,11 @@ _SPLITS = ("uniform", "optimal")
 _REPEATS = 8
 _ROWS = 20_000
 _MOST_EPSILONS = 4
+_SMALL, _LARGE = Fraction(1), Fraction(4)
 
 
 def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
-    """Return the small study that checks predictions and compares settings near those of a plan.
+    """Return the small study that compares settings near those of a plan.
 
     It keeps the data, schema, task and seed. It tries GRR, OUE and, where the protected column is sensitive,
     the optimal channel that keeps the gap small, at the plan's epsilons, at most four of them, and at one
@@ -82,10 +81,10 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
 
 
 def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
-    """Return a few epsilons with the smallest and the largest; around one, those that claims are about."""
+    """Return a few epsilons with the smallest and the largest; around one, a small and a large one."""
     ordered = sorted(given)
     if len(ordered) == 1:
-        return sorted({SMALL, ordered[0], LARGE})
+        return sorted({_SMALL, ordered[0], _LARGE})
     if len(ordered) <= _MOST_EPSILONS:
         return ordered
     step = (len(ordered) - 1) / (_MOST_EPSILONS - 1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand.errors import GuaranteeError
+from evenhand.errors import GuaranteeError, LedgerError
+from evenhand.privacy.ledger import find_ledger
 from evenhand.report.charts import bars_chart
 from evenhand.report.marks import Axis, Bar, Estimate
 from evenhand.report.page import Note, Section, Table
@@ -15,7 +16,7 @@ from evenhand.study.budget.sections import SYMBOLS, purposes_chart, time_chart
 from evenhand.study.page.catalogue import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.privacy.ledger import Amount
@@ -76,6 +77,19 @@ def _spell_amount(
     if charge is not None and not charge.delta:
         return f"ε = {figure(amount.epsilon, is_left=is_left)}"
     return reading.amount(amount, is_left=is_left)
+
+
+def ledger_section(data: str | None, promise: Callable[[], Guarantee], *, setting: str) -> Section | None:
+    """Return what a release would spend of the ledger of some rows; None where none is configured."""
+    try:
+        ledger = find_ledger(None, data=data)
+        return (
+            None
+            if ledger is None
+            else publishing_section(BudgetReading.of(ledger), promise(), setting=setting)
+        )
+    except LedgerError as error:
+        return broken_section(str(error))
 
 
 def broken_section(reason: str) -> Section:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evenhand.answer.case import Command
+from evenhand.answer.compose import compose
+from evenhand.answer.page import build_page
+from evenhand.answer.words import words_in
 from evenhand.report.language import written_in
+from evenhand.report.page import Answer
+from evenhand.study.tasks.base import Task
 
 if TYPE_CHECKING:
+    from evenhand.answer.view import View
     from evenhand.report.page import Page
     from evenhand.study.results.base import ResultData
 
@@ -37,6 +45,12 @@ def answers(results: ResultData, *, chosen: object = None, language: str = "en")
     >>> answers(run(plan, workers=1, progress=False))[2].finding
     'Collect more people, or join small groups, before you choose.'
     """
+    if type(results.plan.task).read is Task.read:
+        view = _view_of(results, chosen, language)
+        who, how_much, what_to_do = (
+            Answer(said.text, " ".join(said.details)) for said in (view.who, view.how_much, view.what_to_do)
+        )
+        return who, how_much, what_to_do
     with written_in(language):
         return results.plan.task.read(results, chosen=chosen, language=language).answers()
 
@@ -66,5 +80,14 @@ def page_of(results: ResultData, *, chosen: object = None, command: str = "", la
     MissingExtraError
         If altair or vl-convert is not installed.
     """
+    if type(results.plan.task).read is Task.read:
+        view, again = _view_of(results, chosen, language), words_in(language).say("default.again")
+        commands = (*view.commands, *([Command(again, "", command)] if command else []))
+        return build_page(replace(view, commands=commands))
     page: Page = results.plan.task.read(results, chosen=chosen, language=language).page(command=command)
     return page
+
+
+def _view_of(results: ResultData, chosen: object, language: str) -> View:
+    asked = None if chosen is None else results.setting(chosen)
+    return compose(results.plan.task.case(results, page=asked, language=language))

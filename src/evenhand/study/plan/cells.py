@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
+from evenhand.report.language import LANGUAGES, written_in
 from evenhand.report.words import epsilon_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ class Setting:
         if not self.is_protected:
             return "unprotected"
         words = [self.label or ", ".join([self.mechanism.upper(), *map(_in_words, self.options.items())])]
-        words += [f"ε = {epsilon_of(self.epsilon, digits=6)}"] if self.epsilon is not None else []
+        if self.epsilon is not None:
+            with written_in(LANGUAGES[0]):  # it is a name: the same on a page of any language
+                words.append(f"ε = {epsilon_of(self.epsilon, digits=6)}")
         return ", ".join(words)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ import tomli_w
 from evenhand._formats import version_fault
 from evenhand._notebook import figures_html
 from evenhand._notes import KINDS, Note
-from evenhand._validate import integer, one_of
+from evenhand._validate import integer, kind_of, one_of, refuse
+from evenhand.answer.effects import read_matters
 from evenhand.errors import EvenhandError, InvalidParameterError, PlanError, SchemaError, UnknownNameError
 from evenhand.schema import Schema
 from evenhand.schema.text import brief
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 _OWNER = "Plan"
 _FORMAT = 1
-_PLAIN = ("name", "seed", "repeats", "measures", "notes")
+_PLAIN = ("name", "seed", "repeats", "measures", "matters", "notes")
 _TABLES = ("data", "task", "schema")
 _DATA = ("path", "dataset", "options", "rows", "file_format")
 _SHOWN = 20
@@ -67,6 +69,10 @@ class Plan:
         Everything that is drawn derives from it. The split of repeat r has the random state ``seed + r``.
     name : str
         What the study is called in its report.
+    matters : text, number or list of them, default ()
+        From which amount on an effect counts: ``50`` for all rates, in people of 1,000, and ``"short=2%"``
+        for one effect, as a share of what is due to the group. It changes how results are read, not what is
+        run; see :mod:`evenhand.answer.effects`.
     notes : tuple of Note
         What a reader of the report should know about how the plan came about; sentences alone are about the
         data.
@@ -92,6 +98,7 @@ class Plan:
     repeats: int = None  # type: ignore[assignment]  # the task's own number
     seed: int = 0
     name: str = ""
+    matters: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # each a Note
 
     def __post_init__(self) -> None:
@@ -103,6 +110,7 @@ class Plan:
                 got = f"a value of type {type(given).__name__}"
                 raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
         object.__setattr__(self, "measures", self._measures())
+        object.__setattr__(self, "matters", self._matters())
         asked: object = self.repeats
         repeats = self.task.default_repeats if asked is None else self.repeats
         repeats = integer("repeats", repeats, owner=_OWNER, low=1, high=100_000)
@@ -122,6 +130,17 @@ class Plan:
         listed = [named] if isinstance(named, str) else list(self.measures)
         known = tuple(self.task.measures)
         return tuple(one_of("measures", name, known, owner=_OWNER) for name in listed) or known
+
+    def _matters(self) -> tuple[str, ...]:
+        """Return what matters as texts that can be read."""
+        given: object = self.matters
+        listed = list(given) if isinstance(given, tuple | list) else [given]
+        for each in listed:
+            if isinstance(each, bool) or not isinstance(each, str | Real):
+                refuse("matters", _OWNER, "amounts above 0, such as 50 or short=2%", kind_of(each))
+        words = tuple(map(str, listed))
+        read_matters(words, owner=_OWNER)
+        return words
 
     def settings(self) -> tuple[Setting, ...]:
         """Return every setting, the unprotected one first."""
@@ -158,6 +177,7 @@ class Plan:
         document: dict[str, Any] = {"format": _FORMAT}
         document |= {"name": self.name} if self.name else {}
         document |= {"seed": self.seed, "repeats": self.repeats, "measures": list(self.measures)}
+        document |= {"matters": list(self.matters)} if self.matters else {}
         document |= {"notes": [Note.of(note).plain for note in self.notes]} if self.notes else {}
         if self.data is not None:
             written = self.data.file_format

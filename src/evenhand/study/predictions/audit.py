@@ -1,15 +1,16 @@
-"""The numbers of an audit of predictions: rates by group, comparisons, rules, calibration, thresholds."""
+"""The numbers of an audit of predictions: rates by group, comparisons, rules, calibration."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand._validate import refuse
+from evenhand.answer.effects import FEWEST_PEOPLE, read_matters
 from evenhand.measure.added import ADDED_MEASURES, added_measure
 from evenhand.measure.calibration import Calibration, calibrate
 from evenhand.measure.counts import CountTable, Tables, count_table
@@ -23,23 +24,16 @@ from evenhand.measure.disparities import (
     rate_limits,
     rate_values,
 )
-from evenhand.measure.intervals import check_level, mean_of_shares, share_difference
+from evenhand.measure.intervals import check_level, mean_of_shares
 from evenhand.measure.ranking import Ranking, rank_scores
-from evenhand.report.words import plain
-from evenhand.study.page.catalogue import Catalogue, catalogue
-from evenhand.study.page.comparing import ALMOST_ALL, FEWEST_PEOPLE
-from evenhand.study.page.wording import join_words, label_words
 from evenhand.study.predictions.columns import OWNER, Predictions
 from evenhand.study.results.estimates import Estimated
+from evenhand.study.tasks.shared.fields import participle
 
 if TYPE_CHECKING:
     from evenhand.measure.added import GroupMeasure
     from evenhand.measure.counts import Shares
     from evenhand.study.predictions.rules import Rule, Verdict
-
-HEADLINE = "selection_gap"
-LOWER_IS_BETTER = frozenset({"fpr", "fnr", "fdr", "for", "error"})
-"""Rates of which a group pays that has the highest."""
 
 GROUP_RATES = ("base_rate", *COMPARED_RATES)
 """Rates of a group, in the order in which they are shown."""
@@ -52,31 +46,40 @@ class PredictionAudit:
     Parameters
     ----------
     rows : Predictions
-    headline : str
-        Of :data:`evenhand.measure.disparities.COMPARISONS`: the one that the head is about.
     rules : tuple of Rule
     privileged : str, optional
         The group that others are compared with; by default the largest.
     fewest : int
-        How many people a rate must rest on to be compared.
+        How many people a rate must rest on to be compared; an effect is never judged from fewer than 30.
     level : float
     unwanted : bool
         Whether the positive prediction is bad for people, such as an alarm.
     measures : tuple of str
         Measures of other packages that are shown besides.
+    matters : tuple of str
+        The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
+    called : str
+        What happens to somebody whose prediction is positive, such as ``"approved"``; by default *selected*,
+        or *flagged* where that is unwanted.
     """
 
     rows: Predictions
-    headline: str = HEADLINE
     rules: tuple[Rule, ...] = ()
     privileged: str | None = None
     fewest: int = FEWEST_PEOPLE
     level: float = 0.95
     unwanted: bool = False
     measures: tuple[str, ...] = ()
+    matters: tuple[str, ...] = ()
+    called: str = ""
 
     def __post_init__(self) -> None:
         check_level(self.level, owner=OWNER)
+        read_matters(self.matters, owner=OWNER)
+        participle(self.called, owner=OWNER)
+        if len(np.unique(self.rows.group[self.rows.group >= 0])) < 2:
+            hint = "name another column, or compare those who do not state it as a group."
+            refuse("group", OWNER, "a column with people of two groups or more", "one group", hint=hint)
         if isinstance(self.fewest, bool) or not isinstance(self.fewest, int) or self.fewest < 1:
             refuse("fewest", OWNER, "a whole number of at least 1", self.fewest)
         if self.privileged is not None and self.privileged not in self.rows.labels:
@@ -86,11 +89,6 @@ class PredictionAudit:
                 refuse("measures", OWNER, "those of other packages, for the page has evenhand's own", name)
 
     # --- counts -----------------------------------------------------------------------------------
-
-    @property
-    def sentences(self) -> Catalogue:
-        """The sentences of the page."""
-        return catalogue("evenhand.study.predictions")
 
     @property
     def is_labelled(self) -> bool:
@@ -125,35 +123,6 @@ class PredictionAudit:
         codes = np.zeros(len(self.rows.group), np.intp)
         return Tables.of(self._count(codes == 0, codes, range(1)), None).groups
 
-    @property
-    def same_answer(self) -> float:
-        """How often the better of the two same answers for everybody is right; NaN without outcomes."""
-        share = float(rate_values(self.overall, "base_rate")[0])
-        return max(share, 1 - share)
-
-    @cached_property
-    def useless(self) -> Literal["", "constant", "almost_constant", "no_better"]:
-        """Why predictions do not tell people apart; empty if they do.
-
-        They are the same for everybody; or almost, and not clearly right more often than one answer for
-        everybody; or people with and without the outcome are not clearly predicted positive at other rates.
-        """
-        selected = float(rate_values(self.overall, "selection")[0])
-        if selected in {0, 1}:
-            return "constant"
-        if not self.is_labelled:
-            return ""
-        right = self.rate(0, "accuracy", self.overall)
-        if max(selected, 1 - selected) >= ALMOST_ALL and (right.low or 0.0) <= self.same_answer:
-            return "almost_constant"
-        (found, positives), (alarms, negatives) = (
-            [part[0] for part in rate_counts(self.overall, rate)] for rate in ("tpr", "fpr")
-        )
-        if not (positives and negatives):
-            return ""
-        low, high = share_difference(found, positives, alarms, negatives, self.level)
-        return "no_better" if low <= 0 <= high else ""
-
     @cached_property
     def people(self) -> tuple[int, ...]:
         """How many rows each group has, whatever their weights."""
@@ -168,29 +137,12 @@ class PredictionAudit:
             for name, (codes, labels) in self.rows.margins.items()
         }
 
-    @cached_property
-    def margin_disparities(self) -> dict[str, Disparity]:
-        """The comparison of the head within each crossed column."""
-        return {
-            name: compare_groups(shares, self.headline, fewest=self.fewest, level=self.level)
-            for name, shares in self.margins.items()
-        }
-
     @property
     def reference(self) -> int:
         """The place of the group that others are compared with."""
         if self.privileged is not None:
             return self.rows.labels.index(self.privileged)
         return int(np.argmax(self.people))
-
-    def named(self, place: int) -> str:
-        """Return a group as in a sentence; of columns that are crossed, each has its own words."""
-        columns = self.rows.columns
-        if len(columns) > 1 and place < len(self.rows.parts) and len(self.rows.parts[place]) == len(columns):
-            return join_words(map(label_words, columns, self.rows.parts[place]))
-        if len(columns) > 1:  # groups that are pooled, or not stated
-            return plain(self.rows.labels[place])
-        return label_words(self.rows.protected, self.rows.labels[place])
 
     # --- rates and comparisons --------------------------------------------------------------------
 
@@ -208,10 +160,6 @@ class PredictionAudit:
         )
         value = (rate_values(of, "tpr")[place] + rate_values(of, "tnr")[place]) / 2
         return _estimated(value, *mean_of_shares(found, positives, kept, negatives, self.level), self.level)
-
-    def trials(self, place: int, rate: str) -> float:
-        """Return how many people a rate of a group rests on."""
-        return float(rate_counts(self.shares, rate)[1][place])
 
     @cached_property
     def disparities(self) -> dict[str, Disparity]:
@@ -234,27 +182,6 @@ class PredictionAudit:
             low, high = (math.nan, math.nan) if reason else kind.interval_of(compared, self.level)
             found[name] = kind, _estimated(kind.value_of(compared), low, high, self.level), reason
         return found
-
-    @property
-    def head(self) -> Disparity:
-        """The comparison that the head is about."""
-        return self.disparities[self.headline]
-
-    @property
-    def head_rate(self) -> str:
-        """The rate of the head."""
-        return self.head.rate
-
-    @property
-    def payer(self) -> tuple[int, int]:
-        """The places of the group that pays and of the other one, where the head has a value."""
-        lowest, highest = int(self.head.lowest or 0), int(self.head.highest or 0)
-        return (highest, lowest) if self.is_worst_high else (lowest, highest)
-
-    @property
-    def is_worst_high(self) -> bool:
-        """Whether the group with the highest rate pays."""
-        return self.head_rate in LOWER_IS_BETTER or (self.unwanted and self.head_rate == "selection")
 
     @cached_property
     def verdicts(self) -> tuple[tuple[Rule, Verdict], ...]:
@@ -296,19 +223,6 @@ class PredictionAudit:
             for chosen in self._members()
         )
 
-    @cached_property
-    def thresholds(self) -> dict[int, float]:
-        """The score of each compared group from which on it is selected as often as everybody is now."""
-        rows = self.rows
-        if rows.scores is None or rows.weights is not None:
-            return {}
-        share, found = float(rows.predicted.mean()), {}
-        for place, chosen in enumerate(self._members()):
-            scores = np.sort(rows.scores[chosen])
-            if place not in self.disparities["selection_gap"].too_few and len(scores):
-                found[place] = float(scores[max(len(scores) - max(round(share * len(scores)), 1), 0)])
-        return found
-
     def _members(self) -> list[Any]:
         return [np.flatnonzero(self.rows.group == place) for place in range(len(self.rows.labels))]
 
@@ -333,7 +247,6 @@ class PredictionAudit:
             "level": self.level,
             "fewest": self.fewest,
             "reference": labels[self.reference],
-            "headline": self.headline,
             "overall": {name: _numbers(self.rate(0, name, self.overall)) for name in GROUP_RATES},
             "groups": groups,
             "not_stated": groups_apart if self.not_stated is not None else None,
@@ -341,17 +254,15 @@ class PredictionAudit:
             "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
             "measures": {name: self.added_numbers(name) for name in self.added},
             "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
-            "thresholds": {labels[place]: score for place, score in self.thresholds.items()},
         }
 
     def _margin(self, name: str) -> dict[str, Any]:
-        """Return the comparison of the head within a crossed column, and the rates of its groups."""
-        shares, gap, labels = self.margins[name], self.margin_disparities[name], self.rows.margins[name][1]
-        groups = {
+        """Return the rates of the groups of a crossed column."""
+        shares, labels = self.margins[name], self.rows.margins[name][1]
+        return {
             label: {rate: _numbers(self.rate(place, rate, shares)) for rate in GROUP_RATES}
             for place, label in enumerate(labels)
         }
-        return {"value": gap.value, "low": gap.low, "high": gap.high, "groups": groups}
 
     def _group(self, place: int) -> dict[str, Any]:
         numbers: dict[str, Any] = {"people": self.people[place]}

@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.measure.columns import same_index
+from evenhand.report.words import listed
 from evenhand.schema import Domain
 from evenhand.schema.bands import parse_rule, rule_text
 from evenhand.schema.crossing import BETWEEN_VALUES, MOST_COMBINATIONS, OTHER_GROUPS
 from evenhand.study.intake.typed_values import value_of
-from evenhand.study.page.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class Predictions:
     columns : tuple of str
         The protected columns, which are crossed where there are several.
     parts : tuple of tuple of str
-        The labels of each group by these columns; of pooled groups one label.
+        The labels of each group by these columns; of pooled groups none.
     margins : mapping of str to (array of int, tuple of str)
         Of each crossed column the place of each row's value, -1 where it is missing, and the values.
     """
@@ -135,7 +135,7 @@ def read_predictions(
     weights = None if weights is None else weights[kept]
     codes, parts, pooled = _pool(codes[kept], parts, pool_below)
     more += pooled
-    labels = tuple(BETWEEN_VALUES.join(group) for group in parts)
+    labels = tuple(BETWEEN_VALUES.join(group) if group else OTHER_GROUPS for group in parts)
     if missing_group and (codes < 0).any():
         codes, labels = np.where(codes < 0, len(labels), codes), (*labels, missing_group)
     return Predictions(
@@ -173,10 +173,9 @@ def _pool(
     alone = np.flatnonzero(sizes >= below)
     places = np.full(len(parts), len(alone), np.intp)
     places[alone] = np.arange(len(alone))
-    say = catalogue("evenhand.study.predictions").say
-    names = [f"'{BETWEEN_VALUES.join(parts[place])}'" for place in small]
-    note = say("method.pooled", groups=names, most=below, label=OTHER_GROUPS)
-    shown = (*(parts[place] for place in alone), (OTHER_GROUPS,))
+    names = listed([f"'{BETWEEN_VALUES.join(parts[place])}'" for place in small])
+    note = f"Groups of fewer than {below} people are one, '{OTHER_GROUPS}': {names}."
+    shown = (*(parts[place] for place in alone), ())
     return np.where(codes >= 0, places[codes], -1), shown, [note]
 
 

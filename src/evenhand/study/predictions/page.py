@@ -1,37 +1,24 @@
-"""The page of an audit of predictions: three answers, then the evidence."""
+"""The page of an audit of predictions."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from evenhand.measure.disparities import comparison_named
-from evenhand.report.page import KeyNumber, Note, Page
-from evenhand.report.words import limits_of, number, plain
+from evenhand.answer.compose import compose
+from evenhand.answer.effects import FEWEST_PEOPLE
+from evenhand.answer.page import build_page
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
-from evenhand.study.page.comparing import FEWEST_PEOPLE
-from evenhand.study.page.wording import points
-from evenhand.study.predictions.answers import answers, capital, comparison_words
-from evenhand.study.predictions.audit import HEADLINE, PredictionAudit
+from evenhand.study.predictions.audit import PredictionAudit
+from evenhand.study.predictions.case import case
 from evenhand.study.predictions.columns import check_order, encode_group, read_predictions
 from evenhand.study.predictions.rules import Rule
-from evenhand.study.predictions.sections import (
-    added_section,
-    against_section,
-    by_group_section,
-    calibration_section,
-    comparisons_section,
-    groups_section,
-    rules_section,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.measure.disparities import Disparity
-    from evenhand.study.results.estimates import Estimated
+    from evenhand.report.page import Page
 
 
 def page(  # noqa: PLR0913 - one keyword for each choice
@@ -45,7 +32,6 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     predicted: Any = None,
     privileged: Any = None,
     weights: Any = None,
-    headline: str = HEADLINE,
     rules: Sequence[str] = (),
     measures: Sequence[str] = (),
     labels: Mapping[Any, str] | None = None,
@@ -54,13 +40,16 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     fewest: int = FEWEST_PEOPLE,
     level: float = 0.95,
     unwanted: bool = False,
+    matters: Sequence[str] = (),
+    called: str = "",
+    language: str = "en",
     outcome: str = "",
     protected: str = "",
 ) -> Page:
-    r"""Return the page of somebody's own predictions: who pays, how much, and how to make them fairer.
+    r"""Return the page of somebody's own predictions: who fares worse than others, by how much, what to do.
 
-    It has the form of every report: three answers, rules, groups with intervals, every comparison, every rate
-    by group, and calibration where there are scores. Write it with :func:`evenhand.report.write`.
+    Each group is compared with everybody outside it, by rates of those whom a decision can wrong. Every usual
+    measure stands behind the answer, for researchers. Write it with :func:`evenhand.report.write`.
 
     Parameters
     ----------
@@ -84,9 +73,6 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         The group that others are compared with, of crossed columns a value of each; by default the largest.
     weights : array, list or series, optional
         One weight per row, at least 0.
-    headline : str
-        What the head is about, such as ``"selection_gap"``, ``"tpr_gap"``, ``"odds_gap"`` or
-        ``"selection_ratio"``; names of fairlearn such as ``"equalized_odds_difference"`` are understood.
     rules : sequence of str
         Such as ``"80%"`` or ``"odds_gap <= 0.1"``. A rule is kept only if the whole interval keeps it.
     measures : sequence of str
@@ -103,6 +89,12 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         Of intervals.
     unwanted : bool
         Whether the positive prediction is bad for people, such as an alarm.
+    matters : sequence of str
+        The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
+    called : str
+        What happens to somebody whose prediction is positive, such as ``"approved"``; by default *selected*,
+        or *flagged* where that is unwanted.
+    language : {"en", "de"}
     outcome, protected : str
         What people call the outcome and the groups; by default the names of the columns.
 
@@ -122,11 +114,11 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     >>> import evenhand as eh
     >>> hired = [1] * 40 + [0] * 60 + [1] * 18 + [0] * 82
     >>> sex = ["men"] * 100 + ["women"] * 100
-    >>> page = eh.measure.page(None, hired, sex, rules=["80%"], outcome="hired")
-    >>> page.answers[0].finding
-    'Selection is lowest for women: 18.0%, against 40.0% for men.'
-    >>> page.answers[1].finding
-    'The gap in selection rate is 22.0 points, and the 80% rule is broken.'
+    >>> page = eh.measure.page(None, hired, sex, outcome="hired", called="hired")
+    >>> page.head.verdict
+    'Women fare worse than others.'
+    >>> page.head.said[1].text
+    'Of 1,000 women, 180 were hired; of 1,000 others 400.'
     """
     columns = {"outcome": y_true, "prediction": y_pred, "score": scores, "weight": weights}
     there = {name: values for name, values in columns.items() if values is not None}
@@ -135,11 +127,11 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     names = {name: _name_of(values) or name for name, values in there.items()}
     if outcome:
         names["outcome" if y_true is not None else "prediction" if y_pred is not None else "score"] = outcome
-    called = {str(value): str(text) for value, text in (labels or {}).items()}
+    texts = {str(value): str(text) for value, text in (labels or {}).items()}
     coded = {}
     for name, values in grouped.items():
         codes, found = encode_group(values, name)
-        coded[name] = codes, [called.get(label, label) for label in found]
+        coded[name] = codes, [texts.get(label, label) for label in found]
     rows = read_predictions(
         there,
         coded,
@@ -152,15 +144,16 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     )
     audit = PredictionAudit(
         rows,
-        comparison_named(headline),
         tuple(map(Rule.parse, rules)),
-        _privileged_label(privileged, called),
+        _privileged_label(privileged, texts),
         fewest,
         level,
         unwanted,
         tuple(measures),
+        tuple(matters),
+        called,
     )
-    return build_page(audit)
+    return build_page(compose(case(audit, language=language)))
 
 
 def _privileged_label(privileged: Any, called: Mapping[str, str]) -> str | None:
@@ -175,95 +168,3 @@ def _name_of(values: Any) -> str:
     series = nw.from_native(values, series_only=True, pass_through=True, allow_series=True)
     name = series.name if isinstance(series, nw.Series) else ""
     return name if isinstance(name, str) else ""
-
-
-def build_page(audit: PredictionAudit, *, command: str = "", next_command: str = "") -> Page:
-    """Return the page of an audit; `command` makes it again, `next_command` is what to type next."""
-    say, rows = audit.sentences.say, audit.rows
-    sections = (
-        rules_section(audit),
-        groups_section(audit),
-        comparisons_section(audit),
-        added_section(audit),
-        by_group_section(audit),
-        against_section(audit),
-        calibration_section(audit),
-    )
-    return Page(
-        question=say("head.question", outcome=plain(rows.outcome)),
-        answers=answers(audit, command=next_command),
-        kicker=say("head.kicker"),
-        meta=say("head.meta", people=len(rows.predicted), groups=len(rows.labels)),
-        numbers=_key_numbers(audit),
-        notes=(
-            Note("warn", say("head.not_private")),
-            *(Note("plain", plain(note, longest=300)) for note in rows.notes),
-        ),
-        sections=[section for section in sections if section is not None],
-        method=_method(audit),
-        limits=[say("limits.sample"), say("limits.clear"), *([say("limits.outcome")] * audit.is_labelled)],
-        command=command,
-    )
-
-
-def _key_numbers(audit: PredictionAudit) -> list[KeyNumber]:
-    say, rows = audit.sentences.say, audit.rows
-    base = audit.headline.rpartition("_")[0]
-    numbers = []
-    for name in (f"{base}_gap", f"{base}_ratio"):
-        found = audit.disparities[name]
-        if math.isfinite(found.value):
-            shown = number(found.value, 2) if found.is_ratio else points(found.value)
-            numbers.append(KeyNumber(capital(comparison_words(audit, name)), shown, "", _limits(found)))
-    selected = audit.rate(0, "selection", audit.overall)
-    label = say("head.selected", outcome=plain(rows.outcome))
-    numbers.append(KeyNumber(label, points(selected.value), "", _range(selected)))
-    if audit.is_labelled:
-        right = audit.rate(0, "accuracy", audit.overall)
-        detail = say("head.same_answer", range=_range(right), same=audit.same_answer)
-        numbers.append(KeyNumber(say("head.accuracy"), points(right.value), "", detail))
-    areas = {place: audit.area(place) for place in range(len(audit.rankings))}
-    known = {place: area for place, area in areas.items() if math.isfinite(area.value)}
-    if known:
-        least = min(known, key=lambda place: known[place].value)
-        limits = limits_of(known[least].low or 0.0, known[least].high or 1.0, 2)
-        detail = say("head.area_detail", group=audit.named(least), range=limits)
-        numbers.append(
-            KeyNumber(say("head.area", groups=len(known)), number(known[least].value, 2), "", detail)
-        )
-    return numbers
-
-
-def _limits(found: Disparity) -> str:
-    return (
-        limits_of(found.low, found.high, 2)
-        if found.is_ratio
-        else limits_of(100 * found.low, 100 * found.high)
-    )
-
-
-def _range(found: Estimated) -> str:
-    return "" if found.low is None or found.high is None else limits_of(100 * found.low, 100 * found.high)
-
-
-def _method(audit: PredictionAudit) -> list[str]:
-    say, rows = audit.sentences.under("method"), audit.rows
-    sizes = [
-        audit.sentences.say("method.size", group=audit.named(place), size=people)
-        for place, people in enumerate(audit.people)
-    ]
-    source = f"{plain(rows.source)}: " if rows.source else ""
-    lines = [
-        say("rows", source=source, people=len(rows.predicted), sizes=sizes),
-        say("outcome", outcome=plain(rows.outcome)),
-    ]
-    if rows.left_out:
-        columns = [
-            say("left_out_column", rows=count, column=plain(name)) for name, count in rows.left_out.items()
-        ]
-        lines.append(say("left_out", columns=columns))
-    if unknown := int((rows.group < 0).sum()):
-        lines.append(say("not_stated", people=unknown, protected=plain(rows.protected)))
-    if rows.scores is not None and audit.is_labelled and not audit.has_probabilities:
-        lines.append(audit.sentences.say("calibration.not_shares"))
-    return [*lines, say("intervals"), *([say("weights")] if rows.weights is not None else [])]

@@ -7,13 +7,14 @@ import shlex
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evenhand._validate import one_of
 from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
+from evenhand.answer.gaps import judge_gaps
+from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
 from evenhand.answer.words import words_in
 from evenhand.errors import EvenhandError
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.profile.profiling import Profile
     from evenhand.study.results.estimates import Comparison, Estimated
     from evenhand.table.frames import Backend
 
@@ -129,9 +129,11 @@ class Results(ResultData):
         Rates are people per 1,000 of the group. ``due`` is what the group has without protection, ``before``
         what it has under the ``reference``; ``harm`` says which direction hurts it, ``bound`` how much it may
         lack at most; ``status`` is ``clear``, ``none``, ``open``, ``unjudged`` or ``not stored``, see
-        :mod:`evenhand.answer.status`.
+        :mod:`evenhand.answer.status`. Rows whose ``group`` is two groups, as "women and men", are the gap
+        between them: the first minus the second, see :mod:`evenhand.answer.gaps`.
         """
-        rows = judge(self.plan.task.effects(self))
+        table = self.plan.task.effects(self)
+        rows = (*judge(table), *judge_gaps(table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
 
@@ -296,8 +298,8 @@ class Results(ResultData):
         again = f"{again} --language {language}" if again and language != "en" else again
         data = data or (None if folder is None else self._data_seen_from(folder))
         name = view.recommended or view.page
-        setting = next((each for each in self.settings if str(each) == name), None)
-        todo = self._command_for(setting, data, file=schema)
+        setting = self._named(name)
+        todo = "" if view.state == "stop" else self._command_for(setting, data, file=schema)
         commands = [Command(say("default.do"), "", todo)] if todo else []
         commands += [Command(say("default.again"), "", again)] if again else []
         return replace(view, commands=(*view.commands, *commands))
@@ -318,7 +320,6 @@ class Results(ResultData):
         """
         asked = None if chosen is None else self.setting(chosen)
         if self.plan.task.has_case:
-            build_page = import_module("evenhand.answer.page").build_page
             folder = None if path is None else Path(path).parent
             page = build_page(self.view(folder, chosen=asked, language=language))
             if path is None:
@@ -354,10 +355,14 @@ class Results(ResultData):
         if self.plan.task.has_case:
             view = compose(self.plan.task.case(self, page=asked))
             name = view.page if asked else view.recommended or view.page
-            return self._command_for(self.setting(name), data, file=file)
+            return self._command_for(self._named(name), data, file=file)
         reading = self.plan.task.read(self, chosen=asked)
         choose = getattr(reading, "setting_to_use", None)
         return self._command_for(choose(asked=chosen is not None) if choose else None, data, file=file)
+
+    def _named(self, name: str) -> Setting | None:
+        """Return the setting of a name in the table of effects."""
+        return next((setting for setting in self.settings if str(setting) == name), None)
 
     def _command_for(self, setting: Setting | None, data: str | None, *, file: str) -> str:
         """Return the command that does what a setting tested, with the options of how its file is read."""
@@ -395,20 +400,20 @@ class Results(ResultData):
         max_gap: float | None = None,
         max_accuracy_loss: float | None = None,
         epsilon: Number | None = None,
-        profile: Profile | None = None,
-        level: float = 0.95,
-        folder: str | None = None,
+        language: str = "en",
+        data: str | None = None,
+        schema: str = _SCHEMA_FILE,
     ) -> Advice:
-        """Return a recommendation under limits, or why there is none; see :mod:`evenhand.study.advise`."""
-        return advise(
-            self,
-            max_gap=max_gap,
-            max_accuracy_loss=max_accuracy_loss,
-            epsilon=epsilon,
-            profile=profile,
-            level=level,
-            folder=folder,
+        """Return the setting with the smallest epsilon that keeps limits; see :mod:`evenhand.study.advise`.
+
+        `data` and `schema` are the files of rows and schema as they are typed in its command.
+        """
+        advice = advise(
+            self, max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=epsilon, language=language
         )
+        todo = self._command_for(advice.recommendation, data, file=schema)
+        commands = (Command(words_in(language).say("default.do"), "", todo),) if todo else ()
+        return replace(advice, view=replace(advice.view, commands=(*advice.view.commands, *commands)))
 
     def __repr__(self) -> str:
         return _as_text(self)

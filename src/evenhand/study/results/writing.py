@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.answer.page import build_page
+from evenhand.report.html import write
 from evenhand.study.plan.script import ENDINGS, as_notebook, as_script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenhand.answer.view import View
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
@@ -26,7 +29,7 @@ def files_in(folder: Path) -> dict[str, Path]:
 
 
 def write_results(
-    results: Results, folder: Path, *, chosen: object = None, language: str = "en"
+    results: Results, folder: Path, *, view: View | None = None, language: str = "en"
 ) -> dict[str, Path]:
     """Write what goes beside the store, and return the path of each file by its word.
 
@@ -35,8 +38,8 @@ def write_results(
     results : Results
     folder : path
         Where the study was run.
-    chosen : Setting, mapping or str, optional
-        The setting that the report is about; by default it is found by rule.
+    view : View, optional
+        What the report says, such as that of advice; by default the answer of the results.
     language : str
         Of the report.
 
@@ -49,7 +52,10 @@ def write_results(
     results.to_csv(files["Cells"])
     if results.plan.task.has_effects:
         results.to_csv(files["Effects"], table="effects")
-    results.report(files["Report"], chosen=chosen, language=language)
+    if view is None:
+        results.report(files["Report"], language=language)
+    else:
+        write(build_page(view), files["Report"])
     return files
 
 

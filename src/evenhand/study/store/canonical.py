@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _WRONG = "This text is not the result of a cell."
 _PARTS = ("measures", "groups", "data", "failure")
-_FURTHER = ("entities", "notes")
+_FURTHER = ("entities", "names", "columns", "notes")
 _LEAKS = ("leaks", "target_leaks")  # stored where there are any
 
 
@@ -31,11 +31,17 @@ def result_of(outcome: Outcome) -> dict[str, Any]:
     """Return the result in JSON's types: no cell, and no times, which differ from run to run.
 
     Strict JSON knows neither NaN nor infinity: NaN is ``null``, the infinities are ``"inf"`` and ``"-inf"``.
-    Groups are a list, for their order is the schema's. Entities and notes are left out where there are none.
+    Groups are a list, for their order is the schema's. Entities, names,
+    columns and notes are left out where there are none.
     """
     failure = outcome.failure
     entities = [[name, _plain_numbers(numbers)] for name, numbers in outcome.entities]
-    more = {"entities": entities, "notes": [Note.of(note).plain for note in outcome.notes]}
+    more = {
+        "entities": entities,
+        "names": list(outcome.names),
+        "columns": dict(outcome.columns),
+        "notes": [Note.of(note).plain for note in outcome.notes],
+    }
     return {name: part for name, part in more.items() if part} | {
         "measures": _plain_numbers(outcome.measures),
         "groups": [[label, _plain_numbers(rates)] for label, rates in outcome.groups.items()],
@@ -80,8 +86,16 @@ def outcome_from(cell: Cell, *, result: str, seconds: str) -> Outcome:
         seconds=numbers_from(json.loads(seconds)),
         failure=None if failure is None else Failure(str(failure["kind"]), str(failure["message"])),
         entities=tuple((str(name), numbers_from(numbers)) for name, numbers in document.get("entities", ())),
+        names=tuple(map(str, document.get("names", ()))),
+        columns=_texts_from(document.get("columns", {})),
         notes=tuple(Note.of(note) for note in document.get("notes", ())),
     )
+
+
+def _texts_from(given: Any) -> dict[str, str]:
+    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+        raise ValueError(_WRONG)
+    return given
 
 
 def _plain_numbers(numbers: Mapping[str, float]) -> dict[str, float | str | None]:

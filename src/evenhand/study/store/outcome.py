@@ -53,6 +53,10 @@ class Outcome:
         Set if and only if the cell has no result; then the mappings are empty.
     entities : tuple of (str, mapping of str to float)
         Where something is decided, the entities that are kept one by one, each with its name and numbers.
+    names : tuple of str
+        The names of all entities in the order of the data, in the cell of the unprotected setting.
+    columns : mapping of str to str
+        Numbers of all entities in that order, each packed by :func:`~evenhand.study.store.columns.pack`.
     notes : tuple of Note
         How the result was found and what a reader must know about it.
     """
@@ -64,6 +68,8 @@ class Outcome:
     seconds: Mapping[str, float] = field(default_factory=dict)
     failure: Failure | None = None
     entities: tuple[tuple[str, Mapping[str, float]], ...] = ()
+    names: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # each a Note
 
     def __post_init__(self) -> None:

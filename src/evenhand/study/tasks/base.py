@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
+from evenhand._validate import one_of
 from evenhand.answer.case import Case
 from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError, PlanError
+from evenhand.report.language import LANGUAGES
 from evenhand.report.words import number
 from evenhand.study.plan.script import ScriptCell, script_cells
 from evenhand.study.tasks.measure import Measure, count_of
@@ -65,6 +67,10 @@ class StudyPlan(Protocol):
     @property
     def name(self) -> str:
         """What the study is called."""
+
+    @property
+    def matters(self) -> tuple[str, ...]:
+        """From which amounts on effects count, where not those of the effects."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -244,9 +250,9 @@ class Task(ABC):
 
     # --- reading ----------------------------------------------------------------------------------
 
-    @abstractmethod
     def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the results as sentences and a page, about a setting that is chosen or found by rule."""
+        """Return the results as sentences and a page; only of a kind without a case."""
+        raise NotImplementedError
 
     @property
     def has_case(self) -> bool:
@@ -273,6 +279,10 @@ class Task(ABC):
         It is the function ``case(task, results, page=..., language=...)`` of the module ``case`` in the
         task's folder, where there is one. A kind without it gets a page with the names of its settings.
         """
+        one_of("language", language, LANGUAGES, owner="Results.report")
+        if page is not None and not page.is_protected:
+            must_be = "a protected setting"
+            raise InvalidParameterError("chosen", owner="Results.report", must_be=must_be, got=str(page))
         if not self.has_case:
             say = words_in(language).say
             return Case(

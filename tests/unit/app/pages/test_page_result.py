@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from evenhand.app.flow.views import ResultView, SettingChoice, SideBySide
+from evenhand.app.flow.views import ResultView, SettingChoice
 from evenhand.app.pages.address import study_address
 from evenhand.errors import EvenhandError
 from unit.app.pages._tab import Controls, words_of
 
 SETTINGS = (
-    SettingChoice("none", "unprotected", is_protected=False),
     SettingChoice("grr", "GRR, ε = 1"),
     SettingChoice("oue", "OUE, ε = 1"),
 )
@@ -19,11 +18,11 @@ VIEW = ResultView(
     "<h2>Findings</h2>",
     SETTINGS,
     "grr",
-    groups=(("f", "sex = f"), ("m", "sex = m")),
-    measures=(("acc", "accuracy"),),
     files=("report.html", "all.zip", "study.db"),
-    command="evenhand audit --plan plan.toml",
-    next_command="evenhand privatize people.csv reports.csv",
+    commands=(
+        ("Do it", "evenhand privatize people.csv reports.csv"),
+        ("Again", "evenhand audit --plan plan.toml"),
+    ),
     done=9,
     total=9,
 )
@@ -73,14 +72,9 @@ def page_of(tab, study, state, **changes):
 
 def test_what_is_chosen_is_asked_of_the_results(tab, study):
     tab.change("chosen", "oue")
-    tab.change("group", "f")
-    tab.change("measure", "acc")
-    tab.change("beside", "none")
     tab.read()
 
-    assert tab.desk.calls[-1] == (
-        "read_result", {"chosen": "oue", "beside": "none", "group": "f", "measure": "acc"},
-    )  # fmt: skip
+    assert tab.desk.calls[-1] == ("read_result", {"chosen": "oue"})
 
 
 def test_who_has_an_answer_can_ask_otherwise(tab, study):
@@ -98,29 +92,19 @@ def test_what_one_study_shows_is_not_asked_of_another(tab, study):
     assert tab.desk.calls[-1][1]["chosen"] == ""
 
 
-def test_two_settings_stand_side_by_side_with_their_sentences_and_numbers(tab, study):
-    beside = SideBySide(
-        ("GRR, ε = 1", "unprotected"),
-        (("**GRR** costs 3 points.",), ()),
-        ((("accuracy", "71 %", "70 to 72"),), ()),
-        "<table id='differences'></table>",
-    )
-    assert "Choose a second setting" in tab.read()
-    tab.desk.told["read_result"] = replace(VIEW, beside="none", compared=beside)
-    tab.change("beside", "none")
-    html = tab.read()
+def test_one_setting_alone_leaves_nothing_to_choose(tab, study):
+    tab.desk.told["read_result"] = replace(VIEW, settings=SETTINGS[:1])
 
-    assert "GRR costs 3 points. 71 % accuracy 70 to 72 unprotected" in words_of(html)
-    assert "differences" in html
-    assert "Choose a second setting" not in html
+    assert "chosen" not in Controls(tab.read()).by_id
 
 
-def test_one_setting_alone_has_nothing_to_compare_and_no_filters_that_it_lacks(tab, study):
-    tab.desk.told["read_result"] = replace(VIEW, settings=SETTINGS[1:2], groups=(), measures=())
-    ids = Controls(tab.read()).by_id
+def test_the_first_button_applies_what_is_recommended(tab, study):
+    """A page that recommends one way and applies another would be followed wrongly."""
+    assert "Apply this for real" in tab.words()
+    tab.desk.told["read_result"] = replace(VIEW, recommended="OUE, ε = 1")
+    tab.change("chosen", "oue")
 
-    assert {"compare", "group", "measure"}.isdisjoint(ids)
-    assert "chosen" in ids
+    assert "Apply OUE, ε = 1" in tab.words()
 
 
 def test_only_files_that_may_be_taken_along_are_offered_with_the_commands(tab, study):
@@ -131,10 +115,10 @@ def test_only_files_that_may_be_taken_along_are_offered_with_the_commands(tab, s
     assert "download-study.db" not in ids
     assert "evenhand audit" in html
     assert "evenhand privatize" in html
-    tab.desk.told["read_result"] = replace(VIEW, command="", next_command="", advice="**GRR** keeps both.")
+    tab.desk.told["read_result"] = replace(VIEW, commands=(), advice="**GRR** keeps both.")
     tab.change("chosen", "oue")
     ids = Controls(tab.read()).by_id
-    assert {"command-text", "next-text"}.isdisjoint(ids)
+    assert {"command-1", "command-2"}.isdisjoint(ids)
     assert "advice" in ids
 
 
@@ -148,7 +132,7 @@ def test_while_results_are_read_the_page_says_so_and_a_fault_is_said(tab, study)
 def test_a_page_that_is_drawn_anew_keeps_the_old_one_until_then(tab, study):
     """A page that goes blank at every choice cannot be read."""
     tab.read()
-    tab.do(do="result.choose", study=study, key="group", value="f")
+    tab.do(do="result.choose", study=study, key="chosen", value="oue")
     html = tab.read(at_once=True)
 
     assert "Drawing anew." in html

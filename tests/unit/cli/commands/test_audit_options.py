@@ -29,7 +29,7 @@ TYPED = {
     "strength": "3", "group_as_input": None, "rule": "age > 3", "allot": "age", "count": "age",
     "weight": "age", "budget": "0", "name": "job", "groups": "age", "touches": "one input",
     "mitigations": "shrink", "draws": "500", "currency": "EUR", "smallest": "0",
-    "person": "job", "rows_per_person": "2", "pool_below": "5",
+    "person": "job", "rows_per_person": "2", "pool_below": "5", "unwanted": None, "called": "let in",
 }  # fmt: skip
 """A value of every option that a plan says otherwise, zeros among them; None is a flag or a unit."""
 

@@ -336,6 +336,20 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize("columns", ["sex", "sex,job"])
+def test_the_optimal_protocol_ends_as_every_other(call, file, schema, files, columns):
+    """It wrote its reports and charged the ledger, and then ended with an error."""
+    made = Schema.load(schema)
+    Schema(made.columns, sensitive=["sex", "job"], protected="sex").save(schema)
+    options = ["--columns", columns, "--epsilon", "2", "--protocol", "optimal"]
+    done = call(
+        "privatize", file, "out.csv", "--schema", schema, *options, "--outcomes", files / "census.toml"
+    )
+
+    assert done.exit_code == 0, done.output
+    assert "sex: optimal, 2 values" in done.output
+
+
 def test_numbers_are_typed_with_commas():
     found = read_outcomes(None, ["0.7, 0.3"], ["0.2", "0.6"], "Optimal")
 

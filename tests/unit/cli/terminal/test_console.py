@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from evenhand.cli.terminal.console import Terminal, fit, quote_names
+from evenhand.cli.terminal.console import Terminal, quote_names
 from evenhand.cli.terminal.streams import exit_on_broken_pipe
+from evenhand.report.columns import fit
 
 
 class _Stream(io.TextIOWrapper):

@@ -11,6 +11,7 @@ from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.strategy import check_column_names, streams
 from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.subset import SS
 from evenhand.collect.protocols.unary import OUE
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
@@ -259,3 +260,13 @@ def test_people_whose_indicators_pass_the_size_of_a_block_come_one_by_one(monkey
     reports = strategy.privatize({name: CODES[name] for name in strategy.columns}, rng=3)
 
     assert [len(block["a"]) for block in strategy.indicator_chunks(reports)] == [1] * 5
+
+
+def test_reports_of_a_matrix_are_true_as_often_as_those_of_its_groups():
+    """Optimal has no single p, so that nothing could be said of how often its reports are true."""
+    optimal = Optimal((0.5, 0.3, 0.2), (0.2, 0.4, 0.6), 1)
+    strategy = Single("a", optimal)
+
+    assert strategy.truth_within_report("a") == pytest.approx(np.diagonal(optimal.matrix()).mean())
+    assert strategy.rarely_true == {}
+    assert Single("a", GRR(3, 1)).truth_within_report("a") == pytest.approx(GRR(3, 1).p)

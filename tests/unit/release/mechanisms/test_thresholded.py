@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, LimitExceededError
+from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.mechanisms.noise import Laplace
+from evenhand.release.mechanisms.suppression import NoisySuppression
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.release.table.histogram import Histogram
@@ -38,6 +40,25 @@ def test_bias_and_variance_are_the_sums_over_the_noise(threshold, epsilon):
 
     assert mechanism.bias(table).values == pytest.approx(mean - counts, abs=1e-9)
     assert mechanism.variance(table).values == pytest.approx(spread, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        ThresholdedLaplace(1, 6),
+        NoisySuppression(1, threshold=6),
+        NoisySuppression(1, threshold=6, noise="threshold"),
+    ],
+)
+def test_the_chance_to_be_suppressed_is_the_sum_over_the_noise(mechanism):
+    """If not, people who vanish in blanks would be told in wrong numbers."""
+    counts = np.array([0, 2, 5, 6, 9, 30])
+    table = Histogram.of(counts, Schema([Column("x", Domain.integers(1, counts.size))]))
+    noise = DiscreteLaplace(2).pmf(FAR)
+
+    expected = (counts[:, None] + FAR < 6) @ noise
+    assert mechanism.blank_chances(table) == pytest.approx(expected)
+    assert Laplace(1, unit="replace one").blank_chances(table).tolist() == [0.0] * counts.size
 
 
 @pytest.mark.parametrize("unit", ["replace one", "add or remove one"])

@@ -1,291 +1,155 @@
-"""Advice says what to use and why, or why nothing, and always what it does not cover."""
+"""Advice on made-up results whose gaps and losses are known."""
 
 import json
+from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.study.advise.advice import Advice, advise
-from evenhand.study.advise.trial_plan import advice_plan
-from evenhand.study.advise.wording import say
-from evenhand.study.plan.cells import Setting
+from evenhand.study.advise import Advice, advice_plan, advise
+from evenhand.study.advise.advice import Limits
 from evenhand.study.plan.plan import Plan
-from evenhand.study.plan.source import DataSource
-from evenhand.study.profile.profiling import profile
-from evenhand.study.results.results import Results
-from evenhand.study.run.prepare import prepare
-from evenhand.study.run.whole import run
-from evenhand.study.tasks.collect.task import CollectTask
-from unit.study._advice_cases import facts, grid, made_profile, results, setting, with_runs
-from unit.study._small_studies import plan
-
-GRR, OUE = setting("grr", 1), setting("oue", 1)
-BEFORE = {"sp_gap": 0.3, "acc": 0.8, "eo_gap": 0.2}
-ONE_BETTER = {"all": BEFORE, GRR: {"sp_gap": 0.1}}
-FIRST_CAVEAT = say("caveat.looking")
+from evenhand.study.tasks.release.task import ReleaseTask
+from unit.study._advice_cases import NOTHING, grid, results, setting
 
 
-def advised(values, *, given=None, **limits):
-    """Return the advice on made-up results."""
-    return advise(results(values, **(given or {})), profile=made_profile(), **limits)
+def level(gap, acc=0.8):
+    """Return figures of a setting: half are selected, with a gap between women and men."""
+    rates = (("tpr", acc), ("fpr", 1 - acc))
+    right = {f"{group} {rate}": value for group in ("women", "men") for rate, value in rates}
+    return {"acc": acc, "women selection": 0.5 - gap / 2, "men selection": 0.5 + gap / 2, **right}
 
 
-# --- caveats --------------------------------------------------------------------------------------
+def made(**more):
+    """Return results in which the gap narrows with epsilon: 20 points at 1, 9 at 2 and 1 at 4."""
+    values = {
+        NOTHING: level(0.01),
+        setting("grr", 1): level(0.20, acc=0.75),
+        setting("grr", 2): level(0.09, acc=0.79),
+        setting("grr", 4): level(0.01),
+    }
+    return results(values, collect=grid(("grr",), (1, 2, 4)), columns=1, **more)
 
 
-@pytest.mark.parametrize("limits", [{}, {"max_gap": 0.2}, {"epsilon": 0.5}, {"max_gap": 0.0}])
-def test_the_first_caveat_is_always_that_looking_is_not_covered(limits):
-    """Choosing by private rows spends privacy that no guarantee counts."""
-    advice = advised(ONE_BETTER, **limits)
+def test_the_smallest_epsilon_within_the_limit_on_gaps_is_advised():
+    """If not, people would be protected less than their limits allow, or a limit would be broken."""
+    by_limit = {
+        limit: float(made().advise(max_gap=limit).recommendation.epsilon) for limit in (0.3, 0.15, 0.05)
+    }
 
-    assert advice.caveats[0] == FIRST_CAVEAT
-    assert "pilot" in FIRST_CAVEAT
-    assert "not covered by the guarantee" in str(advice).replace("\n    ", " ")
-
-
-def test_a_gap_that_is_small_because_all_get_the_same_answer_is_said():
-    """Nobody should be told to use a model that says yes to everybody."""
-    same = {"women selection": 0.999, "men selection": 0.999}
-    none = {"women selection": 0.001, "men selection": 0.001}
-
-    for rates, sure in ((same, True), (none, True), ({}, False)):
-        advice = advised({"all": BEFORE, GRR: {"sp_gap": 0.1, **rates}})
-
-        assert any("nearly everybody the same answer" in each for each in advice.caveats) == sure
-    alike = advised({"all": {**BEFORE, **same}})
-
-    assert any("With GRR, uniform split, ε = 1 the model" in each for each in alike.caveats)
+    assert by_limit == {0.3: 1, 0.15: 2, 0.05: 4}
 
 
-def test_another_gap_that_grows_is_said():
-    """A smaller gap in selection is not all there is to it."""
-    grows = advised({**ONE_BETTER, GRR: {"sp_gap": 0.1, "eo_gap": 0.3}})
-    stays = advised(ONE_BETTER)
+def test_the_limit_on_accuracy_is_kept():
+    """If not, accuracy would be lost beyond what was asked."""
+    found = made().advise(max_accuracy_loss=0.02)
 
-    assert any("true or false positive rates grows by 10.0 points" in each for each in grows.caveats)
-    assert not any("grows by" in each for each in stays.caveats)
-
-
-def test_what_contradicts_the_literature_is_said():
-    """The study is about these data, the literature is not."""
-    advice = advised({"all": BEFORE, GRR: {"sp_gap": 0.5}})
-
-    assert any("go by the study: about the gap." in each for each in advice.caveats)
+    assert found.recommendation.epsilon == 2
+    assert [each.option.epsilon for each in found.kept if "wrong" in each.broken] == [1]
 
 
-def test_columns_in_the_clear_that_reveal_the_group_are_named():
-    """Protection of a column that another gives away protects little."""
-    made = results(ONE_BETTER)
-    found = advise(made, profile=made_profile(clear=0.6))
-    weak = advise(made, profile=made_profile(clear=0.1))
+def test_without_limits_it_is_the_smallest_epsilon_at_which_nobody_pays():
+    """If not, advice and the page would answer the same question in two ways."""
+    found = made().advise()
 
-    assert any("may reveal sex: job (Cramer's V 0.60" in each for each in found.caveats)
-    assert not any("may reveal" in each for each in weak.caveats)
+    assert found.recommendation.epsilon == 4
+    assert found.view.question == "Which is the smallest ε at which nobody pays?"
 
 
-def test_runs_that_failed_or_were_not_run_are_counted():
-    """Advice from half a study must say so."""
-    advice = advised(ONE_BETTER, given={"leave_out": [OUE]})
+def test_the_largest_epsilon_is_a_limit_too():
+    """If not, a setting with less protection than accepted would be advised."""
+    found = made().advise(max_gap=0.05, epsilon=2)
 
-    assert any("10 runs of the study failed or were not run" in each for each in advice.caveats)
-
-
-def test_the_short_advice_tells_of_runs_that_failed():
-    """The command ended with code 1, and nothing that it showed said why."""
-    half, whole = advised(ONE_BETTER, given={"leave_out": [OUE]}), advised(ONE_BETTER)
-    shown = half._repr_html_().partition("<details>")[0]
-
-    assert "10 runs of the study failed or were not run" in str(half)
-    assert "10 runs of the study failed or were not run" in shown
-    assert half._repr_html_().count("failed or were not run") == 1
-    assert "not run" not in str(whole)
+    assert found.recommendation is None
+    assert found.view.verdict == "None of the settings tried."
+    assert found.view.what_to_do.text.startswith("Nearest comes GRR at ε = 2. Of 1,000: a gap of at most ")
+    assert {each.option.epsilon for each in found.kept} == {1, 2}
 
 
-def test_reports_of_one_column_are_no_candidates():
-    """Their epsilon is about less."""
-    single = setting("grr", 1, strategy="single")
-    collect = grid(["grr"], [1], strategies=["independent", "single"])
-    advice = advised({"all": BEFORE, single: {"sp_gap": 0.01}}, given={"collect": collect})
+def test_no_setting_within_the_limits_is_said():
+    """If an empty choice ended in an error, a strict limit could not be asked about."""
+    found = made().advise(epsilon="1/2")
 
-    assert advice.recommendation == GRR
-    assert any("leaves the others in the clear" in each for each in advice.caveats)
-
-
-# --- what goes in and comes out -------------------------------------------------------------------
+    assert found.recommendation is None
+    assert found.kept == ()
+    assert found.view.what_to_do.text == "No setting was tried that is usable within these limits."
 
 
-def test_predictions_come_with_verdicts_also_without_a_profile():
-    """Results alone know the shares of labels, and not how columns depend on each other."""
-    found = advise(results(ONE_BETTER))
-    about = {each.prediction.about: each.prediction for each in found.predictions}
+def test_a_setting_that_leaves_a_sensitive_column_in_the_clear_is_never_advised():
+    """If it were, half of what people were promised would be given away."""
+    task = grid(protocols=("grr",), epsilons=(1, 4), strategies=("independent", "single"))
+    values = {"all": level(0.20), setting("grr", 1, strategy="single"): level(0.01), NOTHING: level(0.01)}
+    found = results(values, collect=task).advise(max_gap=0.1)
 
-    assert not found.profile.has_rows
-    assert not about["combined"].is_sure
-    assert "Not predicted: At a large epsilon" in found.details
-    assert len(found.predictions) == 7
-
-
-def test_results_without_any_unprotected_run_still_give_advice():
-    """A study that was stopped early is read as far as it goes."""
-    made = results(ONE_BETTER, leave_out=[Setting()])
-    found = advise(made)
-    nothing = advise(Results(made.plan, facts(), []))
-
-    assert (found.profile, found.predictions, found.outcome) == (None, (), "no-intervals")
-    assert nothing.outcome == "no-intervals"
-    assert "What the data lets expect" not in found.details
-    assert "What the data lets expect" not in found._repr_html_()
-    assert found.to_dict()["profile"] is None
+    assert found.recommendation is None
+    assert all("single" not in each.option.name for each in found.kept)
 
 
-@pytest.mark.parametrize("limits", [{}, {"max_gap": 0.2}, {"epsilon": "1/3"}])
-def test_advice_is_written_for_machines(limits):
-    """Every part of it, in JSON's types."""
-    advice = advised(ONE_BETTER, **limits)
-    written = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
-
-    assert written["outcome"] == advice.outcome
-    assert written["caveats"][0] == FIRST_CAVEAT
-    assert written["private"] is False
-    assert [each["verdict"] for each in written["predictions"]] == [
-        each.verdict for each in advice.predictions
-    ]
-    if advice.recommendation:
-        assert written["recommendation"]["name"] == "GRR, uniform split, ε = 1"
-        assert written["recommendation"]["bits_per_report"] == 4
+def test_one_repeat_advises_nothing():
+    """If it did, chance would be taken for a gap."""
+    assert made(repeats=1).advise(max_gap=0.9).recommendation is None
 
 
-def test_undefined_estimates_are_null():
-    """JSON has no NaN."""
-    made = with_runs(results({"all": BEFORE}), np.full((5, 10), np.nan), 0.8)
-    written = json.dumps(advise(made, profile=made_profile()).to_dict(), allow_nan=False)
+def test_the_advice_shows_its_setting_and_who_pays_with_it():
+    """If the page were about another setting, it could say the opposite of the advice."""
+    found = made().advise(max_gap=0.15)
 
-    assert json.loads(written)["predictions"][0]["estimate"]["value"] is None
-
-
-def test_advice_fits_a_terminal_and_a_notebook():
-    """Lines of at most 100 columns; no text of the data is markup."""
-    made = made_profile()
-    bad = type(made)(**{**vars(made), "protected": "<b>"})
-    advice = advise(results(ONE_BETTER), profile=bad)
-
-    assert max(len(line) for line in advice.details.splitlines()) <= 100
-    assert repr(advice) == str(advice)
-    assert "<b>Use GRR" in advice._repr_html_()
-    assert "<b>:" not in advice._repr_html_()
-    assert "not private and not for publication" in advice._repr_html_()
+    assert isinstance(found, Advice)
+    assert found.view.page == found.view.recommended == str(found.recommendation)
+    assert found.view.verdict == "Use GRR at ε = 2."
+    assert found.sentence.startswith("**Use GRR at ε = 2.** No smaller ε tried will do. Of 1,000: a gap of")
+    assert "omen" in found.view.who.text
+    assert str(found) == repr(found)
+    assert "Use GRR at ε = 2." in found._repr_html_()
 
 
-def test_results_have_advice_as_a_method():
-    """The short way."""
-    advice = results(ONE_BETTER).advise(max_gap=0.2)
-
-    assert isinstance(advice, Advice)
-    assert advice.limits.max_gap == 0.2
+def test_advice_in_german_is_german():
+    """If a part stayed English, half of a page could not be read."""
+    assert made().advise(max_gap=0.15, language="de").view.verdict == "GRR bei ε = 2 nutzen."
 
 
-@pytest.mark.parametrize(
-    ("made", "given", "message"),
-    [
-        ("results", {}, "'results' parameter of advise must be Results"),
-        (None, {"profile": 1}, "'profile' parameter of advise must be a Profile"),
-        (None, {"level": 2}, "'level' parameter of advise must be"),
-        (None, {"max_gap": 10}, "'max_gap' parameter of advise must be a share"),
-    ],
-)
-def test_wrong_parameters_are_refused(made, given, message):
-    """With the name of the parameter."""
-    with pytest.raises(InvalidParameterError, match=message):
-        advise(results({"all": BEFORE}) if made is None else made, **given)
+def test_advice_for_programs_is_json_and_has_every_setting():
+    """If a number were NaN, a strict reader would refuse it."""
+    told = made().advise(max_gap=0.15).to_dict()
+
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert told["recommendation"]["epsilon"] == "2"
+    assert told["limits"] == {"max_gap": 0.15, "max_accuracy_loss": None, "epsilon": None}
+    assert {(each["epsilon"], tuple(each["breaks"])) for each in told["tried"]} == {
+        (1, ("gap",)), (2, ()), (4, ()),
+    }  # fmt: skip
 
 
-# --- the small study ------------------------------------------------------------------------------
+def test_the_command_does_what_is_advised():
+    """If it did something else, the advice would be worth nothing."""
+    (command,) = made().advise(max_gap=0.15, data="people.csv", schema="s.toml").view.commands
+
+    assert command.line.startswith("evenhand privatize people.csv reports.csv --schema s.toml")
+    assert "--epsilon 2 --protocol grr" in command.line
 
 
-def test_the_small_study_tries_what_the_predictions_are_about():
-    """Every check needs its runs."""
-    small = advice_plan(Plan(data=DataSource(dataset="causal", options={"n": 500})))
-    kinds = {(each.mechanism, each.option("strategy")) for each in small.task.settings()}
+@pytest.mark.parametrize("name", ["max_gap", "max_accuracy_loss"])
+@pytest.mark.parametrize("value", [-0.1, 1.1, 5, True, "much"])
+def test_a_limit_that_is_no_share_is_refused(name, value):
+    """If 5 were read as 5 points, somebody would ask for 500."""
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of advise must be a share"):
+        Limits(**{name: value})
 
-    assert {("grr", each) for each in ("single", "independent", "combined")} < kinds
-    assert ("oue", "independent") in kinds
-    assert small.task.epsilons == (1, 4)
-    assert set(small.task.splits) == {"uniform", "optimal"}
+
+def test_other_results_and_other_kinds_are_refused():
+    """If not, advice on something else would end in an error that says nothing."""
+    with pytest.raises(InvalidParameterError, match="must be Results"):
+        advise("results")
+    with pytest.raises(InvalidParameterError, match="must be a Plan"):
+        advice_plan("plan")
+    with pytest.raises(InvalidParameterError, match="must be of a collection"):
+        advice_plan(Plan(task=ReleaseTask(columns=["a"])))
+
+
+def test_the_small_study_tries_a_few_epsilons_and_every_way_to_report():
+    """If the ends were left out, the smallest epsilon that passes could not be found."""
+    small = advice_plan(Plan(task=grid(epsilons=("1/4", "1/2", 1, 2, 4, 8)), repeats=30))
+
+    first, *between, last = small.task.epsilons
+    assert (first, last, len(between)) == (Fraction(1, 4), 8, 2)
     assert small.repeats == 8
-    assert small.data.rows == 20_000
-
-
-def test_the_small_study_of_one_column_has_nothing_to_split():
-    """One split, one strategy."""
-    small = advice_plan(plan(roles={"sensitive": ["region"]}, repeats=3))
-
-    assert small.task.splits == ("uniform",)
-    assert small.task.strategies == ("independent",)
-    assert (small.repeats, small.data) == (3, None)
-
-
-def test_columns_with_too_many_combinations_are_not_combined():
-    """At a tiny epsilon they cannot be told apart with 53 bits; the optimal channel takes minutes for 150."""
-    few = {"sensitive": ["region", "job"]}
-    tiny = advice_plan(plan(collect=CollectTask("grr", ["1e-14", 1]), roles=few))
-    whole = advice_plan(plan(collect=CollectTask("grr", [1, 2]), roles=few))
-    many = advice_plan(plan(collect=CollectTask("grr", [1, 2])))
-
-    assert tiny.task.strategies == ("independent", "single")
-    assert whole.task.strategies == ("independent", "single", "combined")
-    assert many.task.strategies == ("independent", "single")
-
-
-def test_the_small_study_tries_the_channel_that_keeps_the_gap_small_where_it_can():
-    """It is the remedy that exists for reports, and it needs the protected column among them."""
-    names = [
-        [each.name for each in advice_plan(plan(roles={"sensitive": columns})).task.protocols]
-        for columns in (["region"], ["region", "age"], ["age", "job"])
-    ]
-
-    assert names == [["grr", "oue", "optimal"], ["grr", "oue", "optimal"], ["grr", "oue"]]
-
-
-def test_a_protected_column_that_is_not_sensitive_is_not_reported_alone():
-    """There would be nothing to report."""
-    small = advice_plan(plan(roles={"sensitive": ["age", "job"]}))
-
-    assert "single" not in small.task.strategies
-
-
-def test_many_epsilons_are_thinned_with_both_ends_kept():
-    """A small study is small."""
-    small = advice_plan(plan(collect=CollectTask("grr", [8, 0.1, 1, 2, 3, 4, 0.5])))
-
-    assert [float(each) for each in small.task.epsilons] == [0.1, 1.0, 3.0, 8.0]
-
-
-def test_few_rows_are_all_used():
-    """Rows are drawn only where there are many."""
-    data = DataSource(dataset="causal", options={"n": 500})
-    whole = Plan(data=data, task=CollectTask(model="logistic"))
-    small = advice_plan(whole, prepare(whole))
-
-    assert small.data.rows is None
-
-
-def test_only_a_plan_is_taken():
-    """A path is a likely slip."""
-    with pytest.raises(InvalidParameterError, match="'plan' parameter of advice_plan must be a Plan"):
-        advice_plan("plan.toml")
-
-
-def test_a_small_study_from_beginning_to_end():
-    """Rows, profile, small study, advice: everything fits together."""
-    data = DataSource(dataset="causal", options={"n": 600})
-    whole = Plan(data=data, task=CollectTask("grr", [1, 4], model="logistic"), repeats=7)
-    rows = prepare(whole)
-    made = run(advice_plan(whole, rows), workers=1, progress=False)
-    advice = advise(made, profile=profile(rows), max_gap=0.9, max_accuracy_loss=0.5)
-
-    assert not made.failures
-    assert len(advice.predictions) == 7
-    assert advice.outcome in {"chosen", "alike", "none"}
-    assert {each.option("strategy") for each in advice.alternatives} <= {"independent", "combined"}
-    assert json.dumps(advice.to_dict(), allow_nan=False)

@@ -7,11 +7,8 @@ from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.ledger.charging import VARIABLE
 from evenhand.report import render
 from evenhand.study.budget import publishing
-from evenhand.study.budget.publishing import broken_section, publishing_section
+from evenhand.study.budget.publishing import broken_section, ledger_section, publishing_section
 from evenhand.study.page.page import page_of
-from evenhand.study.tasks.release.page import budget
-from evenhand.study.tasks.release.page.budget import budget_section
-from evenhand.study.tasks.release.page.page import ReleasePage
 from unit.study._release_studies import study
 from unit.study.budget._cases import reading, spend
 
@@ -89,18 +86,15 @@ def test_a_ledger_that_cannot_be_used_says_why():
 
 def test_the_section_is_about_the_ledger_that_is_configured(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    read = ReleasePage.of(study())
-    before = budget_section(read)
+    before = ledger_section(None, lambda: promise(1), setting="Laplace noise")
     monkeypatch.setenv(VARIABLE, str(tmp_path / "ledger.db"))
-    broken = budget_section(read)
+    broken = ledger_section(None, lambda: promise(1), setting="Laplace noise")
     Ledger(tmp_path / "ledger.db", epsilon=2)
-    section = budget_section(read)
+    section = ledger_section(None, lambda: promise(1), setting="Laplace noise")
 
     assert before is None
     assert "There is no ledger 'ledger.db'" in broken.notes[0].text
     assert section.heading == "Publishing this would spend ε = 1, and ε = 1 would be left"
-    monkeypatch.setattr(budget, "recommended", lambda _: None)
-    assert budget_section(read).heading == "ε = 2 is left in the ledger"
 
 
 @pytest.mark.figures
@@ -109,11 +103,11 @@ def test_a_report_on_releases_shows_the_ledger_that_is_configured(tmp_path, monk
     before = render(page_of(study()))
     ledger = Ledger(tmp_path / "evenhand-ledger.db", epsilon=2)
     ledger.spend(promise("1/4"), purpose="first table")
-    section = page_of(study()).sections[1]
+    section = page_of(study()).sections[-1]
 
     assert section.heading.startswith("Publishing this would spend ε = 1, and ε = 0.75 would be left")
     monkeypatch.setenv(VARIABLE, str(tmp_path / "none.db"))
-    assert page_of(study()).sections[1].heading == "The ledger cannot be used"
+    assert page_of(study()).sections[-1].heading == "The ledger cannot be used"
     monkeypatch.delenv(VARIABLE)
     assert len(ledger.history()) == 2
     for file in tmp_path.iterdir():

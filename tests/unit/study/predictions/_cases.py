@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from evenhand.measure.disparities import comparison_named
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.rules import Rule
@@ -35,9 +34,7 @@ HIDDEN = {("women", "black"): 0.8, ("women", "white"): 0.2, ("men", "black"): 0.
 SHOWN = {("women", "black"): 0.2, ("women", "white"): 0.2, ("men", "black"): 0.8, ("men", "white"): 0.8}
 
 
-def audit(
-    truth, predicted, group, *, scores=None, weights=None, rules=(), headline="selection_gap", **options
-):
+def audit(truth, predicted, group, *, scores=None, weights=None, rules=(), **options):
     columns = {"outcome": truth, "prediction": predicted, "score": scores, "weight": weights}
     there = {name: values for name, values in columns.items() if values is not None}
     names = {"outcome": "hired", "prediction": "offer", "score": "risk", "weight": "weight"}
@@ -49,4 +46,4 @@ def audit(
     columns = group if isinstance(group, dict) else {"sex": group}
     coded = {name: encode_group(values, name) for name, values in columns.items()}
     rows = read_predictions(there, coded, names=names, **reading)
-    return PredictionAudit(rows, comparison_named(headline), tuple(map(Rule.parse, rules)), **options)
+    return PredictionAudit(rows, tuple(map(Rule.parse, rules)), **options)

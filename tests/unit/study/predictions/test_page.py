@@ -1,6 +1,4 @@
-"""The page of predictions: what it holds, in one file, whatever labels are called."""
-
-import math
+"""The page of predictions: what it says around its effects, whatever labels are called."""
 
 import numpy as np
 import pandas as pd
@@ -8,47 +6,185 @@ import pytest
 
 import evenhand as eh
 from attacks._report_payloads import PAYLOADS
+from evenhand.answer.compose import compose
+from evenhand.errors import InvalidParameterError
 from evenhand.report import render
-from evenhand.study.predictions.answers import answers
-from evenhand.study.predictions.page import build_page
+from evenhand.study.predictions.case import case
 from unit.report._parsing import Parsed
-from unit.study.predictions._cases import audit, people
+from unit.study.predictions._cases import HIDDEN, SHOWN, audit, crossed_people, people
 
 
-def scored():
+def scored(gap=1.0, n=9_000, groups=("men", "women", "girls", "boys", "nurses", "teachers", "farmers")):
+    """Return an audit with scores, which are too low for the second group."""
+    rng = np.random.default_rng(3)
+    group = rng.choice(groups, size=n)
+    truth = (rng.random(n) < 0.5).astype(int)
+    scores = rng.normal(1.5 * truth - gap * (group == groups[1]), 1)
+    return audit(truth, (scores > 0.75).astype(int), list(group), scores=scores, called="hired")
+
+
+def view_of(found, **more):
+    return compose(case(found, **more))
+
+
+def texts_of(view):
+    return [view.verdict, *(each.text for each in (view.who, view.how_much, view.what_to_do))]
+
+
+# --- the answer -------------------------------------------------------------------------------------
+
+
+def test_the_answer_compares_a_group_with_others_and_speaks_of_no_privacy():
+    """Nothing was protected: who reads of a protection, or of an epsilon, looks for one."""
+    view = view_of(audit(*people()))
+
+    assert view.verdict == "Women fare worse than others."
+    assert view.how_much.text == "Of 1,000 qualified women, 550 were refused; of 1,000 others 200."
+    said = " ".join([*texts_of(view), view.question, view.remedy_heading, view.caption])
+    assert not any(word in said.lower() for word in ("protect", "ε", "privacy", "repeat"))
+
+
+def test_unwanted_decisions_are_told_of_those_they_hit():
+    view = view_of(audit(*people(), unwanted=True))
+
+    assert view.verdict == "Men fare worse than others."
+    assert all(part in view.how_much.text for part in ("1,000 men", "flagged", "300", "others 150"))
+    assert view.panels[0].unit == "of 1,000 in each group who should not be flagged"
+
+
+def test_a_remedy_that_passes_is_recommended_with_its_cut_off():
+    """A cut-off that nobody is told cannot be used."""
+    found = scored()
+    view = view_of(found)
+
+    assert view.verdict == "Women fare worse than others, and most of it can be undone."
+    assert view.what_to_do.text.startswith("Set an easier cut-off for those worse off: ")
+    [row] = [line for line in view.remedies if line.tag == "recommended"]
+    assert "women: ≥ " in row.price
+    assert "tried on people it was not found on" in row.price
+    assert view.remedy_heading == "Which remedy?"
+
+
+def test_no_remedy_is_named_for_another_gap_than_the_one_found():
+    """Selection is equal; to even it out would help nobody whom the first sentence names."""
+    truth, predicted, group = people(men=(100, 100, 100, 100), women=(160, 40, 40, 160))
+    view = view_of(audit(truth, predicted, group))
+
+    assert view.verdict == "Men fare worse than others."
+    assert not any("parity" in text or "select" in text for text in texts_of(view))
+    assert view.commands == ()
+
+
+def test_a_clear_gap_in_precision_does_not_stand_beside_no_gap():
+    """One measure spoke for all: below "there is no clear gap" stood a gap of 28 points."""
+    uneven = audit(*people(men=(160, 40, 20, 180), women=(160, 40, 110, 90)))
+    view = view_of(uneven)
+
+    assert uneven.disparities["precision_gap"].is_clear
+    assert view.state == "unsure"
+    assert not any("no gap" in text.lower() or "nobody" in text.lower() for text in texts_of(view))
+    assert any(row.effect == "wrongly_selected" and row.status == "clear" for row in view.rows)
+
+
+def test_too_few_outside_a_large_group_are_not_called_too_few_of_it():
+    view = view_of(audit(*people(women=(5, 20, 30, 170))))
+
+    assert view.who.text == "Fewer than 30 people stand outside men: too few to compare with."
+
+
+def test_what_cannot_be_said_has_both_sides_and_the_people_it_takes():
+    view = view_of(audit(*people(women=(155, 45, 60, 140))))
+
+    assert view.how_much.text == "Beside others, 70 fewer to 120 more of 1,000 women could be refused."
+    assert view.what_to_do.text == "It takes about 2,900 qualified women to tell."
+
+
+def test_the_same_answer_for_all_is_no_protected_model():
     truth, predicted, group = people()
-    return (truth, predicted, group), np.linspace(0.01, 0.99, len(truth))
+
+    assert view_of(audit(truth, 0 * predicted, group)).verdict == "Stop: these decisions tell nobody apart."
 
 
-def test_the_page_has_every_part():
-    rows, scores = scored()
-    page = build_page(audit(*rows, scores=scores, rules=["80%"]), command="again", next_command="next")
+def test_limits_of_what_is_left_are_those_of_a_lack():
+    """Of limits on both sides of 0 the sizes alone would leave out what was found."""
+    view = view_of(scored())
+    [row] = [line for line in view.remedies if line.tag == "recommended"]
 
-    assert [section.anchor for section in page.sections] == [
-        "rules", "groups", "comparisons", "by-group", "against", "calibration",
-    ]  # fmt: skip
-    assert page.answers[2].action == "next"
-    assert page.command == "again"
-    assert "not private" in page.notes[0].text.lower()
-    assert all(exhibit.data for section in page.sections for exhibit in (*section.charts, *section.tables))
+    assert row.limits.startswith("0 to ")
 
 
-def test_without_outcomes_and_rules_only_selection_is_shown():
+def test_parts_of_a_group_that_fares_worse_are_not_named_beside_it():
+    hidden, shown = (view_of(audit(*crossed_people(rates))) for rates in (HIDDEN, SHOWN))
+
+    assert hidden.verdict == "Black men and white women fare worse than others."
+    assert shown.verdict == "Women fare worse than others."
+    assert "women too" not in shown.who.text
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_sentences_are_short_in_each_language(language):
+    cases = [
+        audit(*people()),
+        scored(),
+        audit(*crossed_people(SHOWN)),
+        audit(*people(women=(5, 20, 30, 170))),
+    ]
+
+    for found in cases:
+        for text in texts_of(view_of(found, language=language)):
+            assert len(text.split()) <= 25, text
+
+
+def test_german_has_no_english():
+    view = view_of(scored(), language="de")
+
+    assert view.question == "Wer steht bei diesen Entscheidungen über hired = 1 schlechter als andere?"
+    assert view.verdict == "Women stehen schlechter als andere; das meiste ist abwendbar."
+    assert "others" not in " ".join(panel.names[0] for panel in view.panels)
+
+
+# --- around it --------------------------------------------------------------------------------------
+
+
+def test_rules_that_are_not_kept_are_warnings_and_all_stand_in_the_evidence():
+    view = view_of(audit(*people(), rules=["80%", "selection_gap <= 0.9", "selection_gap <= 0.25"]))
+
+    assert [warned.head for warned in view.warnings] == [
+        "Not for publication.",
+        "Broken: 80%.",
+        "Undecided: selection_gap <= 0.25.",
+    ]
+    [section] = view.evidence
+    assert [row[2] for row in section.tables[0].rows] == ["broken", "kept", "undecided"]
+
+
+def test_every_measure_stands_in_one_section_for_researchers():
+    found = scored()
+    page = eh.measure.page(
+        found.rows.truth, found.rows.predicted, list(found.rows.group), scores=found.rows.scores
+    )
+
+    [section] = page.sections
+    compared, by_group = section.tables
+    assert [row[0] for row in compared.rows] == list(found.disparities)
+    assert {"auc", "tpr", "people"} <= set(by_group.header)
+    assert len(by_group.rows) == 7
+    assert all(table.data for table in section.tables)
+
+
+def test_without_outcomes_only_selection_is_compared():
     _, predicted, group = people()
-    page = eh.measure.page(None, predicted, group)
+    [section] = eh.measure.page(None, predicted, group).sections
 
-    assert [section.anchor for section in page.sections] == ["groups", "comparisons", "by-group", "against"]
-    assert len(page.sections[1].tables[0].rows) == 1
+    assert [row[0] for row in section.tables[0].rows] == ["selection_gap", "selection_ratio"]
+    assert section.tables[1].header == ["group", "people", "selection"]
 
 
 def test_a_rate_of_nobody_cannot_be_estimated_and_is_not_zero():
-    truth, predicted, group = people(women=(0, 0, 30, 170))
-    page = build_page(audit(truth, predicted, group, headline="tpr_gap"))
-    by_group = next(section for section in page.sections if section.anchor == "by-group").tables[0]
-    women = by_group.rows[1]
+    [section] = view_of(audit(*people(women=(0, 0, 30, 170)))).evidence
+    table = section.tables[1]
 
-    assert women[by_group.header.index("true positive rate")] == "cannot be estimated"
-    assert math.isnan(page.sections[0].charts[0].data["true_positive_rate_percent"][1] or math.nan)
+    assert table.rows[1][table.header.index("tpr")] == "–"
 
 
 def test_names_and_labels_are_those_that_people_read():
@@ -56,31 +192,13 @@ def test_names_and_labels_are_those_that_people_read():
     frame = pd.DataFrame(
         {"repaid": truth, "approved": predicted, "sex": [1 if g == "men" else 2 for g in group]}
     )
-    page = eh.measure.page(
-        frame["repaid"], frame["approved"], frame["sex"], labels={1: "Men", 2: "Women"}, privileged=1
-    )
+    columns = (frame["repaid"], frame["approved"], frame["sex"])
+    page = eh.measure.page(*columns, labels={1: "Men", 2: "Women"}, privileged=1, called="approved")
+    bare = eh.measure.page(*columns)
 
-    assert page.answers[0].finding == "Selection is lowest for Women: 30.0%, against 55.0% for Men."
-    assert page.question == "Who pays for these predictions of repaid = 1, and how much?"
-    assert "Each group compared with Men" in [section.heading for section in page.sections]
-
-
-def test_several_columns_of_groups_are_crossed():
-    truth, predicted, group = people()
-    page = eh.measure.page(truth, predicted, {"sex": group, "old": ["yes", "no"] * 400})
-
-    assert page.meta == "800 people, 4 groups"
-
-
-def test_crossed_groups_are_named_column_by_column():
-    """ "sex, age = 2, [60, 70)" has to be taken apart by the reader; "women" needs no column."""
-    truth, predicted, group = people()
-    codes = [{"men": 1, "women": 2}.get(label, 1) for label in group]
-    page = eh.measure.page(truth, predicted, {"sex": codes, "job": ["nurse", "0"] * 400})
-
-    assert "lowest for sex\u00a0=\u00a02, job\u00a0=\u00a00: " in page.answers[0].finding
-    assert "for sex\u00a0=\u00a01, nurse." in page.answers[0].finding
-    assert "sex, job =" not in str(page.answers) + str(page.method) + str(page.sections)
+    assert page.head.verdict == "Women fare worse than others."
+    assert page.question == "Who fares worse with these decisions on repaid = 1?"
+    assert bare.head.verdict.replace("\u00a0", " ") == "People with sex = 2 fare worse than others."
 
 
 def test_people_of_unknown_group_are_told_and_can_be_a_group():
@@ -89,9 +207,50 @@ def test_people_of_unknown_group_are_told_and_can_be_a_group():
     apart = eh.measure.page(truth, predicted, group)
     together = eh.measure.page(truth, predicted, group, missing_group=True)
 
-    assert "60 people do not state group: listed apart, and in no comparison." in apart.method
-    assert apart.meta == "800 people, 2 groups"
-    assert together.meta == "800 people, 3 groups"
+    assert "(Men: 340, Women: 400 and not stated: 60)" in apart.method[0]
+    assert len(apart.sections[0].tables[1].rows) == 2
+    assert len(together.sections[0].tables[1].rows) == 3
+
+
+def test_small_groups_are_pooled_by_a_declared_rule():
+    truth, predicted, columns = crossed_people(HIDDEN)
+    columns["race"][:20] = ["asian"] * 20
+    columns["race"][-20:] = ["asian"] * 20
+    found = audit(truth, predicted, columns, pool_below=30)
+    view = view_of(found)
+
+    assert "other groups" in found.rows.labels
+    assert any("fewer than 30 people" in line for line in view.method)
+    assert any(line.label == "People of other groups" for panel in view.panels for line in panel.lines)
+    with pytest.raises(InvalidParameterError, match="pool_below"):
+        eh.measure.page(truth, predicted, columns, pool_below=0)
+
+
+def test_a_privileged_combination_is_given_as_a_tuple():
+    truth, predicted, columns = crossed_people(HIDDEN)
+
+    assert eh.measure.page(truth, predicted, columns, privileged=("men", "white"))
+    with pytest.raises(InvalidParameterError, match="privileged"):
+        eh.measure.page(truth, predicted, columns, privileged=("men", "green"))
+
+
+def test_a_crossing_of_ten_thousand_combinations_is_refused():
+    rows = [str(place) for place in range(101)]
+    with pytest.raises(InvalidParameterError, match="at most 1,000 combinations"):
+        eh.measure.page(None, [0, 1] * 50 + [1], {"a": rows, "b": rows})
+
+
+def test_margins_of_an_audit_are_those_of_the_report():
+    truth, predicted, columns = crossed_people(SHOWN)
+    margins = audit(truth, predicted, columns).to_dict()["margins"]
+    report = eh.measure.group_report(truth, predicted, columns)
+
+    for name, margin in report.margins.items():
+        rates = [group["selection"]["value"] for group in margins[name].values()]
+        assert max(rates) - min(rates) == pytest.approx(float(margin.sp_gap))
+
+
+# --- the page itself --------------------------------------------------------------------------------
 
 
 @pytest.mark.figures
@@ -110,23 +269,8 @@ def test_labels_that_look_like_markup_stay_text(start):
     assert pages[1].kinds <= pages[0].kinds
 
 
-def test_many_groups_are_drawn_in_part_and_listed_in_full():
-    generator = np.random.default_rng(1)
-    group = [f"county {place:02d}" for place in generator.integers(0, 30, 3000)]
-    page = build_page(audit(generator.integers(0, 2, 3000), generator.integers(0, 2, 3000), group))
-
-    assert len(page.sections[0].charts[0].data["label"]) == 12
-    assert "Not drawn: 18 smaller groups" in page.sections[0].charts[0].caption
-    assert len(page.sections[2].tables[0].rows) == 31
-
-
-def test_answers_are_those_of_the_page():
-    found = audit(*people())
-
-    assert build_page(found).answers == answers(found)
-
-
 def test_the_same_predictions_give_the_same_page():
-    rows, scores = scored()
+    rows = people()
+    scores = np.linspace(0.01, 0.99, 800)
 
-    assert render(build_page(audit(*rows, scores=scores))) == render(build_page(audit(*rows, scores=scores)))
+    assert render(eh.measure.page(*rows, scores=scores)) == render(eh.measure.page(*rows, scores=scores))

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evenhand.answer.choice import list_steps
 from evenhand.answer.harm import find_payers
+from evenhand.answer.status import judge
 from evenhand.study.run.whole import run
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study import _decide_studies as decide
@@ -134,6 +136,75 @@ def test_exact_effects_of_two_people_are_judged():
     assert verdict.state == "pays"
     assert verdict.payers[0].row.group == "women"
     assert verdict.payers[0].row.people == 2
+
+
+def test_an_epsilon_of_the_same_mechanism_is_a_point_of_the_curve_and_no_remedy():
+    """If not, "use more privacy" would be tried as a remedy, and the curve over epsilon would be empty."""
+    task = ReleaseTask(
+        ["sex", "job"],
+        ["laplace", "thresholded-laplace"],
+        [1, 2, 4],
+        compare_post="nonnegative",
+        classify=False,
+    )
+    results = run(release.plan(task), frame=release.people(), workers=1, progress=False)
+    table = task.effects(results)
+
+    assert {option.name for option in table.options if option.is_remedy} == {
+        "Laplace noise, post=nonnegative, ε = 1",
+        "Threshold after noise, threshold=6, ε = 1",
+    }
+    assert [step.epsilon for step in list_steps(table, judge(table))] == [1, 2, 4]
+
+
+def test_people_whom_noise_blanks_are_those_of_the_law():
+    """If not, the blanks of one draw would be told as certain, and those of few people as unknown."""
+    task = ReleaseTask(["sex", "job"], ["thresholded-laplace", "noisy-suppression"], [1], classify=False)
+    frame = release.people().to_pandas()
+    frame = pd.concat([frame[frame["sex"] == "men"], frame[frame["sex"] == "women"].head(10)])
+    results = run(release.plan(task), frame=frame, workers=1, progress=False)
+    effects = results.effects(backend="pandas")
+    counts = frame[frame["sex"] == "women"].groupby("job").size().to_numpy()
+    noise, weights = _laplace_law(2.0)
+    hidden = sum(count * float(weights[count + noise < 6].sum()) for count in counts)
+
+    row = _row(effects, setting="Threshold after noise, threshold=6, ε = 1", group="women", effect="hidden")
+    assert row["after"] == pytest.approx(hidden)
+    assert (row["basis"], row["status"]) == ("exact", "clear")
+    noisy = "Noisy suppression, noise=count, threshold=6, ε = 1"
+    assert _row(effects, setting=noisy, group="women", effect="hidden")["basis"] == "exact"
+
+
+def test_blanks_of_a_sample_are_drawn_and_not_exact():
+    """If not, the blanks of the first draw would be told as certain."""
+    task = ReleaseTask(["sex", "job"], [{"name": "generalized-sampling", "k": 12}], [1], classify=False)
+    results = run(release.plan(task, repeats=6), frame=release.people(), workers=1, progress=False)
+    effects = results.effects(backend="pandas")
+
+    hidden = effects[(effects["effect"] == "hidden") & (effects["group"] == "women")]
+    assert set(hidden["basis"]) == {"repeats (6)"}
+
+
+def test_blanks_that_a_study_fills_hide_people_and_invent_none(released):
+    """If not, empty cells that are left blank would be told as people who were made up."""
+    effects = released[1].effects(backend="pandas")
+    told = effects[effects["setting"] == "Suppression, threshold=6"]
+
+    assert set(told["effect"]) == {"hidden", "off"}
+
+
+def test_a_group_of_nobody_is_told_in_people_only():
+    """If not, its error has no share, which would forbid to say that nobody pays."""
+    task = ReleaseTask(["sex", "job"], ["laplace"], [20], post=["nonnegative"], classify=False)
+    frame = release.people().to_pandas()
+    frame = frame[frame["sex"] == "men"]
+    results = run(release.plan(task), frame=frame, workers=1, progress=False)
+    effects = results.effects(backend="pandas")
+
+    women = effects[effects["group"] == "women"]
+    assert set(women["effect"]) == {"counted", "hidden", "invented"}
+    assert set(women["status"]) == {"none"}
+    assert find_payers(task.effects(results)).state == "nobody"
 
 
 # --- decisions ----------------------------------------------------------------------------------

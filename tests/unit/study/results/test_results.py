@@ -1,7 +1,6 @@
 """Results: frames, order, failures, files."""
 
 import dataclasses
-import types
 
 import numpy as np
 import pyarrow as pa
@@ -188,32 +187,16 @@ def test_a_stored_study_reads_back_the_same(results, tmp_path):
 _RESULTS = "evenhand.study.results.results"
 
 
-def _render(page):
-    return f"<p>{page[1]}</p>"
+def test_a_report_is_drawn_from_the_answer_of_the_chosen_setting(results, monkeypatch, tmp_path):
+    """If results had a page of their own, it could say something else than the terminal."""
+    monkeypatch.setattr(f"{_RESULTS}.build_page", lambda view: view.page)
+    monkeypatch.setattr(f"{_RESULTS}.render", lambda page: f"<p>{page}</p>")
+    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(page, encoding="utf-8"))
+    path, chosen = tmp_path / "report.html", results.setting("grr 1")
 
-
-def test_report_and_advice_are_made_by_their_modules(results, monkeypatch, tmp_path):
-    """Results hold no page and no advice of their own."""
-
-    def read(_task, results, *, chosen, language="en"):
-        return types.SimpleNamespace(page=lambda *, command: ("page", len(results), chosen, command))
-
-    monkeypatch.setattr(type(results.plan.task), "read", read)
-    monkeypatch.setattr(f"{_RESULTS}.render", _render)
-    monkeypatch.setattr(f"{_RESULTS}.write", lambda page, path: path.write_text(_render(page)))
-    monkeypatch.setattr(f"{_RESULTS}.advise", lambda results, **limits: limits)
-
-    assert results.report() == "<p>8</p>"
-    assert results.report(tmp_path / "report.html", chosen="grr 1") == tmp_path / "report.html"
-    assert (tmp_path / "report.html").read_text() == "<p>8</p>"
-    assert results.advise(max_gap=0.05) == {
-        "max_gap": 0.05,
-        "max_accuracy_loss": None,
-        "epsilon": None,
-        "profile": None,
-        "level": 0.95,
-        "folder": None,
-    }
+    assert results.report(chosen=chosen) == f"<p>{chosen}</p>"
+    assert results.report(path, chosen="grr 1") == path
+    assert path.read_text(encoding="utf-8") == str(chosen)
 
 
 def test_a_chosen_setting_must_be_one_of_the_study(results):

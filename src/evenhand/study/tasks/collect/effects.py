@@ -2,24 +2,103 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from evenhand.answer.effects import EffectTable
+from evenhand.answer.effects import EffectTable, read_matters
+from evenhand.study.plan.cells import canonical
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
-from evenhand.study.tasks.effects.options import options_of, page_setting
+from evenhand.study.tasks.effects.options import is_unwanted, options_of, page_setting
+from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.shared.protection import strategy_of
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.collect.task import CollectTask
 
+_COUNTED = ("noisy", "exact")
+
 
 def effects(task: CollectTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
-    """Return the table of effects; every other way to report at the page's epsilon is a remedy."""
-    page = page or page_setting([each for each in results.settings if each.is_protected])
+    """Return the table of effects; another way to report at the page's epsilon is a remedy.
+
+    `page` is the setting that the page is about, where it is not the one of the rule.
+    """
+    schema = results.facts.schema
+    protected = [each for each in results.settings if each.is_protected]
+    page = page or page_setting(protected)
+    twins = find_twins(protected, page, schema)
+
+    def is_remedy(setting: Setting) -> bool:
+        is_new = setting.epsilon == page.epsilon and setting not in twins
+        return is_new and _keeps_promise(setting, page, schema)
+
+    options = {
+        each.name: each for each in options_of(results, page, is_remedy=is_remedy, simplicity=_simplicity)
+    }
+    for setting in protected:
+        name = str(setting)
+        if setting.mechanism == NAME:
+            options[name] = replace(options[name], epsilon=_epsilon_in_all(setting))
+        if setting in twins:
+            options[name] = replace(options[name], method="")  # no curve of its own
     return EffectTable(
-        options_of(results, page, is_remedy=lambda setting: setting.epsilon == page.epsilon),
+        tuple(options.values()),
         tuple(observe_classifiers(results, test=None if task.folds else task.test)),
         str(page),
         margins=results.facts.group_margins,
+        unwanted=is_unwanted(results),
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
+
+
+def find_twins(settings: Iterable[Setting], page: Setting, schema: Schema) -> set[Setting]:
+    """Return the settings that draw the same reports as another, as "auto" does where it is GRR.
+
+    The page's own way is the one that is kept, else the first.
+    """
+    seen, twins = set(), set()
+    for setting in sorted(settings, key=lambda each: each.label != page.label):
+        reports = (setting.epsilon, reports_of(setting, schema))
+        if reports in seen:
+            twins.add(setting)
+        seen.add(reports)
+    return twins
+
+
+def _keeps_promise(setting: Setting, page: Setting, schema: Schema) -> bool:
+    """Return whether a way promises at least as much as the page's.
+
+    One that leaves a column in the clear does not, nor one that looks at the true outcomes first.
+    """
+    hidden, own = (set(strategy_of(each, schema).columns) for each in (page, setting))
+    looks = setting.mechanism == NAME and OptimalWay.of(setting).outcomes in _COUNTED
+    return hidden <= own and not looks
+
+
+def reports_of(setting: Setting, schema: Schema) -> Any:
+    """Return what settings that draw the same reports have in common."""
+    if setting.mechanism == NAME:
+        return setting.id
+    strategy = strategy_of(setting, schema)
+    laws = tuple(
+        (column, protocol.name.removesuffix("-decoded"), round(float(protocol.epsilon), 6))
+        for column, protocol in strategy.protocols.items()
+    )
+    ways = "" if len(laws) == 1 else strategy.name
+    return ways, laws, canonical(protocol_parameters(setting))
+
+
+def _simplicity(setting: Setting) -> int:
+    """Return how much a way asks of whoever collects: a protocol, then joint reports, then outcome rates."""
+    return 2 * (setting.mechanism == NAME) + int(setting.option("strategy") == "combined")
+
+
+def _epsilon_in_all(setting: Setting) -> float:
+    """Return the epsilon of a report by the optimal protocol with what counting the groups costs."""
+    return float(setting.epsilon or 0) + float(OptimalWay.of(setting).budget or 0)

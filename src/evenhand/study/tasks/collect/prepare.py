@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
+from evenhand.answer.words import words_in
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import EvenhandError
+from evenhand.report.language import language_now
+from evenhand.report.words import epsilon_words
 from evenhand.schema.text import brief
 from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
-from evenhand.study.tasks.collect.wording import auto_name, say_now, setting_name
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
 from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal, why_not_optimal
@@ -26,6 +28,8 @@ from evenhand.study.tasks.shared.rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Leak
     from evenhand.study.tasks.base import Prepared, StudyPlan
@@ -64,26 +68,34 @@ def _leaks_of_secrets(prepared: Prepared) -> tuple[Leak, ...]:
 def _note_on(leak: Leak) -> Note:
     """Return what a reader should know of a leak, with the names and the numbers."""
     names = [f"'{brief(name)}'" for name in leak.by]
-    key = f"leak_{'one' if len(names) == 1 else 'many'}"
-    slots = {"column": f"'{brief(leak.column)}'", "by": names, "guessed": leak.guessed, "base": leak.base}
-    return Note("privacy", say_now(f"note.{key}", **slots))
+    slots = {"column": f"'{brief(leak.column)}'", "by": names, "n": len(names)}
+    key = "collect.leak_full" if leak.is_full else "collect.leak"
+    text = words_in(language_now()).say(key, guessed=leak.guessed, base=leak.base, **slots)
+    return Note("privacy", text)
+
+
+def telling_columns(leaks: Iterable[Leak], schema: Schema) -> tuple[str, ...]:
+    """Return the columns in the clear that can be left out or randomised, so that they tell nothing more."""
+    names = dict.fromkeys(name for leak in leaks for name in leak.by)
+    return tuple(
+        name for name in names if name not in {schema.target, schema.weight, *schema.protected_columns}
+    )
 
 
 def _notes_on_truth(task: CollectTask, schema: Schema) -> tuple[Note, ...]:
-    """Say for which setting, and of which columns, reports are true the least often, if that is rarely."""
+    """Say of which column, and in which setting, reports are true the least often, if that is rarely."""
     found = []
     for setting in task.settings():
         if setting.mechanism != NAME:
-            rarely = strategy_of(setting, schema).rarely_true
-            where = setting_name(setting, auto=auto_name([setting], schema))
-            found += [(share, name, where) for name, share in rarely.items()]
+            strategy = strategy_of(setting, schema)
+            kinds = sorted({protocol.name.upper() for protocol in strategy.protocols.values()})
+            where = f"{', '.join(kinds)}, {epsilon_words(setting.epsilon)}"
+            found += [(share, name, where) for name, share in strategy.rarely_true.items()]
     if not found:
         return ()
     share, name, where = min(found)
-    columns = [f"'{brief(column)}'" for column in dict.fromkeys(each[1] for each in found)]
-    key = f"note.rarely_true_{'one' if len(columns) == 1 else 'many'}"
-    slots = {"columns": columns, "column": f"'{brief(name)}'", "share": share, "where": where}
-    return (Note("limit", say_now(key, **slots)),)
+    slots = {"column": f"'{brief(name)}'", "share": share, "where": where}
+    return (Note("limit", words_in(language_now()).say("collect.rarely_true", **slots)),)
 
 
 def check_schema(schema: Schema, task: CollectTask) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
 
 
-def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str) -> str:
+def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str, outcomes: str = "") -> str:
     """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
 
     Parameters
@@ -27,12 +27,14 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str)
         Of the study; it stands in `file`.
     data, file : str
         The rows and the schema, as they are typed.
+    outcomes : str
+        For the optimal protocol: the file of public shares and outcome rates of the groups, as it is typed.
 
     Returns
     -------
     str
-        Empty for what the command cannot do: the optimal protocol, whose outcomes have to be public, and
-        protocols as they were printed.
+        Empty for what the command cannot do: the optimal protocol without such a file, and protocols as they
+        were printed.
 
     Examples
     --------
@@ -44,7 +46,8 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str)
     >>> print(privatize_command(setting, schema, data="people.csv", file="schema.toml"))
     evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
     """
-    if setting.epsilon is None or setting.mechanism == NAME or protocol_parameters(setting):
+    is_optimal = setting.mechanism == NAME
+    if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
         return ""
     strategy, split = str(setting.option("strategy")), str(setting.option("split"))
     columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
@@ -52,6 +55,7 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str)
     out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
     words = ["evenhand", "privatize", data, out, "--schema", file]
     words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
+    words += ["--outcomes", outcomes] if is_optimal else []
     words += ["--split", split] if split != UNPROTECTED else []
     words += ["--strategy", strategy] if strategy != "independent" else []
     return shlex.join(words)

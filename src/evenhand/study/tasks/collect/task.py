@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from evenhand._validate import integer, one_of
+from evenhand._validate import boolean, integer, one_of
 from evenhand.collect import PROTOCOLS
 from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.homes import CLASSES
@@ -20,7 +20,7 @@ from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
-from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
 from evenhand.study.tasks.shared.models import MODELS, OWN
 from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.schema import Schema
-    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 SPLITS = ("uniform", "k-based", "optimal", "sample")
@@ -146,6 +145,11 @@ class CollectTask(Task):
         The share of rows that are held out, stratified by the target. Not used with `folds`.
     folds : int, optional
         Cross-validate with so many stratified folds instead.
+    unwanted : bool, default False
+        Whether the positive decision hurts who gets it, as a flag or a denial does. It changes how results
+        are read, not what is run.
+    called : str, default ""
+        The participle by which the positive decision is called on pages, such as ``"hired"``.
 
     Examples
     --------
@@ -173,6 +177,8 @@ class CollectTask(Task):
     encoder: str
     test: float
     folds: int | None
+    unwanted: bool
+    called: str
 
     kind: ClassVar[str] = "collect"
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
@@ -180,7 +186,7 @@ class CollectTask(Task):
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
     unweighted: ClassVar[str] = "disparities of the labels, true, reported and tested"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword for each field
         self,
         protocols: Any = (AUTO,),
         epsilons: Any = (1,),
@@ -192,6 +198,8 @@ class CollectTask(Task):
         encoder: str = "narrow",
         test: float = 0.2,
         folds: int | None = None,
+        unwanted: bool = False,
+        called: str = "",
     ) -> None:
         mechanisms = [Mechanism.of(each) for each in several(protocols, "protocols", owner=_OWNER)]
         amounts = epsilons_of(epsilons, owner=_OWNER)
@@ -205,6 +213,8 @@ class CollectTask(Task):
             "encoder": one_of("encoder", encoder, ENCODERS, owner=_OWNER),
             "test": share("test", test, owner=_OWNER),
             "folds": None if folds is None else integer("folds", folds, owner=_OWNER, low=2, high=1000),
+            "unwanted": boolean("unwanted", unwanted, owner=_OWNER),
+            "called": participle(called, owner=_OWNER),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -280,12 +290,6 @@ class CollectTask(Task):
 
     # --- running and reading ----------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.collect.page.page`."""
-        from evenhand.study.tasks.collect.page.page import CollectPage  # noqa: PLC0415 - only for a report
-
-        return CollectPage.of(results, chosen=chosen, language=language)
-
     def advised(self, *, owner: str, parameter: str) -> CollectTask:  # noqa: ARG002 - refused by other tasks
         """Return the task itself: its protocols can be recommended, see :mod:`evenhand.study.advise`."""
         return self
@@ -302,7 +306,7 @@ class CollectTask(Task):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid."""
+        """What all cells share, in JSON's types: everything but the grid and how results are read."""
         rows = {"test": self.test} if self.folds is None else {"folds": self.folds}
         is_named = isinstance(self.model, str)
         return {
@@ -317,6 +321,7 @@ class CollectTask(Task):
         """Return the task as the ``[task]`` table of a plan file."""
         model = self.model if isinstance(self.model, str) else f"{OWN}{self.model_name}"
         rows = {"test": self.test} if self.folds is None else {"folds": self.folds}
+        chosen = {"unwanted": self.unwanted, "called": self.called, "parameters": dict(self.parameters)}
         return {
             "kind": self.kind,
             "protocols": [mechanism.plain for mechanism in self.protocols],
@@ -326,7 +331,7 @@ class CollectTask(Task):
             "model": model,
             "encoder": self.encoder,
             **rows,
-            **({"parameters": dict(self.parameters)} if self.parameters else {}),
+            **{name: value for name, value in chosen.items() if value},
         }
 
     @classmethod

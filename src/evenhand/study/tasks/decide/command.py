@@ -60,6 +60,8 @@ def audit_command(
     for name, value in options.items():
         if value and value != usual.get(name, getattr(default, name, None)):
             words += [f"--{name}", str(value)]
+    for word in plan.matters:
+        words += ["--matters", word]
     return shlex.join(words)
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable, Observation
+from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
+from evenhand.study.store.columns import unpack
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
 from evenhand.study.tasks.effects.options import options_of, page_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from evenhand.answer.effects import Basis
     from evenhand.study.plan.cells import Setting
@@ -21,98 +26,267 @@ if TYPE_CHECKING:
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.decide.task import DecideTask
 
+    Values = NDArray[np.float64]
+
+MILLION = 1e6
+"""Amounts of an allotment without a budget are told as of one of a million."""
+
+_MONEY = ("due", "gain", "gain_error", "worst")
+_MOST_ROWS = 20_000  # rows of entities, all settings together; beyond it those that can decide anything
+_WORST_OFF = 100
+
 
 def effects(task: DecideTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
-    """Return the table of effects; mitigations and other steps at the page's guarantee are remedies."""
-    protected = [each for each in results.settings if each.is_protected]
-    typed = [each for each in protected if "post" in each.options] if task.post else protected
-    page = page or page_setting([each for each in typed if method_of(each)[1] is None] or protected)
-    outcomes = [outcome for outcome in results.outcomes if outcome.failure is None]
-    entities = {name for outcome in outcomes for name, _ in outcome.entities or ()}
+    """Return the table of effects; mitigations and other steps at the page's guarantee are remedies.
+
+    Rows are groups of people, or else classes of entities by size, and entities. Where there are very many
+    entities, those have rows that lack most under the page's setting or a remedy, or that a remedy makes lack
+    more; under other settings those that lack most. Nobody else could change an answer.
+    """
+    page = page or find_page(task, results)
+    options = options_of(results, page, is_remedy=lambda setting: setting.epsilon == page.epsilon)
+    outcomes = [each for each in results.outcomes if each.failure is None and not each.cell.repeat]
+    plain = next((each for each in outcomes if not each.cell.setting.is_protected), None)
+    cells = {str(each.cell.setting): _read(task, each, plain, results.facts.rows) for each in outcomes}
+    asked = [str(page), *(option.name for option in options if option.is_remedy)]
+    chosen = _choose_entities(cells, [name for name in asked if name in cells])
     return EffectTable(
-        options_of(results, page, is_remedy=lambda setting: setting.epsilon == page.epsilon),
-        tuple(seen for outcome in outcomes for seen in _observe(task, outcome, results.facts.rows)),
+        options,
+        tuple(seen for name, cell in cells.items() for seen in _observe(name, cell, chosen[name])),
         str(page),
-        entities=frozenset(entities),
+        entities=frozenset(name for cell in cells.values() for name in cell.names),
+        matters=_matters(task) | read_matters(results.plan.matters, owner="Plan"),
     )
 
 
-def _observe(task: DecideTask, outcome: Outcome, entities: int) -> Iterator[Observation]:
-    """Yield the effects of one cell, which is computed once: of groups of people, or of classes by size."""
-    if outcome.cell.repeat:
-        return
-    see = _see_right if task.is_rule else _see_money
+def _matters(task: DecideTask) -> dict[str, tuple[float, float]]:
+    """Return that less than the smallest amount that anybody can be paid is nobody's loss."""
+    if task.is_rule or task.budget is None:
+        return {}
+    return {"short": (task.smallest, EFFECTS["short"].share)}
+
+
+def find_page(task: DecideTask, results: ResultData) -> Setting:
+    """Return the setting that a page is about, with the steps that were typed and without a mitigation."""
+    protected = [each for each in results.settings if each.is_protected]
+    typed = [each for each in protected if "post" in each.options] if task.post else protected
+    return page_setting([each for each in typed if method_of(each)[1] is None] or protected)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """What a cell says of groups or classes by size, by their names, and of entities, as columns.
+
+    Numbers are people, due and either refused and granted (people), or gain, worst and billed; those with
+    ``_error`` behind their name are standard errors. What is not stored is not there.
+    """
+
+    is_rule: bool
+    exact: bool
+    groups: Mapping[str, Mapping[str, float]]
+    names: Sequence[str]
+    columns: Mapping[str, Values]
+    billed_any: float
+    billed_draws: float
+
+
+def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: int) -> _Cell:
+    """Return the numbers of a cell; an older one has fewer entities, and less of each."""
     exact = outcome.measures.get("exact") == 1
-    one_by_one = _entities(outcome, scale=1.0 if task.budget is None else task.budget)
-    groups = outcome.groups
-    if not groups and len(one_by_one) == entities:  # a cell keeps all of them where they are few
-        groups = _classes(one_by_one)
-    for group, numbers in {**groups, **one_by_one}.items():
-        yield from see(outcome, group, numbers, exact=exact)
-    everybody = groups or one_by_one
-    due = math.fsum(numbers["due"] for numbers in everybody.values())
-    people = math.fsum(numbers["people"] for numbers in everybody.values())
-    gains = [
-        numbers["granted"] - numbers["refused"] if task.is_rule else numbers["gain"]
-        for numbers in everybody.values()
-    ]
-    yield _row(outcome, EVERYBODY, "in_all", due + math.fsum(gains), due, people, exact=exact)
+    columns = {name: unpack(text) for name, text in outcome.columns.items()}
+    names: Sequence[str] = ()
+    if plain is not None and plain.names:
+        names = plain.names
+        columns = {name: unpack(text) for name, text in plain.columns.items()} | columns
+        columns.setdefault("bias", np.zeros(len(names)))
+    elif outcome.entities:
+        names = [name for name, _ in outcome.entities]
+        columns = {
+            name: np.array([each[name] for _, each in outcome.entities]) for name in ("size", "truth", "bias")
+        }
+        if not exact:
+            columns["standard_error"] = np.full(len(names), outcome.measures.get("error_bound", math.inf))
+    if any(len(values) != len(names) for values in columns.values()):
+        names, columns = (), {}
+    own: dict[str, Any] = _in_units(task, columns) if names else {}
+    groups: dict[str, dict[str, Any]] = {
+        label: dict(numbers) for label, numbers in outcome.groups.items() if numbers
+    }
+    if not groups and len(names) == entities:
+        groups = _classes(outcome, own)
+    if not task.is_rule and task.budget is None:
+        for amounts in (*groups.values(), own):
+            amounts.update({name: MILLION * amounts[name] for name in _MONEY if name in amounts})
+    return _Cell(
+        task.is_rule,
+        exact,
+        groups,
+        _name_apart(names, groups),
+        own,
+        outcome.data.get("billed_any", math.nan),
+        outcome.data.get("billed_draws", math.nan),
+    )
 
 
-def _classes(entities: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the sums of entities by their size."""
+def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Values]:
+    """Return the numbers of entities in the form of those of a group."""
+    people, truth, bias = columns["size"], columns["truth"], columns["bias"]
+    error = columns.get("standard_error", np.zeros(len(people)))
+    if task.is_rule:
+        flips, errors = people * np.abs(bias), people * error
+        return {
+            "people": people,
+            "due": people * truth,
+            "refused": flips * truth,
+            "granted": flips * (1 - truth),
+            "refused_error": errors * truth,
+            "granted_error": errors * (1 - truth),
+        }
+    money = 1.0 if task.budget is None else task.budget
+    own = {"people": people, "due": money * truth, "gain": money * bias, "gain_error": money * error}
+    if "billed" in columns:
+        own |= {"billed": columns["billed"], "worst": money * columns["worst"]}
+    return own
+
+
+def _classes(outcome: Outcome, own: Mapping[str, Values]) -> dict[str, dict[str, float]]:
+    """Return the sums of entities by their size; errors and worst releases of sums are stored."""
+    places = entity_size_of(own["people"])
     found: dict[str, dict[str, float]] = {}
-    for numbers in entities.values():
-        label = ENTITY_SIZES[int(entity_size_of(numbers["people"]))].label
-        sums = found.setdefault(label, dict.fromkeys(numbers, 0.0))
-        for name, value in numbers.items():
-            sums[name] += value
+    for place in sorted(set(places.tolist())):
+        size, here = ENTITY_SIZES[place], places == place
+        stored = {
+            name: outcome.data[f"{name}_{size.key}"]
+            for name in ("gain_error", "refused_error", "granted_error", "worst")
+            if f"{name}_{size.key}" in outcome.data
+        }
+        sums = {
+            name: math.fsum(own[name][here])
+            for name in ("people", "due", "gain", "refused", "granted")
+            if name in own
+        }
+        found[size.label] = {**sums, **stored}
     return found
 
 
-def _see_right(
-    outcome: Outcome, group: str, numbers: Mapping[str, float], *, exact: bool
-) -> Iterator[Observation]:
+def _name_apart(names: Sequence[str], groups: Mapping[str, Any]) -> Sequence[str]:
+    """Return names of which each is there once and no group's: with the row where that is needed."""
+    times = Counter([*names, *groups, EVERYBODY])
+    return [
+        name if times[name] == 1 else f"{name} (row {place})" for place, name in enumerate(names, start=1)
+    ]
+
+
+# --- which entities -------------------------------------------------------------------------------
+
+
+def _choose_entities(cells: Mapping[str, _Cell], asked: Sequence[str]) -> dict[str, list[int]]:
+    """Return the places of the entities that have rows under each setting; `asked` has the page's first."""
+    most = max((len(cell.names) for cell in cells.values()), default=0)
+    if most * len(cells) <= _MOST_ROWS:
+        return {name: list(range(len(cell.names))) for name, cell in cells.items()}
+    page = _scores(cells[asked[0]]) if asked else []
+    kept: set[int] = set()
+    for name in asked:
+        own = _scores(cells[name])
+        rises = [after - before for after, before in zip(own, page, strict=False)]
+        kept.update(*(_largest(score, _WORST_OFF) for score in (*own, *rises)))
+    return {
+        name: sorted(kept if name in asked else set().union(*(_largest(each, 1) for each in _scores(cell))))
+        for name, cell in cells.items()
+    }
+
+
+def _scores(cell: _Cell) -> list[Values]:
+    """Return how much each entity lacks, by effect: beside what is due to it, and per head."""
+    own = cell.columns
+    if not own:
+        return []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if cell.is_rule:
+            return [own["refused"] / own["due"]]
+        scores = [-own["gain"] / own["due"], -own["gain"] / own["people"]]
+    return [*scores, own["billed"]] if "billed" in own else scores
+
+
+def _largest(score: Values, number: int) -> list[int]:
+    order = np.argsort(-np.nan_to_num(score, nan=-math.inf), kind="stable")
+    return [int(place) for place in order[:number]]
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observation]:
+    """Yield the effects of one cell, which is computed once."""
+    one_by_one = {
+        cell.names[place]: {number: float(values[place]) for number, values in cell.columns.items()}
+        for place in chosen
+    }
+    see = _see_right if cell.is_rule else _see_money
+    for group, numbers in {**cell.groups, **one_by_one}.items():
+        yield from see(name, cell, group, numbers)
+    everybody = cell.groups.values()  # none where an older cell kept some of many entities
+    sums = {
+        number: math.fsum(each.get(number, 0.0) for each in everybody)
+        for number in ("people", "due", "gain", "granted", "refused")
+    }
+    if not cell.is_rule:
+        for group, numbers in one_by_one.items():
+            yield _see_bill(name, cell, group, numbers)
+        whole = {"people": sums["people"], "billed": cell.billed_any}
+        yield _see_bill(name, cell, EVERYBODY, whole)
+    given = sums["due"] + sums["gain"] + sums["granted"] - sums["refused"]
+    after = given if everybody else math.nan
+    yield _row(name, EVERYBODY, "in_all", after, sums["due"], sums["people"], exact=cell.exact)
+
+
+def _see_right(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Iterator[Observation]:
     """Yield how many of 1,000 who hold a right lose it by error, and of 1,000 others gain it."""
     holding = numbers["due"]
     for effect, people in (("refused", holding), ("granted", numbers["people"] - holding)):
         if people > 0:
-            yield _row(outcome, group, effect, 1000 * numbers[effect] / people, 0.0, people, exact=exact)
+            after, error = 1000 * numbers[effect] / people, _error_of(effect, cell, numbers)
+            yield _row(name, group, effect, after, 0.0, people, exact=cell.exact, error=1000 * error / people)
 
 
-def _see_money(
-    outcome: Outcome, group: str, numbers: Mapping[str, float], *, exact: bool
-) -> Iterator[Observation]:
-    """Yield what a group is expected to be paid beside what is due to it, and its chance of a bill."""
-    due, people = numbers["due"], numbers["people"]
-    yield _row(outcome, group, "short", due + numbers["gain"], due, people, exact=exact)
-    if "billed" in numbers:
-        yield _row(outcome, group, "billed", 100 * numbers["billed"], 0.0, people, exact=exact)
+def _see_money(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Iterator[Observation]:
+    """Yield what a group is expected to be paid beside what is due to it, and in the worst of 20 releases."""
+    due, worst = numbers["due"], numbers.get("worst", math.nan)
+    yield _row(
+        name, group, "short", due + numbers["gain"], due, numbers["people"],
+        exact=cell.exact, error=_error_of("gain", cell, numbers), worst=worst,
+    )  # fmt: skip
 
 
-def _entities(outcome: Outcome, *, scale: float) -> dict[str, dict[str, float]]:
-    """Return the numbers of each entity that the cell kept, in the form of those of a group."""
-    found = {}
-    for name, numbers in outcome.entities or ():
-        people = numbers["size"]
-        if "flip" in numbers and math.isfinite(numbers["flip"]):
-            holds = bool(numbers["truth"])
-            found[name] = {
-                "people": people,
-                "due": people if holds else 0.0,
-                "refused": people * numbers["flip"] * holds,
-                "granted": people * numbers["flip"] * (not holds),
-            }
-        else:
-            found[name] = {
-                "people": people, "due": scale * numbers["truth"], "gain": scale * numbers["bias"],
-            }  # fmt: skip
-    return found
+def _see_bill(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Observation:
+    """Return the chance of a payment below zero, of an entity or of any."""
+    billed, draws = numbers.get("billed", math.nan), cell.billed_draws
+    error = 0.0
+    if draws > 0:  # one more release with a bill and one without, so that it is never 0
+        padded = (billed * draws + 1) / (draws + 2)
+        error = 100 * math.sqrt(padded * (1 - padded) / draws)
+    return _row(name, group, "billed", 100 * billed, 0.0, numbers["people"], exact=draws == 0, error=error)
+
+
+def _error_of(number: str, cell: _Cell, numbers: Mapping[str, float]) -> float:
+    """Return the standard error of a number; nothing bounds that of an older cell's sums."""
+    return 0.0 if cell.exact else numbers.get(f"{number}_error", math.inf)
 
 
 def _row(
-    outcome: Outcome, group: str, effect: str, after: float, due: float, people: float, *, exact: bool
+    name: str,
+    group: str,
+    effect: str,
+    after: float,
+    due: float,
+    people: float,
+    *,
+    exact: bool,
+    error: float = 0.0,
+    worst: float = math.nan,
 ) -> Observation:
-    name = str(outcome.cell.setting)
     basis: Basis = "exact" if exact else "draws"
-    return Observation(name, group, effect, np.array([after]), np.array([due]), people, basis)
+    known = () if math.isnan(after) else ((after,), (due,))
+    values, owed = (np.array(each) for each in known or ((), ()))
+    return Observation(name, group, effect, values, owed, people, basis, error=error, worst=worst)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.answer.effects import EVERYBODY
-from evenhand.study.tasks.effects.options import BASELINE, mean_of, see
+from evenhand.study.tasks.effects.options import BASELINE, group_runs, mean_of, see
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
     Runs = NDArray[np.float64]
 
-_SPREADS: Mapping[str, Spread] = {
+SPREADS: Mapping[str, Spread] = {
     "selected": "selection, change",
     "wrongly_refused": "tpr, change",
-    "wrongly_selected": "none",
+    "wrongly_selected": "wrongly selected, change",
     "wrong": "accuracy, change",
 }
+"""How the changes of each effect are spread over repeats, see :mod:`evenhand.measure.repeat_means`."""
 
 
 def observe_classifiers(results: ResultData, *, test: float | None) -> Iterator[Observation]:
@@ -52,7 +53,7 @@ def _observe(
 ) -> Iterator[Observation]:
     after, due = (_people_of_1000(results, each, groups) for each in (setting, BASELINE))
     base = np.nan_to_num(mean_of(due["qualified"])) / 1000
-    for effect, spread in _SPREADS.items():
+    for effect, spread in SPREADS.items():
         behind = people * base if effect == "wrongly_refused" else people
         rate, due_rate = (
             mean_of(each[effect]) / base if effect == "wrongly_refused" and base > 0 else math.nan
@@ -67,7 +68,7 @@ def _observe(
 def _people_of_1000(results: ResultData, setting: Setting, groups: tuple[str, ...]) -> dict[str, Runs]:
     """Return, by repeat, how many of 1,000 tested people of some groups are treated in each way."""
     people, base, selection, tpr, fpr = (
-        np.array([_runs(results, setting, group, rate) for group in groups])
+        np.array([group_runs(results, setting, group, rate) for group in groups])
         for rate in ("people", "base_rate", "selection", "tpr", "fpr")
     )
     missed = base * np.where(base > 0, 1 - tpr, 0.0)
@@ -124,8 +125,3 @@ def _sizes(results: ResultData) -> dict[str, float]:
         for margin in margins:
             sizes[margin] = sizes.get(margin, 0.0) + sizes[group]
     return sizes
-
-
-def _runs(results: ResultData, setting: Setting, group: str, rate: str) -> Any:
-    arrays = results.arrays
-    return arrays.of_groups[results.place(setting), :, arrays.groups.index(group), arrays.rates.index(rate)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.answer.effects import Observation, Option
+from evenhand.datasets.registry import describe
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
@@ -41,8 +42,12 @@ def options_of(
     *,
     reference: Callable[[Setting], Setting] = lambda _: BASELINE,
     is_remedy: Callable[[Setting], bool],
+    simplicity: Callable[[Setting], int] | None = None,
 ) -> tuple[Option, ...]:
-    """Return every setting as an option, the unprotected one first."""
+    """Return every setting as an option, the unprotected one first.
+
+    By default, what the plan names earlier is simpler.
+    """
     plain = str(BASELINE)
     options = [Option(plain)]
     for place, setting in enumerate(each for each in results.settings if each.is_protected):
@@ -55,10 +60,17 @@ def options_of(
                 delta=_delta(results, setting),
                 method=setting.label,
                 is_remedy=setting != page and is_remedy(setting),
-                simplicity=place,
+                simplicity=place if simplicity is None else simplicity(setting),
             )
         )
     return tuple(options)
+
+
+def is_unwanted(results: ResultData) -> bool:
+    """Return whether to be selected hurts: the plan says so, or the data set is one of which it is known."""
+    data = results.plan.data
+    known = data is not None and data.dataset is not None and describe(data.dataset).unwanted
+    return bool(results.plan.task.unwanted) or known  # type: ignore[attr-defined] # a classifier's task
 
 
 def see(
@@ -75,10 +87,25 @@ def mean_of(values: Runs) -> float:
     return float(np.nanmean(values)) if np.isfinite(values).any() else math.nan
 
 
+def measure_runs(results: ResultData, setting: Setting, measure: str) -> Runs:
+    """Return a measure of a setting in each repeat."""
+    arrays = results.arrays
+    runs: Runs = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
+    return runs
+
+
+def group_runs(results: ResultData, setting: Setting, group: str, rate: str) -> Runs:
+    """Return a number of a group under a setting in each repeat."""
+    arrays = results.arrays
+    at = arrays.groups.index(group), arrays.rates.index(rate)
+    runs: Runs = arrays.of_groups[results.place(setting), :, at[0], at[1]]
+    return runs
+
+
 def _delta(results: ResultData, setting: Setting) -> float:
     """Return the largest delta of the repeats of a setting; 0 for a study that has none."""
     arrays = results.arrays
     if "delta" not in arrays.measures:
         return 0.0
-    values = arrays.of_measures[results.place(setting), :, arrays.measures.index("delta")]
+    values = measure_runs(results, setting, "delta")
     return float(np.nanmax(values)) if np.isfinite(values).any() else 0.0

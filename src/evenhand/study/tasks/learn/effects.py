@@ -5,23 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.answer.effects import EffectTable
+from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
-from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
+from evenhand.study.tasks.effects.options import BASELINE, is_unwanted, options_of, page_setting
 from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
+    from evenhand.answer.effects import Option
     from evenhand.study.results.base import ResultData
+    from evenhand.study.tasks.learn.methods import Method
     from evenhand.study.tasks.learn.task import LearnTask
 
 
 def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
-    """Return the table of effects; parity, projection and FERMI are remedies of private training."""
+    """Return the table of effects; parity and FERMI are remedies of private training.
+
+    `page` is the setting that the page is about, where it is not the one of the rule: the first method
+    that is private and nothing else, at the epsilon nearest to 1.
+    """
     known = {setting.id: setting for setting in results.settings}
-    private = [each for each in results.settings if each.is_protected and _is_first_step(each)]
+    protected = [each for each in results.settings if each.is_protected]
     page = page or page_setting(
-        private or [each for each in results.settings if each.is_protected] or [BASELINE]
+        [each for each in protected if is_first_step(each)] or protected or [BASELINE]
     )
 
     def step_before(setting: Setting) -> Setting:
@@ -34,19 +40,36 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
             return BASELINE
         return known.get(before.id, BASELINE)
 
-    options = options_of(
-        results, page, reference=step_before, is_remedy=lambda setting: not _is_first_step(setting)
-    )
-    voided = {str(each) for each in results.settings if each.is_protected and METHODS[each.mechanism].voids}
+    def is_remedy(setting: Setting) -> bool:
+        same = setting.epsilon == page.epsilon and setting.mechanism != page.mechanism
+        return same and not is_first_step(setting) and not METHODS[setting.mechanism].voids
+
+    options = options_of(results, page, reference=step_before, is_remedy=is_remedy, simplicity=_simplicity)
+    claims = {str(each): METHODS[each.mechanism] for each in protected}
     return EffectTable(
-        tuple(replace(each, epsilon=float("inf")) if each.name in voided else each for each in options),
+        tuple(_state_claim(each, claims.get(each.name)) for each in options),
         tuple(observe_classifiers(results, test=task.test)),
         str(page),
         margins=results.facts.group_margins,
+        unwanted=is_unwanted(results),
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 
-def _is_first_step(setting: Setting) -> bool:
+def is_first_step(setting: Setting) -> bool:
     """Return whether a setting is private and nothing else: no parity, no projection, no penalty."""
     method = METHODS[setting.mechanism]
     return method.takes_epsilon and not method.then and method.base != "fermi"
+
+
+def _state_claim(option: Option, method: Method | None) -> Option:
+    """Return an option with its guarantee: none after projection, and none is claimed without privacy."""
+    if method is None or (method.takes_epsilon and not method.voids):
+        return option
+    return replace(option, epsilon=float("inf"), delta=option.delta if method.takes_epsilon else 0.0)
+
+
+def _simplicity(setting: Setting) -> int:
+    """Return how much a method changes: decisions, then training, then both."""
+    method = METHODS[setting.mechanism]
+    return bool(method.then) + 2 * (method.base == "fermi")

@@ -119,7 +119,7 @@ def _learnt(
         found = train(method, rows, task=task, epsilon=setting.epsilon, source=source)
     if promise is None:
         return found
-    return Learnt(found.decide, promise, trained_on=found.trained_on)
+    return Learnt(found.decide, promise, score=found.score, trained_on=found.trained_on)
 
 
 def _rows(prepared: PreparedLearning, rows: NDArray[np.intp]) -> Rows:
@@ -186,6 +186,7 @@ def _outcome(
         privileged=facts.privileged,
         groups=range(len(facts.groups)),
         weights=weights,
+        scores=None if learnt.score is None else learnt.score(tested),
     )
     sizes = report.table.people
     measures = {name: float(report.value(name)) for name in MEASURES}

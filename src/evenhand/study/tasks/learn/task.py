@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from evenhand._validate import integer, one_of
+from evenhand._validate import boolean, integer, one_of
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
 from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
-from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 _OWNER = "LearnTask"
@@ -59,6 +58,11 @@ class LearnTask(Task):
         How much DP-FERMI weighs independence against accuracy; its own default if left out.
     epochs : int, optional
         How often training goes through the rows on average; each classifier's own default if left out.
+    unwanted : bool, default False
+        Whether the positive decision hurts who gets it, as a flag or a denial does. It changes how results
+        are read, not what is run.
+    called : str, default ""
+        The participle by which the positive decision is called on pages, such as ``"hired"``.
 
     Examples
     --------
@@ -81,13 +85,15 @@ class LearnTask(Task):
     group_as_input: bool
     strength: float | None
     epochs: int | None
+    unwanted: bool
+    called: str
 
     kind: ClassVar[str] = "learn"
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "fair_gap", "bound")
     unweighted: ClassVar[str] = "shares of decisions that change or flip, the gap of equal rates, and bounds"
     packages: ClassVar[tuple[str, ...]] = ("dp-accounting",)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword for each field
         self,
         methods: Any = DEFAULT_METHODS,
         epsilons: Any = (1, 3),
@@ -100,6 +106,8 @@ class LearnTask(Task):
         group_as_input: bool = False,
         strength: float | None = None,
         epochs: int | None = None,
+        unwanted: bool = False,
+        called: str = "",
     ) -> None:
         named = [method_named(each) for each in several(methods, "methods", owner=_OWNER)]
         switch: object = group_as_input
@@ -118,6 +126,8 @@ class LearnTask(Task):
             if strength is None
             else _number("strength", strength, low=0.0, high=_LARGEST_STRENGTH),
             "epochs": None if epochs is None else integer("epochs", epochs, owner=_OWNER, low=1, high=10_000),
+            "unwanted": boolean("unwanted", unwanted, owner=_OWNER),
+            "called": participle(called, owner=_OWNER),
         }
         for name, value in made.items():
             object.__setattr__(self, name, value)
@@ -163,17 +173,11 @@ class LearnTask(Task):
 
     # --- running and reading ----------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.learn.page.page`."""
-        from evenhand.study.tasks.learn.page.page import LearnPage  # noqa: PLC0415 - only for a report
-
-        return LearnPage.of(results, chosen=chosen, language=language)
-
     # --- files ------------------------------------------------------------------------------------
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid."""
+        """What all cells share, in JSON's types: everything but the grid and how results are read."""
         numbers = {name: getattr(self, name) for name in ("gap", "holdout", "test", "strength")}
         return {
             "kind": self.kind,
@@ -190,6 +194,7 @@ class LearnTask(Task):
     def to_toml(self) -> dict[str, Any]:
         """Return the task as the ``[task]`` table of a plan file."""
         chosen = {"strength": self.strength, "epochs": self.epochs}
+        read = {"unwanted": self.unwanted, "called": self.called}
         return {
             "kind": self.kind,
             "methods": list(self.methods),
@@ -201,6 +206,7 @@ class LearnTask(Task):
             "test": self.test,
             "group_as_input": self.group_as_input,
             **{name: value for name, value in chosen.items() if value is not None},
+            **{name: value for name, value in read.items() if value},
         }
 
 

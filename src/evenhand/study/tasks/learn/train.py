@@ -80,6 +80,8 @@ class Learnt:
         From rows to decisions.
     before : callable, optional
         From rows to what the classifier says before post-processing.
+    score : callable, optional
+        From rows to the probabilities of the classifier, before post-processing.
     guarantee : Guarantee
         What is promised to one person.
     bound, bound_95 : float
@@ -93,6 +95,7 @@ class Learnt:
     decide: Callable[[Rows], Labels]
     guarantee: Guarantee
     before: Callable[[Rows], Labels] | None = None
+    score: Callable[[Rows], NDArray[np.float64]] | None = None
     bound: float = math.nan
     bound_95: float = math.nan
     noise: float = math.nan
@@ -131,6 +134,7 @@ def train(
     return Learnt(
         _labels_of(model),
         _guarantee(model, task),
+        score=_scores_of(model),
         noise=_noise(model),
         trained_on=len(rows.target),
     )
@@ -181,6 +185,13 @@ def _labels_of(model: Any) -> Callable[[Rows], Labels]:
     return decide
 
 
+def _scores_of(model: Any) -> Callable[[Rows], NDArray[np.float64]]:
+    def score(rows: Rows) -> NDArray[np.float64]:
+        return np.asarray(model.predict_proba(rows.features))[:, 1]
+
+    return score
+
+
 # --- what follows ---------------------------------------------------------------------------------
 
 
@@ -212,6 +223,7 @@ def _with_parity(
         decide,
         _guarantee(post, task),
         before=_labels_of(post.estimator_),
+        score=_scores_of(post.estimator_),
         bound=_bound(post, "expected"),
         bound_95=_bound(post, "likely"),
         noise=_noise(post.estimator_),
@@ -234,6 +246,7 @@ def _with_projection(model: Any, rows: Rows, *, task: LearnTask) -> Learnt:
         decide,
         Guarantee.no_guarantee(unit=task.unit),
         before=_labels_of(model),
+        score=_scores_of(model),
         noise=_noise(model),
         trained_on=len(rows.target),
     )

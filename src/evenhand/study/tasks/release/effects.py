@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable
+from evenhand.answer.effects import EVERYBODY, EffectTable, read_matters
 from evenhand.answer.harm import MEANINGLESS_DELTA
-from evenhand.study.tasks.effects.options import mean_of, options_of, page_setting, see
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.study.tasks.effects.options import (
+    group_runs,
+    mean_of,
+    measure_runs,
+    options_of,
+    page_setting,
+    see,
+)
+from evenhand.study.tasks.shared.table_mechanisms import reads_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,44 +28,81 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.release.task import ReleaseTask
 
+_KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
+"""Mechanisms whose chance to leave a cell blank has a formula."""
+
 
 def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
-    """Return the table of effects; other mechanisms and steps at the page's guarantee are remedies."""
+    """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
     protected = [each for each in results.settings if each.is_protected]
-    guaranteed = [each for each in protected if not _mean(results, each, "delta") >= MEANINGLESS_DELTA]
+    guaranteed = [each for each in protected if not largest_delta(results, each) >= MEANINGLESS_DELTA]
     page = page or page_setting(guaranteed or protected)
+    beside = [each for each in guaranteed if each.epsilon in (None, page.epsilon)]
     return EffectTable(
-        options_of(results, page, is_remedy=lambda setting: setting in guaranteed),
+        options_of(results, page, is_remedy=beside.__contains__),
         tuple(_observe(task, results)),
         str(page),
         margins=results.facts.group_margins,
+        matters=read_matters(results.plan.matters, owner="Plan"),
     )
 
 
 def _observe(task: ReleaseTask, results: ResultData) -> Iterator[Observation]:
     for setting in results.settings:
-        # with a model the table is that of rows which a split drew, so that nothing is exact
-        is_exact = {
-            name: not task.classify and _mean(results, setting, f"{name}_exact") == 1
-            for name in ("bias", "error")
-        }
+        is_exact = _exact_effects(task, results, setting)
         off_by_group = []
         for group in results.arrays.groups:
-            people = _runs(results, setting, group, "counted")
-            bias = _runs(results, setting, group, "expected_net")
-            off = 100 * _runs(results, setting, group, "person_error")
-            yield _row(setting, group, "counted", people + bias, people, people, exact=is_exact["bias"])
-            yield _row(setting, group, "off", off, 0 * off, people, exact=is_exact["error"])
-            for name in ("hidden", "invented"):
-                seen = _runs(results, setting, group, name)
-                yield _row(setting, group, name, seen, 0 * seen, people, exact=is_exact["bias"])
+            people = group_runs(results, setting, group, "counted")
+            off = 100 * group_runs(results, setting, group, "person_error")
+            after = {
+                "counted": people + group_runs(results, setting, group, "expected_net"),
+                "hidden": group_runs(results, setting, group, "hidden"),
+                "invented": group_runs(results, setting, group, "invented"),
+                "off": off,
+            }
+            for name in _told(setting, is_empty=mean_of(people) == 0):
+                due = people if name == "counted" else 0 * after[name]
+                yield _row(setting, group, name, after[name], due, people, exact=is_exact[name])
             if group in results.facts.groups:
                 off_by_group.append((people, np.where(people > 0, off * people, 0.0)))
         counted, total = (np.sum(each, axis=0) for each in zip(*off_by_group, strict=True))
         with np.errstate(invalid="ignore"):
-            yield _row(
-                setting, EVERYBODY, "off", total / counted, 0 * total, counted, exact=is_exact["error"]
-            )
+            share = total / counted
+        yield _row(setting, EVERYBODY, "off", share, 0 * share, counted, exact=is_exact["off"])
+
+
+def largest_delta(results: ResultData, setting: Setting) -> float:
+    """Return the largest delta that was claimed in a repeat; NaN where no cell of a setting is done."""
+    deltas = measure_runs(results, setting, "delta")
+    return float(np.nanmax(deltas)) if np.isfinite(deltas).any() else math.nan
+
+
+def _told(setting: Setting, *, is_empty: bool) -> Iterator[str]:
+    """Yield the effects that are told of a group under a setting.
+
+    Of a group of nobody an error has no share. Where a study reads blanks as a number that no release has,
+    the people in them are hidden, and neither counted nor invented.
+    """
+    if not (setting.is_protected and reads_blanks(setting)):
+        yield from ("counted", "invented")
+    yield "hidden"
+    if not is_empty:
+        yield "off"
+
+
+def _exact_effects(task: ReleaseTask, results: ResultData, setting: Setting) -> dict[str, bool]:
+    """Return which effects of a setting are exact.
+
+    With a model the table is that of rows which a split drew. Which cells are blank is drawn too, unless
+    their chances have a formula.
+    """
+    bias, error = (
+        not task.classify and mean_of(measure_runs(results, setting, f"{name}_exact")) == 1
+        for name in ("bias", "error")
+    )
+    known = setting.mechanism in _KNOWN_BLANKS or not setting.is_protected
+    hidden = bias and (known or not MECHANISMS[setting.mechanism].suppresses)
+    return {"counted": bias, "invented": bias, "hidden": hidden, "off": error}
 
 
 def _row(
@@ -67,13 +114,3 @@ def _row(
         after, due = after[known[:1]], due[known[:1]]
     size = float(np.nan_to_num(mean_of(people)))
     return see(setting, group, effect, after, due, size, basis="exact" if exact else "repeats")
-
-
-def _runs(results: ResultData, setting: Setting, group: str, name: str) -> Any:
-    arrays = results.arrays
-    return arrays.of_groups[results.place(setting), :, arrays.groups.index(group), arrays.rates.index(name)]
-
-
-def _mean(results: ResultData, setting: Setting, measure: str) -> float:
-    arrays = results.arrays
-    return mean_of(arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)])

@@ -44,6 +44,7 @@ class _Table:
 
     published: NDArray[Any]
     suppressed: NDArray[np.bool_] | None
+    blank: NDArray[Any] | None  # the chance of each cell to be suppressed, or which are; None if none
     bias: NDArray[np.float64]
     error: NDArray[np.float64] | None  # expected in each cell; None where no formula is known
     variance: NDArray[np.float64] | None  # likewise, of cells that are drawn independently
@@ -90,7 +91,7 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
                     labels=labels,
                     error=error,
                     variance=table.variance,
-                    suppressed=table.suppressed,
+                    blank=table.blank,
                 )
             data = errors_by_size(*numbers, error=error)
         if tested is not None:
@@ -139,7 +140,7 @@ def _published(
     if not setting.is_protected:  # the true table, as it is
         claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}
         zeros = np.zeros(true.shape)
-        return _Table(true, None, zeros, zeros, zeros, claim)
+        return _Table(true, None, None, zeros, zeros, zeros, claim)
     mechanism, post = build_mechanism(setting, unit=task.unit), steps_of(task.post_of(setting))
     histogram = Histogram.of(true, prepared.facts.schema, bound=task.bound)
     weighing = [mechanism.weighted()] if hasattr(mechanism, "weighted") else []  # a sample stands for all
@@ -156,8 +157,15 @@ def _published(
         error = None  # which is that of the lowered counts
     claim = _claimed(_guarantee(mechanism, histogram, setting))
     claim["bias_exact"] = float(bias.exact)
+    blank = mechanism.blank_chances(histogram) if bias.exact else None
     return _Table(
-        np.asarray(made.values), made.suppressed, np.asarray(bias.values) + clamped, error, variance, claim
+        np.asarray(made.values),
+        made.suppressed,
+        made.suppressed if blank is None else blank,
+        np.asarray(bias.values) + clamped,
+        error,
+        variance,
+        claim,
     )
 
 

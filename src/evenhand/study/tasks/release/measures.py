@@ -83,7 +83,7 @@ def errors_by_group(
     labels: Sequence[str],
     error: Values | None = None,
     variance: Values | None = None,
-    suppressed: NDArray[np.bool_] | None = None,
+    blank: NDArray[Any] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return what the table says of each group: people counted, lost or gained, and mean errors.
 
@@ -97,8 +97,8 @@ def errors_by_group(
         Of the groups, in order.
     error, variance : array, optional
         Exact, where they are known; the variance only where cells are published independently.
-    suppressed : array of bool, optional
-        The cells that are not published.
+    blank : array, optional
+        The chance of each cell to be suppressed, or whether it is.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def errors_by_group(
         (the sum of the bias), ``net_spread`` (the standard deviation of the difference; NaN where it is not
         known), ``cell_error`` (mean absolute error of a cell), ``person_error`` (absolute
         errors per person; NaN for a group of nobody), ``hidden`` (true people in cells that are not
-        published) and ``invented`` (people expected in cells where nobody is).
+        published, as expected) and ``invented`` (people expected in cells where nobody is).
 
     Examples
     --------
@@ -118,7 +118,7 @@ def errors_by_group(
     (2.0, 1.0, 1.0)
     """
     spreads = np.full(true.shape, math.nan) if variance is None else variance
-    hidden = np.zeros(true.shape) if suppressed is None else np.where(suppressed, true, 0)
+    hidden = np.zeros(true.shape) if blank is None else true * blank
     invented = np.where(true == 0, bias, 0.0)
     tables = true, published, bias, _sizes(true, published, error), spreads, hidden, invented
     flat = [table.reshape(-1) for table in tables]

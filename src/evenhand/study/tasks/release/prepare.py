@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
+from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError
 from evenhand.release.mechanisms.noise import NoiseForPeople
 from evenhand.release.mechanisms.quasi_response import QuasiResponse, refuse_varying_total
 from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_named
 from evenhand.report.language import language_now
 from evenhand.schema.text import brief, listed
-from evenhand.study.page.catalogue import catalogue
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 from evenhand.study.tasks.shared.table_mechanisms import title_of
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.release.task import ReleaseTask
-
-_PACKAGE = "evenhand.study.tasks.release"
 
 MOST_CELLS = 2_000_000
 """Cells of a table that a study compares one by one."""
@@ -42,7 +40,7 @@ def prepare(task: ReleaseTask, plan: StudyPlan, *, frame: Any = None) -> Prepare
         check_parts(prepared.target, schema, sizes=(), test=task.test)
     facts = prepared.facts
     if any(Note.of(note).kind == "sample" for note in facts.notes):
-        drawn = Note("sample", catalogue(_PACKAGE, language_now()).say("done.drawn", people=facts.rows))
+        drawn = Note("sample", words_in(language_now()).say("release.drawn", people=facts.rows))
         notes = (*facts.notes, *([] if drawn in facts.notes else [drawn]))
         return replace(prepared, facts=replace(facts, notes=notes))
     return prepared

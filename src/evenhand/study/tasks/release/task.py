@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.source import DataSource
-    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 _OWNER = "ReleaseTask"
@@ -188,12 +187,6 @@ class ReleaseTask(Task):
         return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.release.page.page`."""
-        from evenhand.study.tasks.release.page.page import ReleasePage  # noqa: PLC0415 - only for a report
-
-        return ReleasePage.of(results, chosen=chosen, language=language)
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
         """Return ``evenhand release`` as the setting tested it, with the schema that was tested."""

@@ -1,7 +1,8 @@
-"""Fields that several tasks have: one or several of a thing, epsilons, and shares of the rows."""
+"""Fields that several tasks have: one or several of a thing, epsilons, shares of the rows, and words."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ from evenhand.privacy.rational import exact
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+_WORD = r"[^\W\d_]+(?:[-'’][^\W\d_]+)*"
+_LONGEST = 40
 
 
 def typed_list(names: Iterable[str]) -> str:
@@ -54,3 +58,12 @@ def share(name: str, given: object, *, owner: str) -> float:
     if isinstance(given, Integral) or not isinstance(given, Real) or not 0 < float(given) < 1:
         raise InvalidParameterError(name, owner=owner, must_be="between 0 and 1", got=given)
     return float(given)
+
+
+def participle(given: object, *, owner: str) -> str:
+    """Return the words for a positive decision, such as ``"hired"``; an empty text for none."""
+    is_plain = isinstance(given, str) and re.fullmatch(rf"(?:{_WORD}(?: {_WORD}){{0,2}})?", given)
+    if not isinstance(given, str) or not is_plain or len(given) > _LONGEST:
+        must_be = f"one to three words of letters, such as 'hired', and at most {_LONGEST} characters"
+        raise InvalidParameterError("called", owner=owner, must_be=must_be, got=given)
+    return given

@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand import datasets
 from evenhand._notes import Note
+from evenhand.answer.words import words_in
 from evenhand.privacy.contributions import bound_rows
 from evenhand.privacy.randomness import SeededSource
 from evenhand.report.language import language_now
@@ -150,11 +151,10 @@ def add_target_leaks(prepared: Prepared) -> Prepared:
     leaks = target_leaks(prepared)
     if not leaks:
         return prepared
-    sentences = catalogue("evenhand.study.tasks.shared", language_now())
     names = [f"'{brief(leak.by[0])}'" for leak in leaks]
     lowest, target = min(leak.guessed for leak in leaks), f"'{brief(leaks[0].column)}'"
-    key = f"note.target_{'one' if len(leaks) == 1 else 'many'}"
-    text = sentences.say(key, columns=names, target=target, guessed=lowest)
+    slots = {"columns": names, "n": len(names), "target": target, "guessed": lowest}
+    text = words_in(language_now()).say("classifier.target", **slots)
     notes = (*prepared.facts.notes, Note("target", text))
     return replace(prepared, facts=replace(prepared.facts, notes=notes, target_leaks=leaks))
 

@@ -54,9 +54,18 @@ def parameter_words(parameters: Mapping[str, Any]) -> list[str]:
     return [name if value is True else f"{name}={value}" for name, value in sorted(parameters.items())]
 
 
+def reads_blanks(setting: Setting) -> bool:
+    """Return whether a study puts numbers of its own into suppressed cells, which a release leaves blank.
+
+    >>> reads_blanks(Setting("suppression")), reads_blanks(Setting("suppression", options={"fill": "zero"}))
+    (True, False)
+    """
+    return "fill" in MECHANISMS[setting.mechanism].parameter_names() and "fill" not in setting.options
+
+
 def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     """Return the mechanism of a setting, with numbers in its suppressed cells where it can fill them."""
     options = {name: value for name, value in setting.options.items() if name != "post"}
-    if "fill" in MECHANISMS[setting.mechanism].parameter_names():
-        options.setdefault("fill", BLANKS_READ_AS)
+    if reads_blanks(setting):
+        options["fill"] = BLANKS_READ_AS
     return TableMechanism(setting.mechanism, options).build(epsilon=setting.epsilon, unit=unit)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError, SchemaError
 from evenhand.learn.training.logistic import DPLogisticRegression
@@ -362,3 +363,18 @@ def test_rows_of_one_group_are_refused():
         add_features(LearnTask(), Prepared(alone, prepared.codes, prepared.target, prepared.group))
 
     assert PreparedLearning(alone, {}, prepared.target, prepared.group).features.size == 0
+
+
+def test_cells_tell_how_well_scores_rank_people():
+    """Without it, a model that selects nearly everybody would be taken for one that tells nobody apart."""
+    study, prepared = small_study(), small_rows()
+    [(train, test)] = parts(prepared.target, test=study.plan.task.test, seed=study.plan.seed)
+    model = LogisticRegression(max_iter=1000).fit(prepared.features[train], prepared.target[train])
+    scores = model.predict_proba(prepared.features[test])[:, 1]
+    truth = prepared.target[test].astype(bool)
+    pairs = scores[truth][:, None] - scores[~truth][None, :]
+    ranked = float(((pairs > 1e-9) + 0.5 * (abs(pairs) <= 1e-9)).mean())
+    first = {outcome.cell.setting.mechanism: outcome for outcome in study.outcomes if not outcome.cell.repeat}
+
+    assert first["none"].measures["auc"] == pytest.approx(ranked, abs=1e-6)
+    assert all(0.4 < outcome.measures["auc"] < 1 for outcome in study.outcomes)

@@ -1,0 +1,250 @@
+"""What a page on decisions that were made says around their table of effects."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evenhand.answer.case import Case, Command, Name, OptionName
+from evenhand.answer.words import words_in
+from evenhand.report.language import in_language, written_in
+from evenhand.report.page import Section, Table
+from evenhand.report.words import limits_of, number, plain
+from evenhand.study.page.around import warned
+from evenhand.study.page.naming import name_values
+from evenhand.study.page.parts import fold_rows
+from evenhand.study.page.wording import mark, value_words
+from evenhand.study.predictions.audit import GROUP_RATES
+from evenhand.study.predictions.cutoffs import ALL, LACKING
+from evenhand.study.predictions.effects import DECISIONS, OUTSIDE, cut_offs, effects, group_keys, margin_key
+from evenhand.study.results.estimates import Estimated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.answer.case import Warned
+    from evenhand.answer.words import Words
+    from evenhand.measure.disparities import Disparity
+    from evenhand.study.predictions.audit import PredictionAudit
+
+VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
+_TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}
+_SHOWN_RATES = ("base_rate", "selection", "tpr", "fpr", "precision", "accuracy")
+_MOST_TOLD = 2
+_NONE = "–"
+_Cuts = dict[str, dict[int, float]]
+
+
+def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> Case:
+    """Return the table of predictions with what its page says around it.
+
+    `command` makes the page again; `language` is "en" or "de".
+    """
+    words, rows = words_in(language), audit.rows
+    with written_in(language):
+        table = effects(audit)
+        cuts = cut_offs(audit, table)
+        names = name_groups(audit, words)
+        people = words.say("study.people", people=len(rows.predicted))
+        return Case(
+            table,
+            kind=words.say("measure.kind"),
+            question=words.say("measure.question", outcome=plain(rows.outcome)),
+            groups=names,
+            options=_name_options(audit, cuts, names, words),
+            protection=words.say("measure.decisions"),
+            called=audit.called,
+            is_between_groups=True,
+            meta=f"{plain(rows.source)}: {people}" if rows.source else people,
+            warnings=_warnings(audit, language),
+            commands=(Command(words.say("default.again"), "", command),) if command else (),
+            evidence=(_measures(audit, cuts, names, words),),
+            method=_method(audit, names, words),
+            limits=(
+                words.say("study.limits", level=audit.level),
+                *([words.say("classifier.labels")] if audit.is_labelled else []),
+                *([words.say("measure.law")] if table.candidates else []),
+            ),
+            language=language,
+        )
+
+
+def name_groups(audit: PredictionAudit, words: Words) -> dict[str, Name]:
+    """Return how each group is called, and each group of a crossed column by itself."""
+    rows = audit.rows
+    columns = rows.columns or (rows.protected,)
+    names = {
+        key: name_values(words, dict(zip(columns, parts, strict=bool(parts))))
+        for key, parts in zip(group_keys(rows), rows.parts, strict=False)
+    }
+    for key in group_keys(rows)[len(rows.parts) :]:  # those who do not state it, compared as one
+        silent = [f"{value_words(column, words.say('study.not_stated'))}" for column in columns]
+        names[key] = Name(words.say("group.with_values", values=silent), words.say("study.not_stated"))
+    for column, (_, labels) in rows.margins.items():
+        names |= {margin_key(rows, column, label): name_values(words, {column: label}) for label in labels}
+    return names
+
+
+def _name_options(
+    audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words
+) -> dict[str, OptionName]:
+    decisions, keys = words.say("measure.decisions"), group_keys(audit.rows)
+    named = {
+        OUTSIDE: OptionName(words.say("measure.others")),
+        DECISIONS: OptionName(decisions, words.say("measure.group")),
+    }
+    for option, scores in cuts.items():
+        told = [f"{names[keys[place]].words}: ≥ {_score(score)}" for place, score in scores.items()]
+        way = {LACKING: "own", ALL: "each"}[option]
+        named[option] = OptionName(
+            words.say(f"measure.{way}"),
+            words.say("measure.own_short") if way == "own" else "",
+            use=words.say(f"measure.use_{way}"),
+            note="; ".join([*(told if len(told) <= _MOST_TOLD else []), words.say("measure.tried")]),
+        )
+    return named
+
+
+def _score(score: float) -> str:
+    return in_language(f"{score:.4g}")
+
+
+def _warnings(audit: PredictionAudit, language: str) -> tuple[Warned, ...]:
+    """Return that the page is not private, and which rules are not kept."""
+    say = words_in(language).say
+    found = [warned(language, "study.not_private")]
+    for rule, verdict in audit.verdicts:
+        if verdict != "pass":
+            slots = {"rule": plain(rule.text), "verdict": say(f"measure.{VERDICTS[verdict]}")}
+            value = f"{rule.comparison} = {show_estimate(as_estimate(audit.disparities[rule.comparison]))}"
+            found.append(warned(language, "measure.rule", value=value, **slots))
+    return tuple(found)
+
+
+def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> tuple[str, ...]:
+    """Return how many people there are by group, what they are compared with, and what was left out."""
+    rows = audit.rows
+    sizes = {names[key].label: size for key, size in zip(group_keys(rows), audit.people, strict=True)}
+    if unknown := int((rows.group < 0).sum()):
+        sizes[words.say("study.not_stated")] = unknown
+    told = [words.say("study.size", group=group, size=size) for group, size in sizes.items()]
+    people = words.say("study.people", people=len(rows.predicted))
+    label = plain(rows.source or rows.outcome)
+    lines = [
+        words.say("study.rows", label=label, people=people, sizes=told, dropped=""),
+        words.say("measure.method"),
+    ]
+    if rows.left_out:
+        missing = [
+            words.say("study.size", group=plain(name), size=count) for name, count in rows.left_out.items()
+        ]
+        lines.append(words.say("measure.left_out", columns=missing))
+    return (*lines, *(plain(note, longest=300) for note in rows.notes))
+
+
+# --- the evidence -----------------------------------------------------------------------------------
+
+
+def _measures(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words) -> Section:
+    """Return every measure by the name that researchers know it by."""
+    tables = [_compared(audit, names, words), _by_group(audit, cuts, names)]
+    if audit.verdicts:
+        tables.insert(0, _rules(audit, words))
+    return Section(words.say("measure.measures"), tables=tables, anchor="evidence")
+
+
+def _compared(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> Table:
+    keys, rows = group_keys(audit.rows), []
+    for name, found in audit.disparities.items():
+        if found.reason != "no_outcome":
+            ends = [
+                "" if place is None else names[keys[place]].label for place in (found.lowest, found.highest)
+            ]
+            rows.append([name, show_estimate(as_estimate(found)), *ends])
+    rows += [
+        [name, reason or show_estimate(value, 3), "", ""] for name, (_, value, reason) in audit.added.items()
+    ]
+    data = [
+        {"comparison": name, **audit.comparison_numbers(found)} for name, found in audit.disparities.items()
+    ]
+    data += [{"comparison": name, **audit.added_numbers(name)} for name in audit.added]
+    return Table(
+        header=["measure", "value", "lowest", "highest"],
+        rows=rows,
+        numeric=[False, True, False, False],
+        caption=words.say("measure.caption", level=audit.level, fewest=audit.fewest),
+        fold=fold_rows(len(rows)),
+        name="comparisons",
+        data=_columns_of(data),
+    )
+
+
+def _by_group(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name]) -> Table:
+    rates = GROUP_RATES if audit.is_labelled else ("selection",)
+    shown = [rate for rate in _SHOWN_RATES if rate in rates]
+    rows = []
+    for place, key in enumerate(group_keys(audit.rows)):
+        cells = [show_estimate(audit.rate(place, rate)) for rate in shown]
+        cells += [show_estimate(audit.area(place))] if audit.rankings else []
+        cells += [number(audit.calibrations[place].error, 3)] if audit.calibrations else []
+        cells += [_score(found[place]) if place in found else _NONE for found in cuts.values()]
+        rows.append([names[key].label, number(audit.people[place], 0), *cells])
+    scored = [*(["auc"] if audit.rankings else []), *(["calibration_error"] if audit.calibrations else [])]
+    scored += cuts
+    data = [
+        {"group": label, "rate": rate, **vars(mark(audit.rate(place, rate)))}
+        for place, label in enumerate(audit.rows.labels)
+        for rate in rates
+    ]
+    return Table(
+        header=["group", "people", *shown, *scored],
+        rows=rows,
+        numeric=[False, *([True] * (1 + len(shown) + len(scored)))],
+        fold=fold_rows(len(rows)),
+        name="by-group",
+        data=_columns_of(data),
+    )
+
+
+def _rules(audit: PredictionAudit, words: Words) -> Table:
+    rows = [
+        [
+            plain(rule.text),
+            show_estimate(as_estimate(audit.disparities[rule.comparison])),
+            words.say(f"measure.{VERDICTS[verdict]}"),
+        ]
+        for rule, verdict in audit.verdicts
+    ]
+    return Table(
+        header=["rule", "value", "verdict"],
+        rows=rows,
+        numeric=[False, True, False],
+        tags={(place, 2): _TONES[verdict] for place, (_, verdict) in enumerate(audit.verdicts)},
+        name="rules",
+        data=_columns_of([audit.rule_numbers(*judged) for judged in audit.verdicts]),
+    )
+
+
+def as_estimate(found: Disparity) -> Estimated:
+    """Return a comparison as a number with its interval."""
+    return (
+        Estimated(found.value, found.low, found.high) if math.isfinite(found.value) else Estimated(math.nan)
+    )
+
+
+def show_estimate(found: Estimated, digits: int = 2) -> str:
+    """Return a share or ratio with its limits, in one line."""
+    if not math.isfinite(found.value):
+        return _NONE
+    limits = "" if found.low is None or found.high is None else limits_of(found.low, found.high, digits)
+    return f"{number(found.value, digits)} ({limits})" if limits else number(found.value, digits)
+
+
+def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, empty where a row lacks one; a list in a cell becomes text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {name: [_plain_cell(row.get(name)) for row in rows] for name in names}
+
+
+def _plain_cell(value: Any) -> Any:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

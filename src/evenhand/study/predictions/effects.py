@@ -1,0 +1,252 @@
+"""The effects of predictions on each group, beside everybody outside the group.
+
+Groups differ in how many of them qualify, so rates are those of the people whom an effect can reach: of those
+who qualify how many are refused, of those who do not how many are selected. A group may share people with
+another, as a crossing does with its margins; limits of their comparison allow for that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, Option, read_matters
+from evenhand.answer.status import judge
+from evenhand.measure.contrasts import rate_of
+from evenhand.measure.counts import PLACE, Tables, count_table
+from evenhand.measure.disparities import COMPLEMENTS
+from evenhand.measure.intervals import normal_quantile
+from evenhand.measure.ranking import rank_scores
+from evenhand.study.predictions.columns import OWNER
+from evenhand.study.predictions.cutoffs import ALL, LACKING, decide_again, find_cut_offs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evenhand.measure.contrasts import Contrast
+    from evenhand.study.predictions.audit import PredictionAudit
+    from evenhand.study.predictions.columns import Predictions
+
+DECISIONS = "decisions"
+OUTSIDE = "everybody outside the group"
+RATES = {"wrongly_refused": "fnr", "wrongly_selected": "fpr", "wrong": "error", "selected": "selection"}
+"""The rate that each effect is, with outcomes; without them it is the last one only."""
+
+
+def effects(audit: PredictionAudit) -> EffectTable:
+    """Return what each group gets from predictions, beside everybody outside it whose group is stated.
+
+    Where a group clearly lacks something and there are scores, cut-offs of its own are tried too.
+    """
+    people = _People.count(audit.rows)
+    in_all = next(_observe_everybody(audit, OUTSIDE, audit.rows.predicted))
+    everybody = _observe_everybody(audit, DECISIONS, audit.rows.predicted)
+    table = EffectTable(
+        (Option(OUTSIDE), Option(DECISIONS, OUTSIDE)),
+        (in_all, *everybody, *people.observe(audit, DECISIONS, people.now)),
+        DECISIONS,
+        margins=people.margins,
+        unwanted=audit.unwanted,
+        context=frozenset(["selected"] if audit.is_labelled else []),
+        matters=read_matters(audit.matters, owner=OWNER),
+        level=audit.level,
+    )
+    return _add_cut_offs(audit, people, table)
+
+
+def group_keys(rows: Predictions) -> tuple[str, ...]:
+    """Return what the table calls each group: its label, where that is not empty and nobody else's."""
+    times = Counter(rows.labels)
+    return tuple(
+        label if label != EVERYBODY and times[label] == 1 else f"'{label}' ({place + 1})"
+        for place, label in enumerate(rows.labels)
+    )
+
+
+def margin_key(rows: Predictions, column: str, label: str) -> str:
+    """Return what the table calls a group of one of several crossed columns."""
+    key = f"{column} = {label}"
+    return f"'{key}'" if key in rows.labels else key
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Rows counted by group and, of crossed columns, by the value of each; nobody is in two strata."""
+
+    codes: NDArray[np.intp]
+    stated: NDArray[np.bool]
+    members: dict[str, NDArray[np.bool]]
+    margins: dict[str, tuple[str, ...]]
+    now: Tables
+    rows: Tables
+
+    @classmethod
+    def count(cls, rows: Predictions) -> _People:
+        columns = [rows.group + 1, *(codes + 1 for codes, _ in rows.margins.values())]
+        sizes = [len(rows.labels) + 1, *(len(labels) + 1 for _, labels in rows.margins.values())]
+        found, codes = np.unique(np.ravel_multi_index(columns, sizes), return_inverse=True)
+        strata = np.stack(np.unravel_index(found, sizes), axis=1) - 1
+        keys = group_keys(rows)
+        members = {key: strata[:, 0] == place for place, key in enumerate(keys)}
+        for at, (column, (_, labels)) in enumerate(rows.margins.items(), start=1):
+            for place, label in enumerate(labels):
+                key = margin_key(rows, column, label)
+                same = members.get(key, np.zeros(len(strata), bool))  # two values may be called the same
+                members[key] = same | ((strata[:, at] == place) & (strata[:, 0] >= 0))
+        margins = {
+            key: tuple(margin_key(rows, *part) for part in zip(rows.columns, parts, strict=True))
+            for key, parts in zip(keys, rows.parts, strict=False)
+            if rows.margins and len(parts) == len(rows.columns)
+        }
+        now, unweighted = (_tables(rows, codes, weights) for weights in (rows.weights, None))
+        return cls(codes, strata[:, 0] >= 0, members, margins, now, unweighted)
+
+    def observe(self, audit: PredictionAudit, option: str, decided: Tables) -> Iterator[Observation]:
+        """Return the effects of decisions on each group; what is due is what others have now.
+
+        A remedy is measured from the better of that and of what the group itself has now: what it takes from
+        a group is a harm too.
+        """
+        for effect, rate in RATES.items() if audit.is_labelled else [("selected", "selection")]:
+            counted = self.rows.groups.trials[:, PLACE[COMPLEMENTS.get(rate, rate)]]
+            for group, chosen in self.members.items():
+                others = self.stated & ~chosen
+                size, rest = float(counted[chosen].sum()), float(counted[others].sum())
+                enough = min(size, rest) if min(size, rest) >= audit.fewest else 0.0
+                seen = Observation(
+                    option, group, effect, np.array([]), np.array([]), size, "rows", tested=enough
+                )
+                if not (_is_counted(self.now, rate, chosen) and _is_counted(self.now, rate, others)):
+                    yield seen
+                    continue
+                moved = not np.array_equal(decided.cells[chosen], self.now.cells[chosen])
+                after = rate_of(decided if moved else self.now, rate, chosen, 1000.0)
+                due = rate_of(self.now, rate, others, 1000.0)
+                if decided is not self.now:
+                    own = rate_of(self.now, rate, chosen, 1000.0)
+                    due = _better(effect, due, own, unwanted=audit.unwanted)
+                yield _fill(seen, after, due)
+
+
+def _better(effect: str, one: Contrast, other: Contrast, *, unwanted: bool) -> Contrast:
+    """Return which of two rates is better to have."""
+    more = effect == "selected" and not unwanted
+    return (max if more else min)(one, other, key=lambda rate: rate.value)
+
+
+def _fill(seen: Observation, after: Contrast, due: Contrast) -> Observation:
+    low, high = (after - due).limits(0.95)
+    return replace(
+        seen,
+        after=np.array([after.value]),
+        due=np.array([due.value]),
+        rate=after.value,
+        due_rate=due.value,
+        error=(high - low) / (2 * normal_quantile(0.05)),
+        contrasts=(after, due),
+    )
+
+
+def _is_counted(tables: Tables, rate: str, chosen: NDArray[np.bool]) -> bool:
+    """Return whether anybody of some strata counts in a rate, which those of weight 0 do not."""
+    return bool(tables.groups.trials[chosen, PLACE[COMPLEMENTS.get(rate, rate)]].sum() > 0)
+
+
+def _tables(
+    rows: Predictions,
+    codes: NDArray[np.intp],
+    weights: NDArray[np.float64] | None,
+    predicted: NDArray[np.uint8] | None = None,
+) -> Tables:
+    decided = rows.predicted if predicted is None else predicted
+    table = count_table(rows.truth, decided, codes, groups=range(int(codes.max()) + 1), weights=weights)
+    return Tables.of(table, None)
+
+
+def _observe_everybody(
+    audit: PredictionAudit, option: str, predicted: NDArray[np.uint8]
+) -> Iterator[Observation]:
+    """Return what decisions come to in all, and how well they tell people apart."""
+    rows = audit.rows
+    everybody = _tables(rows, np.zeros(len(predicted), np.intp), rows.weights, predicted)
+    whole = np.ones(1, bool)
+    size = float(everybody.groups.trials[0, PLACE["selection"]])
+    now = float(audit.overall.successes[0, PLACE["selection"]])
+    given = float(everybody.groups.successes[0, PLACE["selection"]])
+
+    def tell(effect: str, after: float, due: float, people: float = float(len(predicted))) -> Observation:
+        return Observation(option, EVERYBODY, effect, np.array([after]), np.array([due]), people, "exact")
+
+    yield tell("in_all", given, now, size)
+    if not audit.is_labelled:
+        if given in {0.0, size}:  # without outcomes nobody can say that almost the same for all is no use
+            yield tell("selected", 1000 * given / size, 1000 * now / size)
+        return
+    wrong, was_wrong = (
+        1000 * (1 - float(each.rate("accuracy")[0])) for each in (everybody.groups, audit.overall)
+    )
+    yield tell("wrong", wrong, was_wrong)
+    if not all(_is_counted(everybody, rate, whole) for rate in ("tpr", "fpr")):
+        return
+    yield tell("selected", 1000 * given / size, 1000 * now / size)
+    found, alarms = (rate_of(everybody, rate, whole, 100.0) for rate in ("tpr", "fpr"))
+    apart = Observation(option, EVERYBODY, "separation", np.array([]), np.array([]), size, "rows")
+    nothing = found - found
+    yield replace(_fill(apart, found - alarms, nothing), rate=math.nan, due_rate=math.nan)
+    if rows.scores is not None and rows.truth is not None and predicted is rows.predicted:
+        ranking = rank_scores(rows.truth, rows.scores, rows.weights)
+        low, high = (100 * limit for limit in ranking.limits(0.95))
+        error = (high - low) / (2 * normal_quantile(0.05))
+        area = np.array([100 * ranking.area])
+        yield Observation(option, EVERYBODY, "auc", area, 0 * area, size, "rows", error=error)
+
+
+def cut_offs(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[int, float]]:
+    """Return the score from which on each remedy selects a group, by remedy and by the group's place."""
+    effect, places = _places_to_even(audit, table)
+    return {
+        option.name: find_cut_offs(audit.rows, effect, places[option.name], of_others=option.name == LACKING)
+        for option in table.candidates
+    }
+
+
+def _add_cut_offs(audit: PredictionAudit, people: _People, table: EffectTable) -> EffectTable:
+    """Return the table with cut-offs by group against what groups clearly lack, if they lack anything."""
+    effect, places = _places_to_even(audit, table)
+    options, seen = list(table.options), list(table.observations)
+    for simplicity, (name, chosen) in enumerate(places.items()):
+        predicted = decide_again(audit.rows, effect, chosen, of_others=name == LACKING)
+        if predicted is None:
+            continue
+        options.append(Option(name, DECISIONS, is_remedy=True, simplicity=simplicity))
+        decided = _tables(audit.rows, people.codes, audit.rows.weights, predicted)
+        seen += people.observe(audit, name, decided)
+        seen += _observe_everybody(audit, name, predicted)
+    return replace(table, options=tuple(options), observations=tuple(seen))
+
+
+def _places_to_even(audit: PredictionAudit, table: EffectTable) -> tuple[str, dict[str, list[int]]]:
+    """Return the effect that some groups clearly lack, and by remedy the places of groups with a cut-off.
+
+    A group of crossed columns lacks it too if it is on the side that hurts of a column that does.
+    """
+    page = [row for row in judge(table) if row.setting == DECISIONS and row.group != EVERYBODY]
+    rows = {row.group: row for row in page if table.hurts(row.effect) and row.status != "unjudged"}
+    harmed = {group for group, row in rows.items() if row.is_harm}
+    if not harmed:
+        return "", {}
+    effect = next(iter(rows.values())).effect  # one effect alone hurts
+    side = -1 if table.harm_of(effect) == "less" else 1
+    judged = {place: key for place, key in enumerate(group_keys(audit.rows)) if key in rows}
+    lacking = [
+        place
+        for place, key in judged.items()
+        if rows[key].change * side > 0 and harmed & {key, *table.margins.get(key, ())}
+    ]
+    return effect, {LACKING: lacking, ALL: list(judged)}

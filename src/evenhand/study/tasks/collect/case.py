@@ -1,0 +1,267 @@
+"""What a page on a collection says around its table: question, names, the promise, commands."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from evenhand.answer.case import Case, Command, OptionName, Promise
+from evenhand.answer.words import words_in
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.protocols.registry import AUTO
+from evenhand.errors import PrivacyWarning
+from evenhand.privacy.rational import text_above
+from evenhand.report.language import in_language, written_in
+from evenhand.report.page import Fact
+from evenhand.report.words import epsilon_words, listed, plain
+from evenhand.study.page.around import (
+    limits_of,
+    meta_of,
+    method_of,
+    sources_of,
+    warned,
+    warnings_of,
+)
+from evenhand.study.page.naming import name_groups
+from evenhand.study.page.wording import odds_factor
+from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
+from evenhand.study.tasks.collect.prepare import telling_columns
+from evenhand.study.tasks.collect.release_command import privatize_command
+from evenhand.study.tasks.shared.claims import state_rows
+from evenhand.study.tasks.shared.fields import typed_list
+from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.shared.protection import promise_of, strategy_of
+from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.study.tasks.shared.side_by_side import settings_section
+
+if TYPE_CHECKING:
+    from evenhand.answer.case import Warned
+    from evenhand.answer.effects import EffectTable
+    from evenhand.answer.words import Words
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.schema import Schema
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
+    from evenhand.study.tasks.collect.task import CollectTask
+
+_SCHEMA_FILE, _OUTCOMES_FILE = "schema.toml", "outcomes.toml"
+_JOINT, _SINGLE = "combined", "single"
+
+
+class _Way(NamedTuple):
+    """A setting in two words: by which protocol it reports, and how it reports several columns."""
+
+    protocol: str
+    columns: str
+
+
+def case(
+    task: CollectTask, results: ResultData, *, page: Setting | None = None, language: str = "en"
+) -> Case:
+    """Return the table of a collection with what its page says around it.
+
+    `page` is the setting that the page is about, if not the one of the rule; `language` is "en" or "de".
+    """
+    words, schema = words_in(language), results.facts.schema
+    with written_in(language):
+        table = effects(task, results, page=page)
+        chosen = next(each for each in results.settings if str(each) == table.page)
+        names = name_settings(results.settings, chosen, schema, words)
+        twins = find_twins(results.settings[1:], chosen, schema)
+        tried = {setting: name for setting, name in names.items() if setting not in twins}
+        columns = [plain(name) for name in strategy_of(chosen, schema).columns]
+        guarantee = _guarantee(results, chosen)
+        return Case(
+            table,
+            kind=words.say("collect.kind"),
+            question=words.say(
+                "collect.question", n=len(columns), columns=columns, target=plain(schema.target)
+            ),
+            groups=name_groups(results.facts, language),
+            options=_name_options(names, table, words),
+            protection=words.say("collect.protection"),
+            called=getattr(task, "called", ""),
+            repeats=results.plan.repeats,
+            meta=meta_of(results, language=language),
+            warnings=warnings_of(results, own=_warnings(chosen, guarantee, language), language=language),
+            promise=_promise(results, chosen, guarantee, words),
+            commands=_commands(task, results, table, names, words),
+            evidence=(settings_section(results, tried, chosen, language=language),),
+            method=method_of(results, _method(task, words), language=language),
+            limits=limits_of(
+                results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
+            ),
+            sources=sources_of(results, language=language),
+            language=language,
+        )
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def name_settings(
+    settings: tuple[Setting, ...], page: Setting, schema: Schema, words: Words
+) -> dict[Setting, str]:
+    """Return how settings are called without their epsilon: by what differs from the page's own.
+
+    The page's is called by its protocol, such as "GRR"; another by its protocol ("Optimal"), by how it
+    reports several columns ("answers together"), or by both.
+    """
+    own = _way_of(page, schema, words)
+    names = {}
+    for setting in settings:
+        if not setting.is_protected:
+            names[setting] = words.say("collect.without")
+            continue
+        way = _way_of(setting, schema, words)
+        differs = way.columns if way.columns != own.columns else ""
+        protocol = way.protocol if way.protocol != own.protocol or not differs else ""
+        names[setting] = ", ".join(part for part in (protocol, differs) if part)
+    return _tell_apart(names, schema)
+
+
+def _tell_apart(names: dict[Setting, str], schema: Schema) -> dict[Setting, str]:
+    """Return names of which no two are the same, but for settings that draw the same reports."""
+    reports: dict[tuple[object, str], list[object]] = {}
+    told = {}
+    for setting, name in names.items():
+        alike = reports.setdefault((setting.epsilon, name), [])
+        own = reports_of(setting, schema) if setting.is_protected else ""
+        if own not in alike:
+            alike.append(own)
+        place = alike.index(own)
+        told[setting] = f"{name} ({place + 1})" if place else name
+    return told
+
+
+def _way_of(setting: Setting, schema: Schema, words: Words) -> _Way:
+    strategy = strategy_of(setting, schema)
+    kinds = sorted({protocol.name for protocol in strategy.protocols.values()})
+    titles = [setting.mechanism] if setting.mechanism != AUTO else kinds
+    protocol = listed(["Optimal" if title == NAME else title.upper() for title in titles])
+    switches = [
+        plain(name.replace("_", " ") if value is True or isinstance(value, dict) else f"{name} {value}")
+        for name, value in sorted(protocol_parameters(setting).items())
+    ]
+    protocol = f"{protocol} ({', '.join(switches)})" if switches else protocol
+    if len(schema.sensitive) == 1:
+        return _Way(protocol, "")
+    how, split = str(setting.option("strategy")), str(setting.option("split"))
+    if how in (_JOINT, _SINGLE):
+        return _Way(protocol, words.say(f"collect.way_{how}", column=plain(schema.protected_name)))
+    return _Way(protocol, words.say(f"collect.way_{split}"))
+
+
+def _name_options(names: dict[Setting, str], table: EffectTable, words: Words) -> dict[str, OptionName]:
+    page, options = table.by_name[table.page], {}
+    for setting, name in names.items():
+        option = table.by_name[str(setting)]
+        said, column, use = name, name, ""
+        if setting.epsilon is not None and float(setting.epsilon) != page.epsilon:
+            said = words.say("classifier.at", name=name, epsilon=setting.epsilon)
+        if option == page:
+            column = words.say("collect.column", epsilon=setting.epsilon)
+        elif setting.is_protected:
+            column = words.say("collect.by", name=said)
+        if option.is_remedy:
+            joint = name == words.say("collect.way_combined")
+            use = words.say("collect.use_combined" if joint else "classifier.use", name=name)
+        note = words.say("collect.outcomes") if setting.mechanism == NAME else ""
+        options[option.name] = OptionName(said, column, use, note)
+    return options
+
+
+# --- the promise ----------------------------------------------------------------------------------
+
+
+def _guarantee(results: ResultData, page: Setting) -> Guarantee:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # the page says it, see _warnings
+        return state_rows(promise_of(page, results.facts.schema), results.facts.notes)
+
+
+def _warnings(page: Setting, guarantee: Guarantee, language: str) -> list[Warned]:
+    """Return in what the promise of the page's setting is weaker than it looks."""
+    said = list(guarantee.cautions)
+    if page.mechanism == NAME and OptimalWay.of(page).outcomes in ("exact", "noisy"):
+        said += guarantee.assumptions[-1:]
+    return [warned(language, "study.weaker", note=plain(text, longest=400)) for text in said]
+
+
+def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Words) -> Promise:
+    schema = results.facts.schema
+    strategy = strategy_of(page, schema)
+    columns, target = [plain(name) for name in strategy.columns], plain(schema.target)
+    hidden = {*strategy.columns, schema.target}
+    clear = [plain(name) for name in (*schema.names, schema.weight) if name and name not in hidden]
+    delta = in_language(text_above(guarantee.delta, digits=2)) if guarantee.delta else "0"
+    text = words.say(
+        "collect.promise",
+        n=len(columns),
+        columns=columns,
+        factor=odds_factor(float(guarantee.epsilon or 0)),
+        target=target,
+    )
+    trusted = words.say("collect.trust") if str(guarantee.trust) == "local" else ""
+    assumed = "; ".join(guarantee.assumptions)
+    facts = {
+        "study.guarantee": f"{epsilon_words(guarantee.epsilon)}, δ = {delta}, {guarantee.trust}",
+        "study.unit": str(guarantee.unit),
+        "study.mechanism": plain(guarantee.proof, longest=200),
+        "study.assumes": plain(assumed, longest=1_000),
+        "collect.not_protected": words.say("collect.open", columns=[target, *clear]),
+    }
+    return Promise(
+        f"{text} {trusted}".strip(), tuple(Fact(words.say(term), said) for term, said in facts.items())
+    )
+
+
+# --- what to type, and how it was done --------------------------------------------------------------
+
+
+def _commands(
+    task: CollectTask, results: ResultData, table: EffectTable, names: dict[Setting, str], words: Words
+) -> tuple[Command, ...]:
+    """Return the study without columns that give others away, and what the optimal protocol takes.
+
+    Every other setting has its command from :meth:`CollectTask.next_command`.
+    """
+    data, found = results.plan.data, []
+    shown = {table.page, *(option.name for option in table.candidates)}
+    for setting, name in names.items():
+        is_shown = str(setting) in shown and setting.mechanism == NAME and _takes_public_rates(setting)
+        if not is_shown or data is None or data.path is None:
+            continue
+        files = {"data": data.label, "file": _SCHEMA_FILE, "outcomes": _OUTCOMES_FILE}
+        line = " ".join([privatize_command(setting, results.facts.schema, **files), *data.format_options])
+        label, note = words.say("collect.randomise", name=name), words.say("collect.outcomes")
+        found.append(Command(label, note, line, str(setting)))
+    again = "" if data is None else task.command(results.plan)
+    return (*_leave_out(results, again, words), *found)
+
+
+def _leave_out(results: ResultData, again: str, words: Words) -> list[Command]:
+    """Return the command that runs the study without columns that give a randomised one away, if any do."""
+    full = [leak for leak in results.facts.leaks if leak.is_full]
+    by = telling_columns(full, results.facts.schema)
+    if not by or not again:
+        return []
+    label = words.say("collect.leave_out", columns=[plain(name) for name in by])
+    return [Command(label, "", f"{again} --drop {shlex.quote(typed_list(by))}")]
+
+
+def _takes_public_rates(setting: Setting) -> bool:
+    """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
+    way = OptimalWay.of(setting)
+    is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
+    return (
+        is_usual
+        and setting.option("strategy") != _JOINT
+        and (way.outcomes == "pilot" or isinstance(way.outcomes, GroupOutcomes))
+    )
+
+
+def _method(task: CollectTask, words: Words) -> str:
+    test = task.test if task.folds is None else 1 / task.folds
+    return words.say("classifier.model", model=plain(task.model_name), train=1 - test)

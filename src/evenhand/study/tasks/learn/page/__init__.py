@@ -1,1 +1,0 @@
-"""The report of a study of classifiers, section by section."""

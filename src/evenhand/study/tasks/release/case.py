@@ -1,0 +1,196 @@
+"""What a page on a published table says around its effects: names, the promise, warnings and commands."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evenhand.answer.case import Case, Command, OptionName, Promise
+from evenhand.answer.harm import MEANINGLESS_DELTA
+from evenhand.answer.words import words_in
+from evenhand.release.mechanisms.registry import MECHANISMS
+from evenhand.release.table.counting import Cells
+from evenhand.release.table.histogram import Histogram
+from evenhand.report.language import written_in
+from evenhand.report.page import Fact
+from evenhand.report.words import epsilon_words, listed, plain
+from evenhand.study.budget.publishing import ledger_section
+from evenhand.study.page.around import (
+    limits_of,
+    meta_of,
+    method_of,
+    sources_of,
+    warned,
+    warnings_of,
+)
+from evenhand.study.page.naming import name_groups
+from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.tasks.release.cells import cells_section
+from evenhand.study.tasks.release.effects import effects, largest_delta
+from evenhand.study.tasks.release.names import STATED
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism
+from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
+
+if TYPE_CHECKING:
+    from evenhand.answer.case import Warned
+    from evenhand.answer.words import Words
+    from evenhand.privacy.guarantees.guarantee import Guarantee
+    from evenhand.report.page import Section
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
+    from evenhand.study.tasks.release.task import ReleaseTask
+
+_NOISE = ("laplace", "discrete-gaussian", "thresholded-laplace")
+
+
+class _Study(NamedTuple):
+    """A study with its page's setting; what the settings are called, in sentences and in the table."""
+
+    task: ReleaseTask
+    results: ResultData
+    words: Words
+    page: Setting
+    names: dict[Setting, str]
+    keys: dict[Setting, str]
+    deltas: dict[Setting, float]
+
+
+def case(
+    task: ReleaseTask, results: ResultData, *, page: Setting | None = None, language: str = "en"
+) -> Case:
+    """Return the effects of a release with what its page says around them.
+
+    The page is about the setting that the plan fixes, unless another is named.
+    """
+    table, words = effects(task, results, page=page), words_in(language)
+    keys = {setting: str(setting) for setting in results.settings}  # which a language would change
+    deltas = {setting: largest_delta(results, setting) for setting in results.settings}
+    exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
+    chosen = next(setting for setting, key in keys.items() if key == table.page)
+    with written_in(language):
+        was = task.post_of(chosen)
+        named = {
+            setting: name_mechanism(words, setting, task.post_of(setting), was=was)
+            if setting.is_protected
+            else words.say("release.true_table")
+            for setting in results.settings
+        }
+        names = tell_apart(named, chosen)
+        study = _Study(task, results, words, chosen, names, keys, deltas)
+        how = words.say("release.noise") if chosen.mechanism in _NOISE else names[chosen]
+        cells = math.prod(results.facts.schema.sizes.values())
+        return Case(
+            table=table,
+            kind=words.say("release.kind"),
+            question=words.say("release.question", columns=[plain(name) for name in task.columns], how=how),
+            groups=name_groups(results.facts, language),
+            options={
+                keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
+                for each, name in names.items()
+            },
+            protection=f"{how[:1].upper()}{how[1:]}",
+            repeats=1 if exact else results.plan.repeats,
+            meta=meta_of(results, is_exact=exact, language=language),
+            warnings=warnings_of(results, own=_warnings(study), is_exact=exact, language=language),
+            promise=_promise(study),
+            commands=_commands(study),
+            evidence=_evidence(study),
+            method=method_of(
+                results,
+                words.say("release.table", cells=cells, draws=task.draws),
+                is_exact=exact,
+                language=language,
+            ),
+            limits=limits_of(results, words.say("release.choice"), is_exact=exact, language=language),
+            sources=sources_of(results, language=language),
+            language=language,
+        )
+
+
+# --- the promise, warnings, commands, evidence ----------------------------------------------------
+
+
+def _promise(study: _Study) -> Promise | None:
+    """Return what is promised to one person, at the epsilon of the setting or at 1 where it has none.
+
+    None where no run of the setting is done, and nothing is known of it.
+    """
+    task, words, delta = study.task, study.words, study.deltas[study.page]
+    if math.isnan(delta):
+        return None
+    shown = delta_text(delta)
+    if delta >= MEANINGLESS_DELTA:
+        return Promise(words.say("release.promise_none", delta=shown))
+    epsilon = STATED if study.page.epsilon is None else study.page.epsilon
+    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
+    fails = words.say("release.promise_delta", delta=shown) if delta else ""
+    bound = words.say("release.bound", bound=task.bound) if task.bound else ""
+    facts = (
+        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
+        Fact(words.say("study.unit"), unit),
+        Fact(words.say("study.mechanism"), study.names[study.page]),
+        Fact(words.say("study.assumes"), words.say("release.assumes", bound=bound)),
+    )
+    factor = odds_factor(float(epsilon))
+    return Promise(words.say("release.promise", unit=unit, factor=factor, delta=fails), facts)
+
+
+def _warnings(study: _Study) -> list[Warned]:
+    """Return which tables promise nothing, that a promise is weak, and that counts may be negative."""
+    found, language, page = [], study.words.language, study.page
+    bad = {
+        study.names[setting]: delta
+        for setting, delta in study.deltas.items()
+        if delta >= MEANINGLESS_DELTA and setting.is_protected and setting.epsilon in (None, page.epsilon)
+    }
+    if bad:
+        slots = {"names": listed(list(bad), most=3), "delta": delta_text(min(bad.values()))}
+        found.append(warned(language, "release.suppression", **slots))
+    people, delta = study.results.facts.rows, study.deltas[page]
+    if people and 1 / people <= delta < MEANINGLESS_DELTA:
+        found.append(warned(language, "release.weak", delta=delta_text(delta), people=people))
+    is_clamped = any(step.startswith("nonnegative") for step in study.task.post_of(page))
+    if MECHANISMS[page.mechanism].may_be_negative and not is_clamped:
+        found.append(warned(language, "release.negative"))
+    return found
+
+
+def _commands(study: _Study) -> tuple[Command, ...]:
+    """Return the command that tests other ways where the page's promises nothing.
+
+    Else the one that publishes with each setting, of a data set that has a name.
+    """
+    task, words, results = study.task, study.words, study.results
+    commands = []
+    if study.deltas[study.page] >= MEANINGLESS_DELTA:
+        line = task.audit_command(results.plan.data)
+        return (Command(words.say("release.others"), "", line),) if line else ()
+    for setting, name in study.names.items():
+        if not setting.is_protected:
+            continue
+        line = task.data_set_command(setting, results.facts.schema, data=results.plan.data)
+        if line:
+            spends = "" if setting.epsilon is None else words.say("release.spends", epsilon=setting.epsilon)
+            label = words.say("release.use", name=name)
+            commands.append(Command(label, spends, line, option=study.keys[setting]))
+    return tuple(commands)
+
+
+def _evidence(study: _Study) -> tuple[Section, ...]:
+    """Return how far cells are off, and what publishing would spend of a ledger."""
+    results, page, names = study.results, study.page, study.names
+
+    def promise() -> Guarantee:
+        nobody = np.empty(0, dtype=np.int64)  # what is promised depends on no count
+        bound = study.task.bound or None
+        empty = Histogram.of_stored(Cells(nobody, nobody), results.facts.schema, bound=bound)
+        return build_mechanism(page, unit=study.task.unit).promise_of(empty)
+
+    path = None if results.plan.data is None else results.plan.data.path
+    sections = (
+        cells_section(results, page, names, study.words),
+        ledger_section(path, promise, setting=names[page]),
+    )
+    return tuple(section for section in sections if section is not None)

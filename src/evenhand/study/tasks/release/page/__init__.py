@@ -1,1 +1,0 @@
-"""The report of a release, section by section."""

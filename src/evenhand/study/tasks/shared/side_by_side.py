@@ -1,0 +1,136 @@
+"""The evidence of a study of classifiers, for researchers: every setting with its accuracy and its gap."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.answer.words import words_in
+from evenhand.errors import MissingExtraError
+from evenhand.report.charts import frontier_chart
+from evenhand.report.language import fixed_word, written_in
+from evenhand.report.marks import Axis, Point
+from evenhand.report.page import Section, Table
+from evenhand.report.words import epsilon_of, number
+from evenhand.study.page.parts import cell_text, fold_rows
+from evenhand.study.page.wording import mark
+from evenhand.study.results.frames import cell_columns
+from evenhand.study.results.frontier import frontier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand.report.page import Chart
+    from evenhand.study.plan.cells import Setting
+    from evenhand.study.results.base import ResultData
+    from evenhand.study.results.frontier import FrontierPoint
+
+_LEVEL = 0.95
+
+
+def settings_section(
+    results: ResultData, names: Mapping[Setting, str], page: Setting, *, language: str = "en"
+) -> Section:
+    """Return every setting of `names` as a mark in the plane and as a row of a table.
+
+    Parameters
+    ----------
+    results : Results
+    names : mapping of Setting to str
+        How each setting is called without its epsilon, in the order of the table.
+    page : Setting
+        The one that the page is about.
+    language : str
+    """
+    with written_in(language):
+        points = {point.setting: point for point in frontier(results, level=_LEVEL) if point.setting in names}
+        charts = _draw(points, names, page, results.plan.repeats, language)
+        return Section(
+            heading=words_in(language).say("classifier.tried"),
+            charts=charts,
+            tables=(_table(results, points, names, page, language),),
+            anchor="evidence",
+        )
+
+
+def _draw(
+    points: Mapping[Setting, FrontierPoint],
+    names: Mapping[Setting, str],
+    page: Setting,
+    repeats: int,
+    language: str,
+) -> tuple[Chart, ...]:
+    """Return the frontier; nothing where the extra that draws is not installed."""
+    say = words_in(language).say
+    marks = {setting: _point(points[setting], names[setting]) for setting in names}
+    chosen = marks.get(page) if page.is_protected else None
+    try:
+        chart = frontier_chart(
+            [point for setting, point in marks.items() if setting.is_protected],
+            baseline=next((point for setting, point in marks.items() if not setting.is_protected), None),
+            chosen=chosen,
+            x=Axis(say("classifier.accuracy"), "%", 100.0),
+            y=Axis(say("classifier.gap"), fixed_word("form.points"), 100.0),
+            name="frontier",
+            alt=say("classifier.tried"),
+            caption=say("classifier.caption", repeats=repeats, level=_LEVEL),
+        )
+    except MissingExtraError:
+        return ()
+    return (chart,)
+
+
+def _point(found: FrontierPoint, name: str) -> Point:
+    epsilon = found.setting.epsilon
+    return Point(
+        label=name,
+        epsilon=None if epsilon is None else float(epsilon),
+        shape="",
+        x=mark(found.x),
+        y=mark(found.y),
+        undominated=found.undominated and found.setting.is_protected,
+    )
+
+
+def _table(
+    results: ResultData,
+    points: Mapping[Setting, FrontierPoint],
+    names: Mapping[Setting, str],
+    page: Setting,
+    language: str,
+) -> Table:
+    say, order = words_in(language).say, list(names)
+    titles = [f"{say('classifier.accuracy')}\n%", f"{say('classifier.gap')}\n{fixed_word('form.points')}"]
+    bounds = {setting: _bound(results, setting) for setting in order}
+    has_bound = any(math.isfinite(bound) for bound in bounds.values())
+    titles += [f"{say('classifier.bound')}\n{fixed_word('form.points')}"] if has_bound else []
+    rows = []
+    for setting in order:
+        epsilon = "" if setting.epsilon is None else epsilon_of(setting.epsilon)
+        cells = [names[setting], epsilon, cell_text(points[setting].x), cell_text(points[setting].y)]
+        bound = number(100 * bounds[setting]) if math.isfinite(bounds[setting]) else ""
+        rows.append([*cells, bound] if has_bound else cells)
+    return Table(
+        header=["", "ε", *(title[:1].upper() + title[1:] for title in titles)],
+        rows=rows,
+        numeric=[False, *[True] * (len(titles) + 1)],
+        sunk=next((place for place, setting in enumerate(order) if not setting.is_protected), None),
+        chosen=order.index(page) if page.is_protected and page in order else None,
+        fold=fold_rows(len(order)),
+        name="all-cells",
+        data={name: list(values) for name, values in cell_columns(results).items()},
+    )
+
+
+def _bound(results: ResultData, setting: Setting) -> float:
+    """Return the smaller of the proved bounds on the gap, a mean over repeats; NaN where there is none."""
+    arrays = results.arrays
+    runs = [
+        arrays.of_measures[results.place(setting), :, arrays.measures.index(name)]
+        for name in ("bound", "bound_95")
+        if name in arrays.measures
+    ]
+    means = [float(np.nanmean(each)) for each in runs if np.isfinite(each).any()]
+    return min(means, default=math.nan)
