@@ -129,7 +129,8 @@ def _order(telling: Telling, effect: str) -> list[str]:
     ]
     named = {payer.row.group for payer in telling.verdict.payers}
     groups = [row for row in page if row.group not in telling.table.entities]
-    rows = [row for row in page if row in groups or row.group in named] if groups else page
+    drawn = {*named, *(row.group for row in groups)}
+    rows = [row for row in page if row.group in drawn] if groups else page
     rows.sort(
         key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)
     )

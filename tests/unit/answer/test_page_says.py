@@ -1,5 +1,7 @@
 """What a page must say, and must not say, of tables on which earlier pages misled."""
 
+import re
+
 from evenhand.answer.compose import compose
 from unit.answer._cases import cases
 from unit.answer._tables import exact, in_all, in_rows, make, measure, money, remedy, rows, see
@@ -142,6 +144,18 @@ def test_a_bound_is_never_rounded_down():
     assert view.verdict == "Nobody pays more than 4 of 1,000."
 
 
+def test_a_loss_near_what_matters_takes_more_repeats_than_a_gain():
+    """If both took the same, the repeats asked for would not settle the loss."""
+    loss, gain = (
+        compose(make(see("women", "selected", after, 173, wiggle=25), see("men", "selected", 231, 231)))
+        for after in (169, 177)
+    )
+    repeats = [int(view.what_to_do.text.split()[2]) for view in (loss, gain)]
+
+    assert all(view.what_to_do.text.startswith("Run about ") for view in (loss, gain))
+    assert repeats[0] > 2 * repeats[1]
+
+
 def test_a_small_group_forbids_to_say_that_nobody_else_pays():
     view = compose(CASES["one group is too small to judge"])
 
@@ -179,3 +193,23 @@ def test_a_group_that_lacks_nothing_has_no_limits_of_a_lack():
     view = compose(CASES["with the remedy the group lacks nothing"])
 
     assert (view.remedies[1].left, view.remedies[1].limits) == ("nothing", "")
+
+
+def test_numbers_stand_where_they_say_on_the_axis():
+    """If the axis had another unit than the numbers, 13 of 100 releases would be drawn at 130."""
+    checked = set()
+    for case in CASES.values():
+        for panel in compose(case).panels:
+            marks = [mark for line in panel.lines for mark in (line.after, line.remedy) if mark]
+            pairs = [(mark.shown, mark.value) for mark in marks]
+            for shown, value in (*pairs, *((line.due_shown, line.due) for line in panel.lines)):
+                figures = re.sub(r"[^0-9.−]", "", shown).replace("−", "-")
+                if re.fullmatch(r"-?[0-9.]+", figures) and not shown.startswith("under"):
+                    assert abs(float(figures) - value) <= max(1.0, 0.01 * abs(value)), (
+                        panel.effect,
+                        shown,
+                        value,
+                    )
+                    checked.add(panel.effect)
+
+    assert {"selected", "refused", "counted", "short"} <= checked

@@ -105,7 +105,7 @@ def name_settings(task: DecideTask, results: ResultData, page: Setting, words: W
     names = {
         setting: _name_setting(setting, page, words, several=len(task.mechanisms) > 1)
         if setting.is_protected
-        else words.say("decide.true_counts")
+        else words.say("release.true_table")
         for setting in results.settings
     }
     return tell_apart(names, page)
@@ -123,7 +123,7 @@ def _name_setting(setting: Setting, page: Setting, words: Words, *, several: boo
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
     if not setting.is_protected:
         return OptionName(name, column=words.say("decide.due"))
-    return OptionName(name, column=name, use=words.say("decide.use", name=name))
+    return OptionName(name, column=name, use=words.say("release.use", name=name))
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -213,7 +213,7 @@ def _promise(study: _Study) -> Promise | None:
 
 
 def _warnings(study: _Study) -> list[Warned]:
-    """Return that nothing can be divided by a total, that remedies promise nothing, and what a clamp does."""
+    """Return that nothing can be divided by a total, that remedies promise nothing, and what a remedy takes."""
     found, language = [], study.words.language
     notes = () if study.outcome is None else study.outcome.notes
     total = next((note for note in notes if getattr(note, "kind", "") == "total"), None)
@@ -231,8 +231,6 @@ def _warnings(study: _Study) -> list[Warned]:
     if caution and language == "en":
         head, _, text = caution.removeprefix("**").partition("** ")
         found.append(Warned(head, text))
-    if "nonnegative" in method_of(page)[0] and not study.task.is_rule:
-        found.append(warned(language, "decide.clamp"))
     return found
 
 
@@ -240,7 +238,7 @@ def _method(study: _Study) -> list[str]:
     """Return what is decided, and how it was computed."""
     task, words, outcome = study.task, study.words, study.outcome
     if task.is_rule:
-        lines = [words.say("decide.method_rule", rule=plain(task.rule, longest=600))]
+        lines = [plain(task.rule, longest=600)]
     else:
         budget = MILLION if task.budget is None else task.budget
         amount = f"{_currency(task)}{in_language(f'{budget:,.0f}')}"
