@@ -214,7 +214,8 @@ def _how_much_is_lacking(telling: Telling, lead: Effect) -> Sentence:
     """Return what the first payer lacks; who is charged comes first, and its other effects in details."""
     if telling.verdict.trouble and telling.verdict.trouble[0] == "below zero":
         anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
-        return Sentence(telling.level(anybody), (telling.level(lead),) if telling.verdict.payers else ())
+        is_other = telling.verdict.payers and anybody is not lead
+        return Sentence(telling.level(anybody), (telling.level(lead),) if is_other else ())
     worst = f"effect.{lead.effect}.worst"
     details = [telling.say(worst, **telling.numbers(lead))] if math.isfinite(lead.worst) else []
     details += [
