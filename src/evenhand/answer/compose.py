@@ -117,7 +117,7 @@ def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
         effects.append(beside)
     order = _order(telling, lead.effect)
     panels = [_draw_panel(telling, effect, order, recommended) for effect in effects]
-    return [_draw_of_100(panel) if panel.effect in CHANCES else panel for panel in panels if panel.lines]
+    return [panel for panel in panels if panel.lines]
 
 
 def _order(telling: Telling, effect: str) -> list[str]:
@@ -129,7 +129,8 @@ def _order(telling: Telling, effect: str) -> list[str]:
     ]
     named = {payer.row.group for payer in telling.verdict.payers}
     groups = [row for row in page if row.group not in telling.table.entities]
-    rows = [row for row in page if row in groups or row.group in named] if groups else page
+    drawn = {*named, *(row.group for row in groups)}
+    rows = [row for row in page if row.group in drawn] if groups else page
     rows.sort(
         key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)
     )
@@ -157,31 +158,18 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         effect=effect,
         title=telling.title(effect),
         unit=_unit(telling, effect),
-        scale=EFFECTS[effect].unit,
+        scale="of 100 releases" if effect in CHANCES else EFFECTS[effect].unit,
         names=(
             telling.option(table.unprotected).column,
             telling.option(table.page).column,
             telling.option(recommended).column if recommended else "",
         ),
         lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
-        matters=thresholds.pop() if len(thresholds) == 1 else 0.0,
+        matters=thresholds.pop() * _on_axis(effect) if len(thresholds) == 1 else 0.0,
         is_more_harm=None if harm == "away" else harm != "less",
         rest=rest,
         currency=telling.case.currency,
     )
-
-
-def _draw_of_100(panel: Panel) -> Panel:
-    """Return a panel of chances with its axis in releases of 100, as its numbers are written."""
-
-    def shrink(mark: Mark) -> Mark:
-        return mark._replace(value=mark.value / 10, low=mark.low / 10, high=mark.high / 10)
-
-    lines = tuple(
-        line._replace(due=line.due / 10, after=shrink(line.after), remedy=line.remedy and shrink(line.remedy))
-        for line in panel.lines
-    )
-    return panel._replace(scale="of 100 releases", lines=lines, matters=panel.matters / 10)
 
 
 def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
@@ -200,7 +188,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
         group=row.group,
         label=f"{name.label[:1].upper()}{name.label[1:]}",
         note=note,
-        due=row.due * scale,
+        due=row.due * scale * _on_axis(row.effect),
         due_shown=telling.shown(row.effect, row.due * scale),
         after=_mark(telling, row),
         remedy=None if remedy is None or remedy.status == "not stored" else _mark(telling, remedy),
@@ -211,6 +199,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
 def _mark(telling: Telling, row: Effect) -> Mark:
     """Return a value on the axis with the limits of what it is beyond what is due."""
     scale, say = telling.scale(row), telling.say
+    axis = scale * _on_axis(row.effect)
     if row.status == "not stored":
         nothing = math.nan
         told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
@@ -227,9 +216,9 @@ def _mark(telling: Telling, row: Effect) -> Mark:
         low, high = (_signed(telling, row, each * scale) for each in (limits.low, limits.high))
         shown_limits = say("amount.range", low=low, high=high)
     return Mark(
-        value=row.after * scale,
-        low=(row.due + limits.low) * scale if known and is_judged else math.nan,
-        high=(row.due + limits.high) * scale if known and is_judged else math.nan,
+        value=row.after * axis,
+        low=(row.due + limits.low) * axis if known and is_judged else math.nan,
+        high=(row.due + limits.high) * axis if known and is_judged else math.nan,
         is_harm=bool(is_harm),
         words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
@@ -264,6 +253,11 @@ def _change(telling: Telling, row: Effect) -> str:
     if shown == telling.say("amount.under_one") or not any(figure in shown for figure in "123456789"):
         return "0"
     return f"{'+' if row.after > row.due else MINUS}{shown}"
+
+
+def _on_axis(effect: str) -> float:
+    """Return what a number is multiplied with where it is drawn: a chance of 1,000 as releases of 100."""
+    return 0.1 if effect in CHANCES else 1.0
 
 
 def _signed(telling: Telling, row: Effect, change: float) -> str:
@@ -378,7 +372,7 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
     lines = []
     for method in [each for each in methods if each][:_MOST_CURVES]:
         tried = sorted(
-            (option.epsilon, lack, option.name)
+            (option.epsilon, lack * _on_axis(lead.effect), option.name)
             for option in table.options
             if option.method == method and math.isfinite(option.epsilon)
             and math.isfinite(lack := telling.lack_of_worst(option.name))
@@ -392,18 +386,12 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
     if not any(line.role == "page" for line in lines):
         return None
     matters = telling.table.threshold(telling.seen(lead)) * telling.scale(lead)
-    drawn = 0.1 if lead.effect in CHANCES else 1.0  # of 100 releases, as numbers are written
     return Curve(
         title=say("choice.curve_title"),
         unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
-        lines=tuple(
-            line._replace(
-                lacks=tuple(drawn * lack for lack in line.lacks), low=drawn * line.low, high=drawn * line.high
-            )
-            for line in lines
-        ),
+        lines=tuple(lines),
         chosen=page.epsilon,
-        matters=drawn * matters,
+        matters=matters * _on_axis(lead.effect),
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )
@@ -415,4 +403,5 @@ def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
     least, most = (math.nan, math.nan) if row is None else telling.lack_limits(row)
     if row is None or not math.isfinite(least):
         return math.nan, math.nan
-    return telling.drawn(row, least), telling.drawn(row, most)
+    axis = _on_axis(row.effect)
+    return axis * telling.drawn(row, least), axis * telling.drawn(row, most)

@@ -126,14 +126,11 @@ def _who_pays(telling: Telling) -> str:
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
-    maybe = list(
-        dict.fromkeys(
-            row.group for row in telling.open if row in found.maybe_worse and row.group not in groups
-        )
-    )
+    worse = {row.group for row in found.maybe_worse} - set(groups)
+    maybe = list(dict.fromkeys(row.group for row in telling.open if row.group in worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
-    gains = sorted({row.group for row in found.gains if not crossed})
+    gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))
     if telling.case.is_between_groups or found.unjudged:
         gains = []
     for key, beside in (("maybe", maybe), ("others", others), ("unclear", open_groups), ("gain", gains)):
@@ -149,8 +146,8 @@ def _who_pays(telling: Telling) -> str:
 def _others(telling: Telling) -> list[str]:
     """Return who has a clear harm and is not named, without the crossings of those who have."""
     named = {payer.row.group for payer in telling.verdict.payers}
-    margins, harmed = telling.table.margins, telling.harmed
-    return [each for each in harmed if each not in named and not set(margins.get(each, ())) & set(harmed)]
+    margins, harmed = telling.table.margins, set(telling.harmed)
+    return [each for each in telling.harmed if each not in named and not set(margins.get(each, ())) & harmed]
 
 
 def _who_details(telling: Telling) -> list[str]:
@@ -159,10 +156,11 @@ def _who_details(telling: Telling) -> list[str]:
         first = found.payers[0]
         amount = telling.amount(first.row, first.low)
         lines.append(say("detail.lower", amount=amount, **telling.slots(first.row.group)))
-    shown = [row for row in telling.harmful if row.is_harm or row in found.open]
     named = [payer.row for payer in found.payers]
-    lines += [tell_row(telling, row) for row in (*named, *(row for row in shown if row not in named))]
-    lines += [tell_row(telling, row) for row in found.gains]
+    keys = {(row.group, row.effect) for row in named}
+    shown = [row for row in telling.harmful if row.is_harm or row.status in ("open", "not stored")]
+    rows = [*named, *(row for row in shown if (row.group, row.effect) not in keys), *telling.gains]
+    lines += [tell_row(telling, row) for row in rows[:_MOST_DETAILS]]
     seen: set[str] = set()
     for row in found.unjudged:
         if row.group not in seen:
@@ -216,7 +214,8 @@ def _how_much_is_lacking(telling: Telling, lead: Effect) -> Sentence:
     """Return what the first payer lacks; who is charged comes first, and its other effects in details."""
     if telling.verdict.trouble and telling.verdict.trouble[0] == "below zero":
         anybody = telling.by_key.get((telling.table.page, EVERYBODY, "billed"), lead)
-        return Sentence(telling.level(anybody), (telling.level(lead),) if telling.verdict.payers else ())
+        is_other = telling.verdict.payers and anybody is not lead
+        return Sentence(telling.level(anybody), (telling.level(lead),) if is_other else ())
     worst = f"effect.{lead.effect}.worst"
     details = [telling.say(worst, **telling.numbers(lead))] if math.isfinite(lead.worst) else []
     details += [

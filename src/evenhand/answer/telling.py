@@ -33,6 +33,7 @@ _CONDITIONAL = "wrongly_refused"
 _COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
 CHANCES = ("refused", "granted")
+"""Effects of people per 1,000 that are told as releases of 100."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +92,14 @@ class Telling:
         return lack / (self.table.threshold(self.seen(row)) or 1.0)
 
     @cached_property
+    def gains(self) -> tuple[Effect, ...]:
+        """The rows of clear benefits, the largest first."""
+        return tuple(row for row in self.harmful[::-1] if row.status == "clear" and not row.is_harm)
+
+    @cached_property
     def open(self) -> tuple[Effect, ...]:
         """The open rows, those that may lack most first."""
-        known = [row for row in self.harmful if row in self.verdict.open]
+        known = [row for row in self.harmful if row.status in ("open", "not stored")]
         return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
 
     @cached_property
@@ -276,10 +282,15 @@ class Telling:
 
     def due_limits(self, row: Effect) -> Limits:
         """Return the limits of what a group has beyond what is due to it, corrected for the row's family."""
-        seen, names = self.seen(row), [self.table.page]
-        if row.setting != self.table.page:
-            names = [option.name for option in self.table.candidates if option.name != self.table.page]
-        return limit_samples([sample_of(seen, seen.after - seen.due)], family_level(self.table, names))[0]
+        seen, level = self.seen(row), self._levels[row.setting == self.table.page]
+        return limit_samples([sample_of(seen, seen.after - seen.due)], level)[0]
+
+    @cached_property
+    def _levels(self) -> tuple[float, float]:
+        """The levels of limits of candidates, and of the page's option."""
+        page = self.table.page
+        candidates = [option.name for option in self.table.candidates if option.name != page]
+        return family_level(self.table, candidates), family_level(self.table, [page])
 
     # --- the words of one row -------------------------------------------------------------------------
 
@@ -425,9 +436,9 @@ class Telling:
             and row.effect == lead.effect
             and row.status not in ("unjudged", "not stored")
         ]
-        return max(
-            rows, key=lambda row: (self.lack(row), np.nan_to_num(self.lack_limits(row)[1])), default=None
-        )
+        most = max((self.lack(row) for row in rows), default=0.0)
+        worst = [row for row in rows if self.lack(row) == most]
+        return max(worst, key=lambda row: np.nan_to_num(self.lack_limits(row)[1]), default=None)
 
     def lack_of_worst(self, name: str) -> float:
         """Return what the row of :meth:`worst_under` lacks, as it is drawn; NaN if there is none."""
@@ -467,7 +478,7 @@ class Telling:
         if found.payers:
             return found.payers[0].row
         if found.state == "nobody":
-            return found.worst or next(iter(found.gains), None)
+            return found.worst or next(iter(self.gains), None)
         smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
         return next(iter((*self.open, *smallest, *self.harmful)), None)
 

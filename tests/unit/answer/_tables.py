@@ -18,6 +18,7 @@ _GERMAN = {
     "hired": "eingestellt", "stopped": "angehalten", "child": "Kind", "children": "Kinder", "voter": "Wähler",
     "voters": "Wähler", "Privacy": "Datenschutz", "Noise": "Rauschen", "noise": "Rauschen",
     "Use Optimal at the same ε": "Optimal beim selben ε nutzen", "parity": "Parität",
+    "takes a tenth of ε": "braucht ein Zehntel von ε", "old people": "Ältere",
     "Publish totals taken before the clamp": "Summen vor dem Abschneiden veröffentlichen",
     "Lower the threshold": "Die Schwelle senken", "Smooth counts first": "Zahlen zuerst glätten",
 }  # fmt: skip
@@ -171,7 +172,10 @@ def in_german(case):
     def german(words):
         return _GERMAN.get(words, words)
 
-    groups = {key: Name(german(key), german(key), name.is_one) for key, name in case.groups.items()}
+    groups = {
+        key: Name(german(key), f"{german(key)[:1].upper()}{german(key)[1:]}", name.is_one)
+        for key, name in case.groups.items()
+    }
     return replace(
         case,
         groups=groups,

@@ -55,7 +55,7 @@ def golden_text(language):
     lines = []
     for name in CASES if language == "en" else IN_GERMAN:
         view = told(name, language)
-        lines += [f"# {name}", view.question, f"= {view.verdict}"]
+        lines += [f"# {name}", *([view.question] if language == "en" else []), f"= {view.verdict}"]
         for sentence in (view.who, view.how_much, view.what_to_do):
             lines += [f"- {sentence.text}", *(f"    {detail}" for detail in sentence.details)]
         heads = (view.heading, view.choice_heading, view.epsilon_heading)

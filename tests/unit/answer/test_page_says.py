@@ -144,6 +144,18 @@ def test_a_bound_is_never_rounded_down():
     assert view.verdict == "Nobody pays more than 4 of 1,000."
 
 
+def test_a_loss_near_what_matters_takes_more_repeats_than_a_gain():
+    """If both took the same, the repeats asked for would not settle the loss."""
+    loss, gain = (
+        compose(make(see("women", "selected", after, 173, wiggle=25), see("men", "selected", 231, 231)))
+        for after in (169, 177)
+    )
+    repeats = [int(view.what_to_do.text.split()[2]) for view in (loss, gain)]
+
+    assert all(view.what_to_do.text.startswith("Run about ") for view in (loss, gain))
+    assert repeats[0] > 2 * repeats[1]
+
+
 def test_a_small_group_forbids_to_say_that_nobody_else_pays():
     view = compose(CASES["one group is too small to judge"])
 

@@ -3,15 +3,13 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.charts import (
     changes_chart,
     frontier_chart,
-    levels_chart,
     measures_chart,
-    sizes_chart,
     spots_chart,
     tradeoff_chart,
 )
@@ -20,12 +18,9 @@ from evenhand.report.marks import (
     Axis,
     Change,
     Estimate,
-    Level,
     Line,
     Panel,
     Point,
-    Sized,
-    SizePanel,
     Spot,
     Traded,
 )
@@ -75,45 +70,12 @@ def test_words_that_touch_are_found_out():
     assert not boxes[0].touches(WordBox("x", boxes[0].right + 1, 99, 0, 50))
 
 
-def levels(names, epsilons=EPSILONS):
-    return [
-        Level(name, epsilons, [about(10.0 ** (place % 3) / epsilon) for epsilon in epsilons], place % 2 == 0)
-        for place, name in enumerate(names)
-    ]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_levels_on_a_phone_keep_their_axis_words_apart(language):
-    names = ["Laplace noise (count by count, with a post-processing step)", "Suppression below a threshold"]
-    with written_in(language):
-        chart = levels_chart(Axis("α", "people"), levels(names), chosen_epsilon=1.0, **WORDS)
-
-    assert overprinted(chart) == []
-
-
 LABELS = st.lists(
     st.text("abcdefghij MWi漢", min_size=1, max_size=60).filter(str.strip),
     min_size=1,
     max_size=24,
     unique=True,
 )
-
-
-@given(LABELS, st.booleans())
-@settings(max_examples=15, deadline=None)
-def test_every_line_is_named_at_its_end_whole_and_apart(labels, one_value):
-    """A cut name may be that of two lines, and names over each other are no names."""
-    drawn = levels(labels, epsilons=(1.0, 4.0))
-    if one_value:
-        drawn = [Level(level.label, (), level.estimates[:1], level.strong) for level in drawn]
-    chart = levels_chart(Axis("α", "people"), drawn, chosen_epsilon=1.0, **WORDS)
-
-    assert overprinted(chart) == []
-    for svg in (chart.wide, chart.narrow):
-        ((boxes, _),) = word_boxes(svg)
-        written = re.sub(r"\s", "", "".join(box.text for box in boxes))
-        assert all(re.sub(r"\s", "", label) in written for label in labels)
-        assert "…" not in written
 
 
 @given(st.text("ab cMWi漢", max_size=80), st.floats(20, 200))
@@ -177,10 +139,6 @@ OTHERS = {
     ),
     "changes": lambda: changes_chart(
         [(Axis("change", "people"), [Change(f"m{n}", "", about(3e6 * (n - 2))) for n in range(5)])], **WORDS
-    ),
-    "sizes": lambda: sizes_chart(
-        [SizePanel("a", "t", "ok", [Sized("s", 10.0**n, about(10.0**n), about(1.0), 3) for n in range(8)])],
-        **WORDS,
     ),
     "spots": lambda: spots_chart(
         Axis(LONG), Axis("misallocation", "dollars"), SPOTS, **WORDS

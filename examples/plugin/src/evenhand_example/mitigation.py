@@ -15,6 +15,7 @@ def limit_loss(problem: Any, data: Any, noise: Any, *, last_year: Any, **options
     plain = plain_release(problem, data, noise, **options)
     amounts = np.asarray(last_year, dtype=np.float64)
     expected = np.maximum(plain.decided.expected, KEPT * amounts / amounts.sum())
+    paid = plain.decided.payments  # what single releases pay; left out, it is told as not known
     return build_mitigation(
         "limited loss",
         "Nobody expects less than nine tenths of last year's share.",
@@ -22,6 +23,7 @@ def limit_loss(problem: Any, data: Any, noise: Any, *, last_year: Any, **options
         plain.decided,
         (plain.mean_absolute_error, plain.standard_error),
         bias=expected - plain.decided.truth,
+        payments=None if paid is None else paid.raise_by(expected - plain.decided.expected),
     )
 
 

@@ -27,11 +27,10 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.decide.command import audit_command
 from evenhand.study.tasks.decide.formula import formula_columns, split_formula
-from evenhand.study.tasks.decide.methods import free_mitigations, method_of
+from evenhand.study.tasks.decide.methods import free_mitigations, method_of, setting_words
 from evenhand.study.tasks.decide.names import NOISES
 from evenhand.study.tasks.decide.noise import noise_of_a_count
 from evenhand.study.tasks.decide.task import TOUCHES, DecideTask
-from evenhand.study.tasks.decide.wording import setting_words
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -27,27 +28,27 @@ from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, 
 from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.setup import column_named
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.plan.cells import Cell
+from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.formula import formula_columns, split_formula
-from evenhand.study.tasks.decide.methods import free_mitigations, method_title
+from evenhand.study.tasks.decide.methods import free_mitigations, method_title, setting_words
 from evenhand.study.tasks.decide.names import NOISES
-from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.study.tasks.decide.task import DecideTask
-from evenhand.study.tasks.decide.wording import setting_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from evenhand.study.intake.opening import Opened
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
 _MOST_WARNINGS = 3
+_METHOD_KINDS = ("method", "estimated error", "uncertified")
 _MOST_AFFECTED = 10
 _DELTA_TAKER = "discrete-gaussian"
 _OF_MONEY = ("allot", "count", "weight", "budget", "currency", "smallest")
-_SENTENCES = catalogue(DecideReading.package)
 _THOUSANDS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _NOT_ONE_COUNT = (
     "--allot must be {} times a public weight, such as 'students * (index + 20) / 100'. "
@@ -162,43 +163,50 @@ class DecideCommand(TaskCommand):
         if task.is_rule:
             terminal.say("Rule", str(task.rule))
         else:
-            terminal.say("Shares", _SENTENCES.say("closing.shares", formula=task.formula))
+            terminal.say("Shares", f"{task.formula}, of the sum over all entities")
         return build_plan(opened, task, typed), opened.frame
 
     def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
         settings = len(run.plan.settings()) - 1
-        run.terminal.say("Plan", _SENTENCES.say("closing.plan", settings=settings, entities=len(run.frame)))
+        entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
+        many = "" if settings == 1 else "s"
+        run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
         return run.plan
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
         """Write every entity under the setting of the report, and warn of totals that may be 0 or less."""
-        reading = DecideReading.of(results)
-        by_text = {note: setting for setting, note in reversed(reading.total_notes().items())}
-        totals = {setting: note for note, setting in reversed(by_text.items())}
-        for setting, note in list(totals.items())[:_MOST_WARNINGS]:
-            run.terminal.warn(_SENTENCES.say("closing.warning", where=setting_words(setting), note=note))
+        totals: dict[str, Setting] = {}
+        for outcome in results.outcomes:
+            for note in outcome.notes:
+                if getattr(note, "kind", "") == "total":
+                    totals.setdefault(note, outcome.cell.setting)
+        for note, setting in list(totals.items())[:_MOST_WARNINGS]:
+            run.terminal.warn(f"{setting_words(setting)}: {note}")
         if len(totals) > _MOST_WARNINGS:
-            run.terminal.warn(_SENTENCES.say("closing.more", count=len(totals) - _MOST_WARNINGS))
+            run.terminal.warn(f"and so in {len(totals) - _MOST_WARNINGS:,} other settings.")
         return super().write_more(run, results)
 
     def summarize(self, results: Results) -> list[dict[str, Any]]:
         """Return one object for each protected setting: measures, groups of people, and the most affected."""
+        done = {outcome.cell.setting: outcome for outcome in results.outcomes if not outcome.cell.repeat}
         rows = []
         for setting in results.settings:
             if not setting.is_protected:
                 continue
-            reading = DecideReading(results, setting)
-            outcome = reading.outcome()
+            outcome = done.get(setting) or Outcome(Cell(setting, 0))
+            how = next((note for note in outcome.notes if note.kind in _METHOD_KINDS), None)  # type: ignore[attr-defined]
             row: dict[str, Any] = {"setting": str(setting), **setting.key, "method": method_title(setting)}
-            row |= {measure: reading.mean(measure) for measure in results.plan.measures}
-            row["computed_by"] = reading.computed_by()
-            row["notes"] = [note for note in reading.notes_of() if note is not row["computed_by"]]
+            row |= {measure: outcome.measures.get(measure, math.nan) for measure in results.plan.measures}
+            row["computed_by"] = how
+            row["notes"] = [note for note in outcome.notes if note is not how]
             row["groups"] = {
-                group: {name: reading.of_group(group, name) for name in results.arrays.rates}
-                for group in reading.groups
+                group: {
+                    name: outcome.groups.get(group, {}).get(name, math.nan) for name in results.arrays.rates
+                }
+                for group in results.facts.groups
             }
-            entities = outcome.entities[:_MOST_AFFECTED] if outcome else ()
+            entities = outcome.entities[:_MOST_AFFECTED]
             row["most_affected"] = [{"name": name, **numbers} for name, numbers in entities]
             rows.append(row)
         return rows

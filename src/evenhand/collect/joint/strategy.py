@@ -120,8 +120,8 @@ class Strategy(ABC):
         '0.0068'
         """
         law = self._protocol(column)
-        by_group = getattr(law, "truthfulness", None)  # of a matrix, which has no single p and q
-        return law.p / (law.p + (law.k - 1) * law.q) if by_group is None else float(by_group.mean())
+        true = getattr(law, "truthfulness", None)  # of a matrix, which has no single p and q
+        return law.p / (law.p + (law.k - 1) * law.q) if true is None else float(true.mean())
 
     @property
     def rarely_true(self) -> dict[str, float]:
@@ -470,13 +470,9 @@ class JointReports:
                 raise ColumnNotFoundError(which, self.columns, place="among those reported")
             return self.by_column[which]
         if np.ndim(which) == 0 and not isinstance(which, slice):
-            raise InvalidParameterError(
-                "which",
-                owner="JointReports",
-                must_be="a column, a slice, a mask or an array of positions",
-                got=which,
-                hint="reports[3:4] gives the reports of one person.",
-            )
+            must_be = "a column, a slice, a mask or an array of positions"
+            hint = "reports[3:4] gives the reports of one person."
+            refuse("which", "JointReports", must_be, which, hint=hint)
         if self.asked is None:
             return JointReports([part[which] for part in self.sent], strategy=self.strategy)
         return self._of_those(which, self.asked)

@@ -97,7 +97,12 @@ class Mitigation:
 def build_mitigation(
     name: str, words: str, guarantee: Guarantee, decided: Decided, error: tuple[float, float], **changed: Any
 ) -> Mitigation:
-    """Return a mitigation whose figures by entity are those of a result with some of them changed."""
+    """Return a mitigation whose figures by entity are those of a result with some of them changed.
+
+    With another bias releases pay something else, which is known only if `payments` are given too.
+    """
+    if "bias" in changed:
+        changed.setdefault("payments", None)
     return Mitigation(name, words, guarantee, replace(decided, **changed) if changed else decided, *error)
 
 

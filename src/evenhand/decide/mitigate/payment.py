@@ -16,12 +16,10 @@ from evenhand.decide.mitigate.mitigation import (
     withdraw_guarantee,
 )
 from evenhand.decide.mitigate.registry import MitigationKind
-from evenhand.decide.result.payments import Payments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand.decide.result.decided import Decided
     from evenhand.privacy.guarantees.units import Unit
 
 
@@ -85,6 +83,9 @@ def fairness_payment(
     words = (
         f"Whoever loses on average is paid their loss, from the true counts: {money}. There is no guarantee."
     )
+    paid = None
+    if plain.decided.payments is not None:
+        paid = plain.decided.payments.raise_by(np.maximum(-plain.bias, 0.0))
     plain_method = Note.of(plain.decided.method, "method")
     note = "The payments come from the true counts, which no guarantee covers."
     return build_mitigation(
@@ -95,22 +96,9 @@ def fairness_payment(
         (plain.mean_absolute_error, plain.standard_error),
         bias=np.maximum(plain.bias, 0.0),
         notes=(*plain.decided.notes, note),
-        payments=_add_payments(plain.decided),
+        payments=paid,
         method=Note(plain_method.kind, f"{plain_method}; losses paid"),
     )
-
-
-def _add_payments(plain: Decided) -> Payments | None:
-    """Return what releases pay with what is paid on top."""
-    if plain.payments is None:
-        return None
-    paid, extra = plain.payments, np.maximum(-plain.bias, 0.0)
-
-    def below_zero() -> Any:
-        known = paid.below_zero()
-        return None if known is None or known.any() else known
-
-    return Payments(lambda rows, source: paid.draw(rows, source) + extra, below_zero)
 
 
 def cost_of_privacy(bias: Any) -> float:

@@ -120,6 +120,7 @@ def piecewise_proxy(  # noqa: PLR0913 - each is a choice of its own
         bias=mean - truth,
         variance=values.var(axis=0, ddof=1),
         standard_error=np.maximum(error, 1 / number),
+        coupled=True,  # all entities share the models
         draws=number,
         error_bound=None,
         method=f"sampled, because the models depend on the noise: {number} draws",

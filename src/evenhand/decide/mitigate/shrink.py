@@ -183,7 +183,7 @@ def _one_law(problem: Any, noise: Any) -> Law:
 
 MITIGATION = MitigationKind(
     name="shrink",
-    title="Lowered after the clamp",
+    title="Cut of small counts",
     decide=shrink,
     problems=("rule", "allotment"),
     does="clamps, then lowers small counts",

@@ -43,6 +43,15 @@ class Payments:
     draw: Callable[[int, SeededSource], Values]
     below_zero: Callable[[], Values | None] = lambda: None
 
+    def raise_by(self, extra: Values) -> Payments:
+        """Return what releases pay with an amount of 0 or more on top, the same in every release."""
+
+        def below_zero() -> Values | None:
+            known = self.below_zero()
+            return None if known is None or known.any() else known
+
+        return Payments(lambda rows, source: self.draw(rows, source) + extra, below_zero)
+
 
 def payments_of(problem: Allotment, counts: NDArray[Any], law: Law, steps: tuple[Any, ...]) -> Payments:
     """Return what releases of noisy counts pay, after steps of post-processing.

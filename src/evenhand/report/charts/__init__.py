@@ -1,10 +1,10 @@
 """Charts of a report: each function answers one question and returns a static picture with its numbers."""
 
-from evenhand.report.charts.epsilons import levels_chart, measures_chart
+from evenhand.report.charts.epsilons import measures_chart
 from evenhand.report.charts.frontier import frontier_chart
 from evenhand.report.charts.groups import groups_chart
 from evenhand.report.charts.rows import bars_chart, changes_chart, moved_chart
-from evenhand.report.charts.sizes import sizes_chart, spots_chart
+from evenhand.report.charts.sizes import spots_chart
 from evenhand.report.charts.steps import steps_chart
 from evenhand.report.charts.tradeoff import tradeoff_chart
 
@@ -13,10 +13,8 @@ __all__ = [
     "changes_chart",
     "frontier_chart",
     "groups_chart",
-    "levels_chart",
     "measures_chart",
     "moved_chart",
-    "sizes_chart",
     "spots_chart",
     "steps_chart",
     "tradeoff_chart",

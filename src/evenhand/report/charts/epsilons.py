@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
     PHONE,
-    WHOLE,
     columns_for,
-    decade_grid,
     draw_no_values,
     epsilon_axis,
     estimate_columns,
@@ -24,185 +21,13 @@ from evenhand.report.charts._panels import (
 from evenhand.report.drawing import Box, Dot, Drawing, Margins, Segment, Word, room_along
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart, LegendKey
-from evenhand.report.scales import Decades, Linear, Log, digits_between, tick_text
-from evenhand.report.words import epsilon_words, number, value_of, width_of, wrap_words
+from evenhand.report.scales import Linear, Log, digits_between
+from evenhand.report.words import epsilon_words, value_of, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evenhand.report.marks import Axis, Estimate, Level, Line, Panel
-
-# --- what does epsilon buy in evenness? one line for each mechanism --------------------------------
-
-_APART, _LINE = 17.0, 14.0
-_HEIGHT = 300.0
-_LEFT = 62.0  # as wide as the label of ten million
-
-
-def levels_chart(
-    axis: Axis,
-    levels: Sequence[Level],
-    *,
-    chosen_epsilon: float | None,
-    name: str,
-    alt: str,
-    caption: str,
-) -> Chart:
-    """Draw a value of every mechanism against epsilon, both logarithmic.
-
-    A mechanism without an epsilon is a level line. What promises something is in ink and solid, what does not
-    is grey and dashed. Zero has a line of its own below the others.
-
-    Parameters
-    ----------
-    axis : Axis
-        Of the values.
-    levels : sequence of Level
-    chosen_epsilon : float or None
-        The value that keeps its label on the axis and is set in bold.
-    name, alt, caption : str
-        As in :class:`evenhand.report.Chart`.
-
-    Returns
-    -------
-    Chart
-
-    Raises
-    ------
-    MissingExtraError
-        If altair or vl-convert is not installed.
-    """
-    wide = _draw_levels(axis, levels, chosen_epsilon, WHOLE)
-    narrow = _draw_levels(axis, _short(levels), chosen_epsilon, PHONE)
-    keys = []
-    if any(level.strong for level in levels):
-        keys.append(LegendKey("keeps a promise", "line", "ink"))
-    if any(not level.strong for level in levels):
-        keys.append(LegendKey("no meaningful guarantee", "dashed", "grey"))
-    missing = sum(not estimate.is_finite for level in levels for estimate in level.estimates)
-    return Chart(
-        name=name,
-        wide=wide,
-        narrow=narrow,
-        alt=alt,
-        caption=left_out(caption, missing, what="values"),
-        data=_tabulate_levels(levels),
-        legend=tuple(keys),
-    )
-
-
-def _short(levels: Sequence[Level]) -> list[Level]:
-    """Return the levels with names that end before a bracket, where that leaves them distinct."""
-    names = [level.label.partition(" (")[0] for level in levels]
-    return [
-        replace(level, label=name) if names.count(name) == 1 else level
-        for level, name in zip(levels, names, strict=True)
-    ]
-
-
-def _draw_levels(axis: Axis, levels: Sequence[Level], chosen: float | None, width: float) -> str:
-    longest = max((width_of(level.label, bold=True) for level in levels), default=0.0)
-    right = min(longest + 22, width * 0.55)
-    names = [wrap_words(level.label, right - 18, bold=True) for level in levels]
-    height = max(_HEIGHT, sum(map(_name_height, names)))
-    margins = Margins(_LEFT, 30, right, 46)
-    drawing = Drawing(width, height + margins.top + margins.bottom, margins)
-    drawing.words(Word(-margins.left, -margins.top + 13, axis.heading(), colour="ink2", halo=False))
-    values = [estimate.value * axis.times for level in levels for estimate in level.estimates]
-    if not any(map(math.isfinite, values)):
-        return draw_no_values(drawing)
-    up = Decades.over(values, pixels=height, floor=-2)
-    below = [value for value in values if math.isfinite(value) and not up.holds(value)]
-    up = up.with_room_below() if below else up
-    tested = tuple(sorted({epsilon for level in levels for epsilon in level.epsilons}))
-    plot = drawing.plot[0]
-    across = Log(tested, plot) if tested else None
-    lowest = ("0" if max(below) <= 0 else f"< {tick_text(10.0 ** (up.low + 1))}") if below else ""
-    decade_grid(drawing, up, lowest=lowest)
-    ends = []
-    for level in levels:
-        points = _points(level, axis, across, up, plot)
-        if points:
-            _line(drawing, level, points)
-            ends.append((points[-1].y, level, wrap_words(level.label, right - 18, bold=True)))
-    _names(drawing, ends, plot)
-    if across is not None:
-        drawing.rules([Segment(0, height, plot, height)], stroke="ghost", width=1, pixels=True)
-        epsilon_axis(drawing, across, chosen=chosen)
-    return drawing.svg()
-
-
-def _points(level: Level, axis: Axis, across: Log | None, up: Decades, plot: float) -> list[Dot]:
-    """Return the marks of a mechanism by pixel; two ends of a level line where it has no epsilon."""
-    if not level.epsilons or across is None:
-        value = level.estimates[0].value * axis.times
-        tip = f"{level.label}: {_describe_value(level.estimates[0], axis)}"
-        y = up.pixels - up(value)
-        return [Dot(0, y, tip), Dot(plot, y, tip)] if math.isfinite(value) else []
-    return [
-        Dot(
-            across(epsilon),
-            up.pixels - up(estimate.value * axis.times),
-            f"{level.label}, {epsilon_words(epsilon)}: {_describe_value(estimate, axis)}",
-        )
-        for epsilon, estimate in _in_order(level)
-        if estimate.is_finite
-    ]
-
-
-def _describe_value(estimate: Estimate, axis: Axis) -> str:
-    return f"{axis.title} {number(estimate.value * axis.times, 2 if abs(estimate.value) < 10 else 0)}"
-
-
-def _line(drawing: Drawing, level: Level, points: list[Dot]) -> None:
-    stroke = "ink" if level.strong else "grey"
-    if len(points) > 1:
-        segments = [Segment(a.x, a.y, b.x, b.y) for a, b in pairwise(points)]
-        dash = () if level.strong else (5, 4)
-        drawing.rules(segments, stroke=stroke, width=1.8 if level.strong else 1.4, dash=dash, pixels=True)
-    if level.epsilons:
-        drawing.dots(points, size=34, fill=stroke)
-
-
-def _name_height(lines: Sequence[str]) -> float:
-    return _LINE * (len(lines) - 1) + _APART
-
-
-def _names(drawing: Drawing, ends: Sequence[tuple[float, Level, list[str]]], plot: float) -> None:
-    """Write whole names at the right, moved apart where they would touch, with a thin line to their end."""
-    ordered = sorted(ends, key=lambda end: end[0])
-    heights = [_name_height(lines) for *_, lines in ordered]
-    tops: list[float] = []
-    for (y, *_), height in zip(ordered, heights, strict=True):
-        free = tops[-1] + heights[len(tops) - 1] if tops else 0.0
-        tops.append(max(y - height / 2, free))
-    limit = drawing.plot[1] + _APART / 2
-    for at in range(len(tops) - 1, -1, -1):  # push the names up again from below
-        tops[at] = min(tops[at], limit - heights[at])
-        limit = tops[at]
-    for (y, level, lines), top, height in zip(ordered, tops, heights, strict=True):
-        middle = top + height / 2
-        drawing.rules([Segment(plot, y, plot + 10, middle)], stroke="ghost", width=1, pixels=True)
-        look: tuple[str, int] = ("ink", 600) if level.strong else ("ink3", 400)
-        for place, line in enumerate(lines):
-            drawing.words(Word(plot + 13, top + _APART / 2 + 4 + place * _LINE, line, "left", *look))
-
-
-def _tabulate_levels(levels: Sequence[Level]) -> dict[str, list[object]]:
-    rows = [
-        (level, epsilon, estimate)
-        for level in levels
-        for epsilon, estimate in zip(level.epsilons or [math.nan], level.estimates, strict=True)
-    ]
-    return {
-        "mechanism": [level.label for level, _, _ in rows],
-        "meaningful_guarantee": [level.strong for level, _, _ in rows],
-        "epsilon": [epsilon for _, epsilon, _ in rows],
-        "value": [estimate.value for _, _, estimate in rows],
-        "low": [estimate.low for _, _, estimate in rows],
-        "high": [estimate.high for _, _, estimate in rows],
-    }
-
+    from evenhand.report.marks import Estimate, Line, Panel
 
 # --- what does each epsilon buy? one panel for each measure ----------------------------------------
 
@@ -405,7 +230,7 @@ def _pieces(line: Line) -> list[list[tuple[float, Estimate]]]:
     return [list(stretch) for is_drawn, stretch in stretches if is_drawn]
 
 
-def _in_order(line: Line | Level) -> list[tuple[float, Estimate]]:
+def _in_order(line: Line) -> list[tuple[float, Estimate]]:
     return sorted(zip(line.epsilons, line.estimates, strict=True), key=lambda point: point[0])
 
 

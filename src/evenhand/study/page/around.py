@@ -115,10 +115,10 @@ def limits_of(
 
 def sources_of(results: ResultData, *, language: str = "en") -> tuple[str, ...]:
     """Return from which rows, outcomes and versions the page was made."""
-    facts, say = results.facts, words_in(language).say
-    said = [say("study.sources", rows=facts.fingerprint[:16], results=results.digest[:16])]
-    versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items())
-    return (*said, say("study.versions", versions=plain(versions, longest=400))) if versions else tuple(said)
+    facts = results.facts
+    versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items()) or "–"
+    slots = {"rows": facts.fingerprint[:16], "results": results.digest[:16]}
+    return (words_in(language).say("study.sources", **slots, versions=plain(versions, longest=400)),)
 
 
 def _missing(results: ResultData, language: str) -> list[Warned]:
@@ -126,6 +126,6 @@ def _missing(results: ResultData, language: str) -> list[Warned]:
     if not failed + missing:
         return []
     kinds = sorted({plain(cell.failure.kind) for cell in results.failures if cell.failure})
-    why = words_in(language).say("study.missing_kinds", kinds=kinds) if kinds else ""
+    why = f" ({', '.join(kinds)})" if kinds else ""
     counts = {"failed": failed, "missing": missing, "total": len(results.outcomes) + missing}
     return [warned(language, "study.missing", count=failed + missing, kinds=why, **counts)]

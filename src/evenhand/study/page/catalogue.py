@@ -1,22 +1,16 @@
-"""Sentences as templates with named slots: one catalogue for each kind of study and each language.
+"""Sentences as templates with named slots: one catalogue for each part and each language.
 
 A catalogue is a folder ``sentences`` of TOML files, ``en.toml`` for English. A template names its numbers and
-how they are written: ``"accuracy falls by {loss:points} points ({loss:interval})"``. Code decides *which*
-sentence is true and gives its numbers; the file says it. A translation is one more file.
+how they are written: ``"{spent:percent} of the budget is spent"``. Code decides *which* sentence is true and
+gives its numbers; the file says it. A translation is one more file.
 
 =====================  ====================================================================================
 ``{x:percent}``        a share: ``80.6%``
-``{x:points}``         the size of a difference of shares, without its sign: ``4.1``
-``{x:change}``         the same with its sign: ``−4.1``
-``{x:moved}``          the same with its interval: ``−4.1 (−5.3 to −2.9)``
-``{x:interval}``       limits of the size of a clear change, or of a change with signs: ``2.9 to 5.3``
-``{x:limits}``         limits of a change, with signs: ``−5.3 to −2.9``
-``{x:range}``          limits of a share in percent: ``80.1 to 81.1``
 ``{n:count}``          a whole number: ``1,203``
 ``{n:of run|runs}``    a whole number with its noun: ``1 run``, ``12 runs``
 ``{n:word is|are}``    the word that agrees with a whole number, without the number
 ``{x:number 2}``       a number with so many digits
-``{names:and}``        a list: ``a, b and c``; ``{names:or}`` joins by *or*
+``{names:and}``        a list: ``a, b and c``
 ``{e:epsilon}``        ``ε = 0.5``
 ``{text}``             text as it is
 =====================  ====================================================================================
@@ -35,15 +29,14 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.report.language import LANGUAGES, fixed_word, flatten, in_language, written_in
 from evenhand.report.page import Answer
-from evenhand.report.words import epsilon_words, limits_of, listed, number
-from evenhand.study.page.wording import change, digits_shown, percent
+from evenhand.report.words import epsilon_words, listed, number
+from evenhand.study.page.wording import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evenhand.study.results.estimates import Estimated
 
-_SHARED = ("evenhand.study.page", "evenhand.study.tasks.shared")
+_SHARED = ("evenhand.study.page",)
 
 
 @dataclass(frozen=True)
@@ -106,33 +99,6 @@ class Catalogue(Formatter):
     def _percent(self, value: Any, digits: str = "1") -> str:
         return percent(float(getattr(value, "value", value)), int(digits or 1))
 
-    def _points(self, value: Any, digits: str = "") -> str:
-        size = abs(float(getattr(value, "value", value)))
-        return self._number(100 * size, digits or str(digits_shown(value)))
-
-    def _change(self, value: Any, digits: str = "") -> str:
-        size = float(getattr(value, "value", value))
-        return self._number(100 * size, digits or str(digits_shown(value)), sign=True)
-
-    def _moved(self, found: Estimated, _: str = "") -> str:
-        return change(found)
-
-    def _interval(self, found: Estimated, _: str = "") -> str:
-        if not found.is_clear or found.low is None or found.high is None:
-            return self._limits(found)
-        low, high = sorted((abs(found.low), abs(found.high)))
-        return limits_of(100 * low, 100 * high, digits_shown(found))
-
-    def _limits(self, found: Estimated, _: str = "") -> str:
-        if found.low is None or found.high is None:
-            return fixed_word("form.no_interval")
-        return limits_of(100 * found.low, 100 * found.high, digits_shown(found), sign=True)
-
-    def _range(self, found: Estimated, _: str = "") -> str:
-        if found.low is None or found.high is None:
-            return fixed_word("form.no_interval")
-        return limits_of(100 * found.low, 100 * found.high)
-
     def _count(self, value: float, _: str = "") -> str:
         return in_language(f"{value:,.0f}")
 
@@ -145,9 +111,6 @@ class Catalogue(Formatter):
 
     def _and(self, words: Any, most: str = "") -> str:
         return listed(list(words), most=int(most or 6))
-
-    def _or(self, words: Any, most: str = "") -> str:
-        return listed(list(words), most=int(most or 6), join=fixed_word("form.or"))
 
     def _epsilon(self, value: Any, _: str = "") -> str:
         return epsilon_words(value)

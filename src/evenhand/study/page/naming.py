@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from evenhand.answer.words import Words
     from evenhand.study.plan.facts import Facts
 
-_PLURALS = ("women", "men", "people", "children")
+_PLURAL_OF = {"woman": "women", "man": "men", "child": "children", "person": "people"}
+_PLURALS = tuple(_PLURAL_OF.values())
 _SMALL = frozenset({*_PLURALS, "girls", "boys", "female", "male"})
 """Words that begin with a small letter inside a sentence; of others that is not known."""
 
@@ -29,7 +30,8 @@ _SMALL = frozenset({*_PLURALS, "girls", "boys", "female", "male"})
 def name_groups(facts: Facts, language: str = "en") -> dict[str, Name]:
     """Return the names of all groups, and of the margins of crossed ones, by their label in the results.
 
-    A plural noun stands as it is (*women*), other words have *people* after them (*Asian people*), and a
+    A plural noun stands as it is (*women*, also of a label *woman*), other words have *people* after them
+    (*Asian people*), and a
     label that says nothing alone has its column before it (*people with race = 2*). In German a label stands
     as it is, for it cannot be declined.
     """
@@ -66,11 +68,11 @@ def name_values(words: Words, values: Mapping[str, str]) -> Name:
     if any(needs_column):
         alone = [columns[at] if needs else shown[at] for at, needs in enumerate(needs_column)]
         return Name(words.say("group.with_values", values=columns), ", ".join(alone))
+    label = _capital(" ".join(map(_lower, sorted(shown, key=_is_plural))))
+    shown = [_PLURAL_OF.get(value.lower(), value) for value in shown]
     nouns = [value for value in shown if _is_plural(value)]
     parts = [_lower(value) for value in (*(each for each in shown if each not in nouns), *nouns)]
-    label = _capital(" ".join(parts))
-    repeats = any(column.lower() in value.lower() for column, value in values.items())
-    if len(nouns) > 1 or repeats:  # "Some other race" has no people after it
+    if len(nouns) > 1 or any(_is_phrase(column, value) for column, value in values.items()):
         return Name(words.say("group.with_values", values=columns), label)
     return Name(" ".join(parts) if nouns else words.say("group.people", label=" ".join(parts)), label)
 
@@ -78,6 +80,17 @@ def name_values(words: Words, values: Mapping[str, str]) -> Name:
 def _says_nothing(value: str) -> bool:
     """Return whether a value needs its column: a number, a range, a comparison, a mark, yes or no."""
     return is_bare(value) or any(letter.isdigit() for letter in value) or value.startswith(tuple("<>≤≥="))
+
+
+def _is_phrase(column: str, value: str) -> bool:
+    """Return whether no *people* may follow a value: it names its column, or ends in a small word.
+
+    >>> _is_phrase("race", "Some other race"), _is_phrase("origin", "moved here"), _is_phrase("race", "Asian")
+    (True, True, False)
+    """
+    words = value.split()
+    small = len(words) > 1 and words[-1].islower() and not _is_plural(value)
+    return small or column.lower() in value.lower()
 
 
 def _is_plural(value: str) -> bool:

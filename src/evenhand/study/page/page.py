@@ -43,7 +43,7 @@ def answers(results: ResultData, *, chosen: object = None, language: str = "en")
     >>> data = DataSource(dataset="causal", options={"n": 300})
     >>> plan = Plan(data=data, task=CollectTask("grr", 1, model="logistic"), repeats=1)
     >>> answers(run(plan, workers=1, progress=False))[2].finding
-    'Collect more people, or join small groups, before you choose.'
+    'Run about 10 more repeats.'
     """
     if type(results.plan.task).read is Task.read:
         view = _view_of(results, chosen, language)

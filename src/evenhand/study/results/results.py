@@ -298,7 +298,7 @@ class Results(ResultData):
         again = f"{again} --language {language}" if again and language != "en" else again
         data = data or (None if folder is None else self._data_seen_from(folder))
         name = view.recommended or view.page
-        setting = next((each for each in self.settings if str(each) == name), None)
+        setting = self._named(name)
         todo = "" if view.state == "stop" else self._command_for(setting, data, file=schema)
         commands = [Command(say("default.do"), "", todo)] if todo else []
         commands += [Command(say("default.again"), "", again)] if again else []
@@ -355,10 +355,14 @@ class Results(ResultData):
         if self.plan.task.has_case:
             view = compose(self.plan.task.case(self, page=asked))
             name = view.page if asked else view.recommended or view.page
-            return self._command_for(self.setting(name), data, file=file)
+            return self._command_for(self._named(name), data, file=file)
         reading = self.plan.task.read(self, chosen=asked)
         choose = getattr(reading, "setting_to_use", None)
         return self._command_for(choose(asked=chosen is not None) if choose else None, data, file=file)
+
+    def _named(self, name: str) -> Setting | None:
+        """Return the setting of a name in the table of effects."""
+        return next((setting for setting in self.settings if str(setting) == name), None)
 
     def _command_for(self, setting: Setting | None, data: str | None, *, file: str) -> str:
         """Return the command that does what a setting tested, with the options of how its file is read."""

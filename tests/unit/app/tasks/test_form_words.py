@@ -36,9 +36,9 @@ def test_every_way_of_protecting_says_what_it_does_in_plain_words(kind):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "Laplace noise at ε = 0.1"),
-        ({"post": "nonnegative"}, "Laplace noise at ε = 0.1, negatives set to 0"),
-        ({"mitigation": "shrink"}, "Laplace noise at ε = 0.1, lowered after the clamp"),
+        ({}, "Laplace noise, ε = 0.1"),
+        ({"post": "nonnegative"}, "Laplace noise (negatives set to 0), ε = 0.1"),
+        ({"mitigation": "shrink"}, "Laplace noise (cut of small counts), ε = 0.1"),
     ],
 )
 def test_a_setting_of_a_decision_is_named_as_in_the_report(options, words):

@@ -1,4 +1,4 @@
-"""evenhand audit learn: an answer and a report; wrong use ends with 2 and says why."""
+"""evenhand audit learn: a table, three sentences, a report; wrong use ends with 2 and says why."""
 
 import csv
 import json
@@ -50,7 +50,7 @@ def said(done):
 
 
 @pytest.mark.usefixtures("whole_page")
-def test_a_file_and_its_roles_give_an_answer_and_a_report(call, people, tmp_path):
+def test_a_file_and_its_roles_give_a_table_sentences_and_a_report(call, people, tmp_path):
     ways = ["--methods", "plain+parity,dp", "--methods", "dp + projection"]
     done = call("audit", "learn", people, *ROLES, *ways, *SMALL, "--out", "study")
     folder = tmp_path / "study"
@@ -62,9 +62,9 @@ def test_a_file_and_its_roles_give_an_answer_and_a_report(call, people, tmp_path
     assert "3 settings and the unprotected one, 2 repeats each: 8 runs, on 400 rows and 4 columns" in said(
         done
     )
-    assert "who pays?" in said(done)
-    assert "What to do" in said(done)
-    assert "Not for publication." in page
+    assert "If a model that predicts hired comes from private training, who pays?" in said(done)
+    assert "projection (not private)" in page
+    assert "Not for publication" in page
     assert Plan.load(folder / "plan.toml").task.methods == ("plain+parity", "dp", "dp+projection")
     assert (folder / "cells.csv").is_file()
 

@@ -40,8 +40,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     assert "no model is trained" in " ".join(found.stderr.split())
     said = " ".join(found.stdout.split())
     assert "If we publish a table of sex, job and hired with noise, who is miscounted?" in said
-    assert "Who " in said
-    assert "typically off" in said
+    assert "Every group is miscounted" in said
     assert (tmp_path / "study" / "cells.csv").read_text().startswith('"mechanism"')
 
 
@@ -95,7 +94,8 @@ def test_the_command_is_typed_where_people_stand_and_on_the_page_beside_it(
     done = call("audit", "release", os.path.relpath(moved), *words, "--json")
     [typed] = json.loads(done.stdout)["next"]
     page = Path("study/report.html").read_text(encoding="utf-8")
-    written = unescape(re.search(r"<code>(evenhand release .*?)</code>", page)[1])
+    [marked] = re.findall(r">(evenhand release .*?)</code>", page, re.DOTALL)
+    written = unescape(re.sub("<.*?>", "", marked))
     tested = Results.load("study").facts.schema
 
     for line, folder in ((typed, Path()), (written, Path("study"))):

@@ -53,7 +53,7 @@ def test_runs_without_a_result_are_counted():
 
     assert missing.head == "2 runs have no result."
     assert "2 failed and 0 were not run" in missing.text
-    assert missing.text.endswith("Kinds of error: ValueError.")
+    assert missing.text.endswith("no number covers them (ValueError).")
 
 
 def test_rows_repeats_and_sources_are_told():

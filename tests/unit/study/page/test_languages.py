@@ -26,8 +26,6 @@ def test_an_error_ends_the_language_as_well():
 @pytest.mark.parametrize(
     ("language", "key", "count", "words"),
     [
-        ("de", "study.failed", 1, "1 von 10 Läufen ist gescheitert"),
-        ("de", "study.failed", 2, "2 von 10 Läufen sind gescheitert"),
         ("en", "method.empty", 1, "1 combination of sex and age, of 8 in all, nobody has: this is no group."),
         (
             "en",

@@ -30,6 +30,8 @@ def crossed(race, sex, language="en"):
         ("race", "Asian", "Asian people", "Asian"),
         ("race", "African-American", "African-American people", "African-American"),
         ("race", "Two or more races", "people with race = Two or more races", "Two or more races"),
+        ("origin", "moved here", "people with origin = moved here", "Moved here"),
+        ("status", "young adults", "young adults", "Young adults"),
         ("race", "2", "people with race = 2", "race = 2"),
         ("black", "yes", "people with black = yes", "black = yes"),
         ("sex", "f", "people with sex = f", "sex = f"),

@@ -85,18 +85,6 @@ def test_no_change_between_settings_reaches_beyond_a_hundred_points():
         assert [text for size, most, text in reach if size > most] == []
 
 
-def test_no_group_loses_more_people_than_it_has_and_no_error_is_negative():
-    page = page_of(wild_release())
-    found = limits(page)
-
-    assert len(found) > 10
-    assert [text for ends, text in found if min(ends) < -100] == []
-    table = page.sections[-1].tables[0]
-    errors = [row[table.header.index("Error of a cell\npeople")] for row in table.rows]
-    assert not any("−" in error for error in errors)
-    assert any("\n0.0 to " in error for error in errors)
-
-
 # --- ε and its number -----------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ from evenhand.study.page.around import (
 )
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import odds_factor
-from evenhand.study.tasks.collect.effects import effects, find_twins
+from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command
 from evenhand.study.tasks.shared.claims import state_rows
@@ -118,7 +118,21 @@ def name_settings(
         differs = way.columns if way.columns != own.columns else ""
         protocol = way.protocol if way.protocol != own.protocol or not differs else ""
         names[setting] = ", ".join(part for part in (protocol, differs) if part)
-    return names
+    return _tell_apart(names, schema)
+
+
+def _tell_apart(names: dict[Setting, str], schema: Schema) -> dict[Setting, str]:
+    """Return names of which no two are the same, but for settings that draw the same reports."""
+    reports: dict[tuple[object, str], list[object]] = {}
+    told = {}
+    for setting, name in names.items():
+        alike = reports.setdefault((setting.epsilon, name), [])
+        own = reports_of(setting, schema) if setting.is_protected else ""
+        if own not in alike:
+            alike.append(own)
+        place = alike.index(own)
+        told[setting] = f"{name} ({place + 1})" if place else name
+    return told
 
 
 def _way_of(setting: Setting, schema: Schema, words: Words) -> _Way:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.answer.case import Case, Name, OptionName, Promise
+from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
-from evenhand.release.postprocess.registry import steps_of
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
@@ -21,11 +19,10 @@ from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
 from evenhand.study.tasks.decide.places import places_section
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, title_of
-from evenhand.study.tasks.shared.wording import mechanism_name
+from evenhand.study.tasks.shared.table_mechanisms import UNITS
+from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
 
 if TYPE_CHECKING:
-    from evenhand.answer.case import Warned
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.words import Words
     from evenhand.study.plan.cells import Setting
@@ -108,37 +105,25 @@ def name_settings(task: DecideTask, results: ResultData, page: Setting, words: W
     names = {
         setting: _name_setting(setting, page, words, several=len(task.mechanisms) > 1)
         if setting.is_protected
-        else words.say("decide.true_counts")
+        else words.say("release.true_table")
         for setting in results.settings
     }
-    times = Counter((name, setting.epsilon) for setting, name in names.items())
-    for setting, name in names.items():
-        if times[name, setting.epsilon] > 1:  # then the other parameters tell them apart
-            names[setting] = mechanism_name(setting)
-        if setting.epsilon not in (None, page.epsilon):
-            names[setting] = f"{names[setting]}, {epsilon_words(setting.epsilon)}"
-    return names
+    return tell_apart(names, page)
 
 
 def _name_setting(setting: Setting, page: Setting, words: Words, *, several: bool) -> str:
-    key = f"mechanism.{setting.mechanism}"
-    noise = words.say(key) if words.has(key) else title_of(setting.mechanism)
     steps, mitigation = method_of(setting)
-    if mitigation is not None:
-        key = f"decide.{mitigation.name}"
-        name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
-        return f"{name}, {noise}" if several else name
-    if steps == ("nonnegative",):
-        return words.say("release.raised", name=noise)
-    if steps:
-        return f"{noise}, {', '.join(step.label for step in steps_of(steps))}"
-    return words.say("release.kept", name=noise) if method_of(page)[0] == ("nonnegative",) else noise
+    if mitigation is None:
+        return name_mechanism(words, setting, steps, was=method_of(page)[0])
+    key = f"decide.{mitigation.name}"
+    name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
+    return f"{name}, {name_mechanism(words, setting)}" if several else name
 
 
 def _option(words: Words, setting: Setting, name: str) -> OptionName:
     if not setting.is_protected:
         return OptionName(name, column=words.say("decide.due"))
-    return OptionName(name, column=name, use=words.say("decide.use", name=name))
+    return OptionName(name, column=name, use=words.say("release.use", name=name))
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -228,7 +213,7 @@ def _promise(study: _Study) -> Promise | None:
 
 
 def _warnings(study: _Study) -> list[Warned]:
-    """Return that nothing can be divided by a total, that remedies promise nothing, and what a clamp does."""
+    """Return that nothing can be divided by a total, that remedies promise nothing, and what a remedy takes."""
     found, language = [], study.words.language
     notes = () if study.outcome is None else study.outcome.notes
     total = next((note for note in notes if getattr(note, "kind", "") == "total"), None)
@@ -239,8 +224,13 @@ def _warnings(study: _Study) -> list[Warned]:
     bad = [study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA]
     if bad:
         found.append(warned(language, "release.suppression", names=listed(bad, most=3), delta="1"))
-    if "nonnegative" in method_of(page)[0] and not study.task.is_rule:
-        found.append(warned(language, "decide.clamp"))
+    mitigation = method_of(page)[1]
+    caution = (
+        mitigation.kind.cautions.get("rule" if study.task.is_rule else "allotment") if mitigation else ""
+    )
+    if caution and language == "en":
+        head, _, text = caution.removeprefix("**").partition("** ")
+        found.append(Warned(head, text))
     return found
 
 
@@ -248,7 +238,7 @@ def _method(study: _Study) -> list[str]:
     """Return what is decided, and how it was computed."""
     task, words, outcome = study.task, study.words, study.outcome
     if task.is_rule:
-        lines = [words.say("decide.method_rule", rule=plain(task.rule, longest=600))]
+        lines = [plain(task.rule, longest=600)]
     else:
         budget = MILLION if task.budget is None else task.budget
         amount = f"{_currency(task)}{in_language(f'{budget:,.0f}')}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, read_matters
+from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.store.columns import unpack
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
@@ -43,9 +43,7 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
     entities, those have rows that lack most under the page's setting or a remedy, or that a remedy makes lack
     more; under other settings those that lack most. Nobody else could change an answer.
     """
-    protected = [each for each in results.settings if each.is_protected]
-    typed = [each for each in protected if "post" in each.options] if task.post else protected
-    page = page or page_setting([each for each in typed if method_of(each)[1] is None] or protected)
+    page = page or find_page(task, results)
     options = options_of(results, page, is_remedy=lambda setting: setting.epsilon == page.epsilon)
     outcomes = [each for each in results.outcomes if each.failure is None and not each.cell.repeat]
     plain = next((each for each in outcomes if not each.cell.setting.is_protected), None)
@@ -57,8 +55,22 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
         tuple(seen for name, cell in cells.items() for seen in _observe(name, cell, chosen[name])),
         str(page),
         entities=frozenset(name for cell in cells.values() for name in cell.names),
-        matters=read_matters(results.plan.matters, owner="Plan"),
+        matters=_matters(task) | read_matters(results.plan.matters, owner="Plan"),
     )
+
+
+def _matters(task: DecideTask) -> dict[str, tuple[float, float]]:
+    """Return that less than the smallest amount that anybody can be paid is nobody's loss."""
+    if task.is_rule or task.budget is None:
+        return {}
+    return {"short": (task.smallest, EFFECTS["short"].share)}
+
+
+def find_page(task: DecideTask, results: ResultData) -> Setting:
+    """Return the setting that a page is about, with the steps that were typed and without a mitigation."""
+    protected = [each for each in results.settings if each.is_protected]
+    typed = [each for each in protected if "post" in each.options] if task.post else protected
+    return page_setting([each for each in typed if method_of(each)[1] is None] or protected)
 
 
 @dataclass(frozen=True)
@@ -89,8 +101,9 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
         columns.setdefault("bias", np.zeros(len(names)))
     elif outcome.entities:
         names = [name for name, _ in outcome.entities]
-        numbers = [each for _, each in outcome.entities]
-        columns = {name: np.array([each[name] for each in numbers]) for name in ("size", "truth", "bias")}
+        columns = {
+            name: np.array([each[name] for _, each in outcome.entities]) for name in ("size", "truth", "bias")
+        }
         if not exact:
             columns["standard_error"] = np.full(len(names), outcome.measures.get("error_bound", math.inf))
     if any(len(values) != len(names) for values in columns.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
@@ -12,8 +12,8 @@ from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationKind, mitig
 from evenhand.errors import InvalidParameterError
 from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.schema.values import plain_mapping
-from evenhand.study.page.catalogue import catalogue
 from evenhand.study.tasks.shared.table_mechanisms import JOIN
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
 
 _OWNER = "DecideTask"
-_PACKAGE = "evenhand.study.tasks.decide"
 
 
 @dataclass(frozen=True)
@@ -150,6 +149,20 @@ def method_title(setting: Setting) -> str:
     if mitigation is not None:
         return mitigation.kind.title
     if not steps:
-        return catalogue(_PACKAGE).say("methods.plain")
+        return "Plain release"
     said = ", ".join(step.label for step in steps_of(steps))
     return said[:1].upper() + said[1:]
+
+
+def setting_words(setting: Setting) -> str:
+    """Return a setting as a list of them says it.
+
+    >>> from fractions import Fraction
+    >>> from evenhand.study.plan.cells import Setting
+    >>> setting_words(Setting("laplace", Fraction(1, 10), options={"post": "nonnegative"}))
+    'Laplace noise (negatives set to 0), ε = 0.1'
+    """
+    method = method_title(setting)
+    noise = mechanism_name(replace(setting, options=noise_parameters(setting)))
+    beside = "" if method_of(setting) == ((), None) else f" ({method[:1].lower()}{method[1:]})"
+    return str(replace(setting, label=f"{noise}{beside}"))

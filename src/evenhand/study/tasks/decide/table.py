@@ -11,8 +11,8 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.tasks.decide.compute import computed
+from evenhand.study.tasks.decide.effects import find_page
 from evenhand.study.tasks.decide.measures import entity_columns
-from evenhand.study.tasks.decide.reading import DecideReading
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
@@ -70,12 +70,12 @@ def _apart(name: str) -> str:
 
 def write_chosen_entities(results: Results, folder: Path, *, frame: Any = None) -> dict[str, Path]:
     """Write every entity under the setting of the report, if it has a result; return the path by its word."""
-    reading = DecideReading.of(results)
-    if reading.outcome() is None:
+    path, plan = folder / "entities.csv", results.plan
+    task: Any = plan.task
+    page = find_page(task, results)
+    if all(outcome.cell.setting != page or outcome.failure is not None for outcome in results.outcomes):
         return {}
-    path = folder / "entities.csv"
-    plan = results.plan
-    write_entities(plan, reading.chosen, path, prepared=plan.task.prepare(plan, frame=frame))
+    write_entities(plan, page, path, prepared=task.prepare(plan, frame=frame))
     return {"Entities": path}
 
 

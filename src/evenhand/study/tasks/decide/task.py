@@ -15,6 +15,7 @@ from evenhand.decide.mitigate.registry import MITIGATIONS
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
+from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.decide.methods import Method, check_needs, checked_post
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.decide.language.rule import Rule
-    from evenhand.study.tasks.base import Reading
     from evenhand.study.tasks.measure import Measure
 
 TOUCHES = ("every input", "one input")
@@ -44,6 +44,7 @@ TOUCHES = ("every input", "one input")
 
 _OWNER = "DecideTask"
 _LONGEST_CURRENCY = 8
+_WHOLE = 100  # from this amount on no cents are told
 _LARGEST_BUDGET = 1e18
 
 
@@ -262,9 +263,12 @@ class DecideTask(Task):
 
     def amount_text(self, value: float, *, sign: bool = False) -> str:
         """Return money, or a share of the budget where there is none."""
-        from evenhand.study.tasks.decide.wording import Amounts  # noqa: PLC0415 - only for a report
-
-        return Amounts.of(self).text(value, sign=sign)
+        if self.budget is None:
+            return f"{number(100 * value, 3, sign=sign)}%"
+        before = MINUS if value < 0 else "+" if sign and value > 0 else ""
+        shown = number(abs(value), 0 if abs(value) >= _WHOLE else 2)
+        is_word = self.currency[:2].isalpha() and len(self.currency) > 1
+        return f"{before}{shown} {self.currency}" if is_word else f"{before}{self.currency}{shown}"
 
     @property
     def data_numbers(self) -> tuple[str, ...]:
@@ -272,12 +276,6 @@ class DecideTask(Task):
         return tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
 
     # --- running and reading ----------------------------------------------------------------------
-
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the three sentences and the page; see :mod:`evenhand.study.tasks.decide.page.page`."""
-        from evenhand.study.tasks.decide.page.page import DecidePage  # noqa: PLC0415 - only for a report
-
-        return DecidePage.of(results, chosen=chosen, language=language)
 
     def write_more(self, results: Any, folder: Path, *, frame: Any = None) -> dict[str, Path]:
         """Write every entity under the setting of the report; return the path of the table by its word."""

@@ -26,6 +26,7 @@ from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
+from evenhand.study.tasks.learn.prepare import reported_inputs
 from evenhand.study.tasks.shared.claims import asks_whose_rows
 from evenhand.study.tasks.shared.side_by_side import settings_section
 
@@ -147,7 +148,17 @@ def _promise(
         delta=words.say("learn.plus", delta=delta_text(option.delta)) if option.delta else "",
     )
     trust = "" if method.base == "local" else words.say("learn.trust")
-    return Promise(f"{text} {trust}".strip(), _facts(results, page, epsilon, option.delta, words))
+    columns = _open_columns(task, results, method)
+    clear = words.say("learn.open", columns=[plain(name) for name in columns]) if columns else ""
+    said = " ".join(part for part in (text, trust, clear) if part)
+    return Promise(said, _facts(results, page, epsilon, option.delta, words))
+
+
+def _open_columns(task: LearnTask, results: ResultData, method: Method) -> list[str]:
+    """Return what no noise covers: survey weights, and all that people do not report by randomising it."""
+    schema = results.facts.schema
+    hidden = reported_inputs(task, schema) if method.base == "local" else schema.names
+    return [name for name in (*schema.names, schema.weight) if name and name not in hidden]
 
 
 def _neighbours(task: LearnTask, results: ResultData, method: Method, words: Words) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from evenhand.answer.case import Case, Command, OptionName, Promise
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.words import words_in
 from evenhand.release.mechanisms.registry import MECHANISMS
-from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import written_in
@@ -30,10 +28,10 @@ from evenhand.study.page.around import (
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.release.cells import cells_section
-from evenhand.study.tasks.release.effects import effects
+from evenhand.study.tasks.release.effects import effects, largest_delta
 from evenhand.study.tasks.release.names import STATED
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism, title_of
-from evenhand.study.tasks.shared.wording import mechanism_name
+from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism
+from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
 
 if TYPE_CHECKING:
     from evenhand.answer.case import Warned
@@ -68,11 +66,18 @@ def case(
     """
     table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
-    deltas = {setting: table.by_name[key].delta for setting, key in keys.items()}
+    deltas = {setting: largest_delta(results, setting) for setting in results.settings}
     exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
     chosen = next(setting for setting, key in keys.items() if key == table.page)
     with written_in(language):
-        names = name_settings(task, results, chosen, words)
+        was = task.post_of(chosen)
+        named = {
+            setting: name_mechanism(words, setting, task.post_of(setting), was=was)
+            if setting.is_protected
+            else words.say("release.true_table")
+            for setting in results.settings
+        }
+        names = tell_apart(named, chosen)
         study = _Study(task, results, words, chosen, names, keys, deltas)
         how = words.say("release.noise") if chosen.mechanism in _NOISE else names[chosen]
         cells = math.prod(results.facts.schema.sizes.values())
@@ -81,7 +86,10 @@ def case(
             kind=words.say("release.kind"),
             question=words.say("release.question", columns=[plain(name) for name in task.columns], how=how),
             groups=name_groups(results.facts, language),
-            options={keys[each]: _option(words, each, name) for each, name in names.items()},
+            options={
+                keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
+                for each, name in names.items()
+            },
             protection=f"{how[:1].upper()}{how[1:]}",
             repeats=1 if exact else results.plan.repeats,
             meta=meta_of(results, is_exact=exact, language=language),
@@ -101,48 +109,17 @@ def case(
         )
 
 
-# --- names ----------------------------------------------------------------------------------------
-
-
-def name_settings(task: ReleaseTask, results: ResultData, page: Setting, words: Words) -> dict[Setting, str]:
-    """Return how each setting is called in a sentence; those at another epsilon than the page's name it."""
-    names = {}
-    for setting in results.settings:
-        if not setting.is_protected:
-            names[setting] = words.say("release.true_table")
-            continue
-        key = f"mechanism.{setting.mechanism}"
-        name = words.say(key, **setting.options) if words.has(key) else title_of(setting.mechanism)
-        names[setting] = _with_steps(words, name, task.post_of(setting), was=task.post_of(page))
-    times = Counter((name, setting.epsilon) for setting, name in names.items())
-    for setting, name in names.items():
-        if times[name, setting.epsilon] > 1:  # then the other parameters tell them apart
-            names[setting] = mechanism_name(setting)
-        if setting.epsilon not in (None, page.epsilon):
-            names[setting] = f"{names[setting]}, {epsilon_words(setting.epsilon)}"
-    return names
-
-
-def _with_steps(words: Words, name: str, steps: tuple[str, ...], *, was: tuple[str, ...]) -> str:
-    """Return a mechanism with its post-processing; that there is none is said where the page's has some."""
-    if steps == ("nonnegative",):
-        return words.say("release.raised", name=name)
-    if steps:
-        return f"{name}, {', '.join(step.label for step in steps_of(steps))}"
-    return words.say("release.kept", name=name) if was == ("nonnegative",) else name
-
-
-def _option(words: Words, setting: Setting, name: str) -> OptionName:
-    use = words.say("release.use", name=name) if setting.is_protected else ""
-    return OptionName(name, column=name, use=use)
-
-
 # --- the promise, warnings, commands, evidence ----------------------------------------------------
 
 
-def _promise(study: _Study) -> Promise:
-    """Return what is promised to one person, at the epsilon of the setting or at 1 where it has none."""
+def _promise(study: _Study) -> Promise | None:
+    """Return what is promised to one person, at the epsilon of the setting or at 1 where it has none.
+
+    None where no run of the setting is done, and nothing is known of it.
+    """
     task, words, delta = study.task, study.words, study.deltas[study.page]
+    if math.isnan(delta):
+        return None
     shown = delta_text(delta)
     if delta >= MEANINGLESS_DELTA:
         return Promise(words.say("release.promise_none", delta=shown))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenhand.report.language import in_language
 from evenhand.report.page import Section, Table
 from evenhand.report.words import number
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.tasks.effects.options import BASELINE, mean_of, measure_runs
+from evenhand.study.tasks.release.effects import largest_delta
 from evenhand.study.tasks.release.names import SIZES
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def cells_section(
         rows=[
             [
                 f"{names[setting][:1].upper()}{names[setting][1:]}",
-                delta_text(float(np.nanmax(measure_runs(results, setting, "delta"), initial=0.0))),
+                delta_text(largest_delta(results, setting)),
                 *(_amount(_of_size(results, setting, "error", size)) for size in sizes),
                 _amount(mean_of(measure_runs(results, setting, "alpha"))),
             ]

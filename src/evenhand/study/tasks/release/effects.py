@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +35,7 @@ _KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
 def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
     protected = [each for each in results.settings if each.is_protected]
-    guaranteed = [
-        each for each in protected if not mean_of(measure_runs(results, each, "delta")) >= MEANINGLESS_DELTA
-    ]
+    guaranteed = [each for each in protected if not largest_delta(results, each) >= MEANINGLESS_DELTA]
     page = page or page_setting(guaranteed or protected)
     beside = [each for each in guaranteed if each.epsilon in (None, page.epsilon)]
     return EffectTable(
@@ -70,6 +69,12 @@ def _observe(task: ReleaseTask, results: ResultData) -> Iterator[Observation]:
         with np.errstate(invalid="ignore"):
             share = total / counted
         yield _row(setting, EVERYBODY, "off", share, 0 * share, counted, exact=is_exact["off"])
+
+
+def largest_delta(results: ResultData, setting: Setting) -> float:
+    """Return the largest delta that was claimed in a repeat; NaN where no cell of a setting is done."""
+    deltas = measure_runs(results, setting, "delta")
+    return float(np.nanmax(deltas)) if np.isfinite(deltas).any() else math.nan
 
 
 def _told(setting: Setting, *, is_empty: bool) -> Iterator[str]:

@@ -125,7 +125,7 @@ def _table(
 
 
 def _bound(results: ResultData, setting: Setting) -> float:
-    """Return the smaller of the proved bounds on the gap, a mean over repeats; NaN where there is none."""
+    """Return the smaller proved bound on the gap, a mean over repeats; NaN if there is none below 1."""
     arrays = results.arrays
     runs = [
         arrays.of_measures[results.place(setting), :, arrays.measures.index(name)]
@@ -133,4 +133,4 @@ def _bound(results: ResultData, setting: Setting) -> float:
         if name in arrays.measures
     ]
     means = [float(np.nanmean(each)) for each in runs if np.isfinite(each).any()]
-    return min(means, default=math.nan)
+    return min((mean for mean in means if mean < 1), default=math.nan)

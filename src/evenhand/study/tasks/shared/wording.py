@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
-from evenhand.report.words import plain
+from evenhand.report.words import epsilon_words, plain
 from evenhand.study.page.wording import delta_text
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, title_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.answer.words import Words
     from evenhand.study.plan.cells import Setting
 
 FILL_WORDS = {"blank": "0", "zero": "0", "half-threshold": "half of the threshold"}
@@ -48,3 +53,32 @@ def mechanism_name(setting: Setting) -> str:
             said.append(f"{_SHORT.get(name) or name.replace('_', ' ')} {value}")
     title = title_of(setting.mechanism)
     return f"{title} ({plain(', '.join(said), longest=80)})" if said else title
+
+
+def name_mechanism(
+    words: Words, setting: Setting, steps: Sequence[str] = (), *, was: Sequence[str] = ()
+) -> str:
+    """Return a mechanism in a sentence, with its post-processing where counts may be negative.
+
+    That there is none is said where the page's setting raises counts below 0, which `was` tells.
+    """
+    key = f"mechanism.{setting.mechanism}"
+    name = words.say(key, **setting.options) if words.has(key) else title_of(setting.mechanism)
+    if not MECHANISMS[setting.mechanism].may_be_negative:
+        return name
+    if tuple(steps) == ("nonnegative",):
+        return words.say("release.raised", name=name)
+    if steps:
+        return f"{name}, {', '.join(step.label for step in steps_of(steps))}"
+    return words.say("release.kept", name=name) if tuple(was) == ("nonnegative",) else name
+
+
+def tell_apart(names: Mapping[Setting, str], page: Setting) -> dict[Setting, str]:
+    """Return names of settings of which no two are alike: by parameters, and by epsilon if not the page's."""
+    times = Counter((name, setting.epsilon) for setting, name in names.items())
+    apart = {}
+    for setting, name in names.items():
+        apart[setting] = name if times[name, setting.epsilon] == 1 else mechanism_name(setting)
+        if setting.epsilon not in (None, page.epsilon):
+            apart[setting] += f", {epsilon_words(setting.epsilon)}"
+    return apart

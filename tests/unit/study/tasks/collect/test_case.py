@@ -169,3 +169,16 @@ def test_a_study_without_a_file_has_no_command():
     results = study()
     bare = Results(replace(results.plan, data=None), results.facts, results.outcomes)
     assert not case_of(bare).commands
+
+
+def test_two_ways_never_have_one_name():
+    """Of two tables of public rates a page would name one, and nobody would know which."""
+    tables = [{"weights": [0.5, 0.5], "rates": [0.2, rate]} for rate in (0.3, 0.4)]
+    protocols = [{"name": "optimal", "outcomes": each} for each in tables]
+    options = case_of(study(CollectTask(["grr", *protocols], [1], splits="uniform"))).options
+    assert [option.words for option in options.values()] == [
+        "without protection",
+        "GRR",
+        "Optimal (outcomes)",
+        "Optimal (outcomes) (2)",
+    ]

@@ -1,4 +1,4 @@
-"""What columns in the clear give away of a randomised one stands in the warnings and the answers."""
+"""What columns in the clear give away of a randomised one stands in the warnings, with a command."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,7 @@ import pytest
 from evenhand.cli.tasks.collect import CollectCommand
 from evenhand.errors import SchemaError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study import CollectTask, Plan, run
-from evenhand.study.page.page import answers
+from evenhand.study import CollectTask, DataSource, Plan, run
 from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
 
@@ -33,28 +32,33 @@ def frame():
     return pd.DataFrame({"white": WHITE, "black": BLACK, "hispan": HISPANIC, "hired": hired}).astype(int)
 
 
+def with_file(results):
+    """Return results as of a file that has a name."""
+    return Results(results.plan.with_(data=DataSource(path="people.csv")), results.facts, results.outcomes)
+
+
+def left_out(results):
+    """Return the commands of the page that leave columns out."""
+    return [command.line for command in results.view().commands if "--drop" in command.line]
+
+
 def test_it_stands_in_the_warnings_of_the_report(plan, frame):
     results = run(plan, frame=frame, workers=1)
     [note] = [note for note in results.facts.notes if note.kind == "privacy"]
-    warned = [note.text for note in plan.task.read(results).notes() if note.tone == "warn"]
+    warned = [warning.text for warning in results.view().warnings]
 
     assert note.startswith("Randomising 'white' hides little: 'black' and 'hispan' in the clear tell it")
     assert any("'hispan' in the clear" in text for text in warned)
 
 
-def test_what_is_fully_given_away_stands_first_in_the_answers(plan, frame, tmp_path):
-    """An empty guarantee comes before its cost, and the action says which columns to leave out."""
+def test_what_is_fully_given_away_has_a_command_that_leaves_it_out(plan, frame, tmp_path):
+    """The guarantee is empty until then, and nobody would know what to type."""
     run(plan, frame=frame, workers=1, out=tmp_path)
-    results = Results.load(tmp_path)
-    cost, _, choice = answers(results)
+    results = with_file(Results.load(tmp_path))
+    second = results.view().warnings[1]
 
-    assert cost.finding == (
-        "Randomising white hides little: black and hispan in the clear tell it for 100.0% of people."
-    )
-    assert "saying" in cost.evidence  # what it costs stays below
-    assert choice.finding.startswith("First leave out black and hispan (--drop), or randomise them too")
-    assert choice.action == "evenhand audit collect --plan plan.toml --drop black,hispan"
-    assert "Bis dahin" in answers(results, language="de")[2].evidence
+    assert second.text.startswith("Randomising 'white' hides little: 'black' and 'hispan' in the clear tell")
+    assert left_out(results) == ["evenhand audit --plan plan.toml --drop black,hispan"]
 
 
 def test_the_command_of_the_action_leaves_the_columns_out_of_the_plan(plan):
@@ -82,17 +86,17 @@ def test_a_partial_leak_stays_in_the_warnings_alone(plan, frame):
     results = run(plan, frame=some, workers=1)
 
     assert results.facts.leaks
-    assert not any("in the clear" in answer for answer in answers(results))
+    assert left_out(with_file(results)) == []
+    assert "in part" in results.view().warnings[1].text
 
 
 def test_the_columns_named_for_leaving_out_are_none_with_a_role(plan, frame):
     """A target that tells the secret cannot be left out, and a command that is refused helps nobody."""
     schema = plan.schema.with_roles(target="black", positive=1)
     results = run(plan.with_(schema=schema), frame=frame, workers=1)
-    action = answers(results)[2].action
 
     assert "black" in results.facts.leaks[0].by
-    assert action == "evenhand audit collect --plan plan.toml --drop hispan"
+    assert left_out(with_file(results)) == ["evenhand audit --plan plan.toml --drop hispan"]
 
 
 def test_it_is_gone_once_the_columns_are_randomised_too(plan, frame):

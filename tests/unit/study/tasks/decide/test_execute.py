@@ -18,7 +18,7 @@ from evenhand.errors import PlanError
 from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.report.drawing import Drawing
-from evenhand.study.page.page import page_of
+from evenhand.study.page.page import answers, page_of
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
@@ -312,7 +312,8 @@ def test_odd_places_are_decided_on_and_reported(odd, what, monkeypatch):
     results = study(DecideTask(**what, **name, epsilons=[1], draws=200), frame=frame)
 
     assert results.failures == ()
-    assert len(page_of(results).answers) == 3
+    assert len(answers(results)) == 3
+    assert page_of(results).question
     assert len(results.entities("pyarrow")) == 2 * len(frame["x"])
 
 

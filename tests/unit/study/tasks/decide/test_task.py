@@ -82,7 +82,7 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
             "Shifted to a total, none below 0, rounded at random",
         ),
         ({"post": "shrink=2.5"}, "Small counts lowered"),
-        ({"mitigation": "shrink"}, "Lowered after the clamp"),
+        ({"mitigation": "shrink"}, "Cut of small counts"),
     ],
 )
 def test_every_way_has_words(options, title):

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -9,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from evenhand import learn
 from evenhand._notes import Note
 from evenhand.answer.compose import compose
+from evenhand.study.results.results import Results
 from evenhand.study.tasks.learn.case import case
 from evenhand.study.tasks.learn.methods import METHODS
 from unit.study._learn_studies import made, measures, of_group
@@ -97,7 +99,7 @@ def test_no_slot_is_left_and_names_are_the_same_in_every_language(language):
         (study(), "Whether one person's row is among the training rows changes"),
         (study(unit="replace one"), "Another row in the place of one person's row changes"),
         (study(facts_notes=(Note("unit", "Whose rows?"),)), "Whether one row is among the training rows"),
-        (study(("local",)), "Another answer in one person's report changes"),
+        (study(("local",)), "Another answer in one report changes"),
     ],
 )
 def test_the_promise_says_what_may_change(results, said):
@@ -115,6 +117,17 @@ def test_the_promise_has_its_numbers():
     assert facts["Mechanism"] == "DP logistic regression, σ = 1.500, n = 900"
     assert facts["Assumes"] == "classes are public"
     assert "plus" not in promise_of(study(("local",)))
+
+
+def test_what_no_noise_covers_is_said_with_the_promise():
+    """The label of local reports is in the clear, and survey weights are in every method."""
+    local = promise_of(study(("local",)))
+    plain = study()
+    facts = replace(plain.facts, schema=plain.facts.schema.with_roles(weight="w"))
+
+    assert local.endswith("Not protected: sex, age and hired.")
+    assert "Not protected" not in promise_of(plain)
+    assert promise_of(Results(plain.plan, facts, plain.outcomes)).endswith("Not protected: w.")
 
 
 def test_nothing_is_promised_where_nothing_is():

@@ -26,7 +26,7 @@ def test_the_question_names_the_columns_and_what_protects_them():
     """A page whose question says neither could be about any table."""
     assert made().question == "If we publish a table of sex and job with noise, who is miscounted?"
     assert made(page="suppression").question == (
-        "If we publish a table of sex and job with suppression of counts below 6, who is miscounted?"
+        "If we publish a table of sex and job with suppression below 6, who is miscounted?"
     )
     assert made(language="de").question == (
         "Wer wird falsch gezählt, wenn wir eine Tabelle von sex und job mit Rauschen veröffentlichen?"
@@ -41,9 +41,7 @@ def test_options_have_plain_names_of_their_own():
     names = [option.words for option in options.values()]
     assert len(set(names)) == len(names)
     assert not [name for name in names if re.search(r"post=|threshold=|[A-Z]{4}", name)]
-    assert options["Laplace noise, post=nonnegative, ε = 1"].words == (
-        "Laplace noise with counts below 0 raised to 0"
-    )
+    assert options["Laplace noise, post=nonnegative, ε = 1"].words == ("Laplace noise, none below 0")
     assert options["Laplace noise, ε = 2"].use == "Publish with Laplace noise, ε = 2"
 
 
@@ -51,8 +49,8 @@ def test_counts_below_zero_that_are_kept_are_said_where_the_page_raises_them():
     """Else the remedy would have the name of what is asked about."""
     options = made(["laplace"], post=["nonnegative"], compare_post="none").options
 
-    assert options["Laplace noise, ε = 1"].words == "Laplace noise with counts below 0 raised to 0"
-    assert options["Laplace noise, post=none, ε = 1"].words == "Laplace noise with counts below 0 kept"
+    assert options["Laplace noise, ε = 1"].words == "Laplace noise, none below 0"
+    assert options["Laplace noise, post=none, ε = 1"].words == "Laplace noise, counts below 0 kept"
 
 
 def test_a_promise_is_one_sentence_and_its_numbers():
@@ -76,7 +74,17 @@ def test_suppression_promises_nothing_measurable():
 
     assert suppressed.promise.text.startswith("Nothing that can be measured")
     assert suppressed.promise.facts == ()
-    assert suppressed.warnings[1].head == "Suppression of counts below 6: no measurable promise."
+    assert suppressed.warnings[1].head == "Suppression below 6: no measurable promise."
+
+
+def test_nothing_is_promised_of_a_setting_that_was_not_run():
+    """An interrupted study of suppression would promise what no proof says."""
+    results = release.study()
+    none = Results(results.plan, results.facts, ())
+    first = Results(results.plan, results.facts, results.outcomes[:1])
+
+    assert [case(each.plan.task, each).promise for each in (none, first)] == [None, None]
+    assert "no measurable promise" not in " ".join(each.head for each in case(none.plan.task, none).warnings)
 
 
 def test_warnings_say_that_counts_may_be_below_zero_only_where_they_may():
@@ -115,8 +123,8 @@ def test_the_evidence_sets_every_way_to_publish_side_by_side():
 
     assert [row[0] for row in table.rows] == [
         "Laplace noise",
-        "Suppression of counts below 6",
-        "Noise and suppression of counts below 6",
+        "Suppression below 6",
+        "Noise and a threshold of 6",
     ]
     assert table.header[:2] == ["Way to publish", "δ"]
     assert table.rows[1][1] == "1.000"

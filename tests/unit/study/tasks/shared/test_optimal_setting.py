@@ -9,7 +9,6 @@ from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
-from evenhand.study.tasks.collect.wording import protocol_name
 from evenhand.study.tasks.shared.optimal_setting import OptimalWay, check_optimal
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 from unit.study._small_studies import schema
@@ -204,13 +203,6 @@ def test_a_target_limits_the_protected_column_of_what_is_promised():
 
     assert made.epsilon_within_report("region") < 1
     assert made.epsilon == 8
-
-
-def test_a_table_has_a_short_name_that_tells_it_from_others():
-    names = {protocol_name(setting(outcomes=each)) for each in (TABLE, TABLE | {"source": "census"})}
-
-    assert len(names) == 2
-    assert all(len(name) < 40 for name in names)
 
 
 @pytest.mark.parametrize("error", [0.421, 0.5, 1.0, "minimum"])

@@ -1,1 +1,0 @@
-"""The report of a study of decisions, section by section."""
