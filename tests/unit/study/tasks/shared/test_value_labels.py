@@ -28,12 +28,8 @@ def test_labels_are_read_and_numbers_stay():
         run(Plan(schema=schema, task=task, repeats=2), frame=PEOPLE, workers=1, progress=False)
         for schema in (SCHEMA, SCHEMA.with_labels(LABELS))
     )
-    page, words = (
-        str(named.report()),
-        " ".join(
-            said.text for said in (lambda view: (view.who, view.how_much, view.what_to_do))(named.view())
-        ),
-    )
+    page, view = str(named.report()), named.view()
+    words = " ".join(said.text for said in (view.who, view.how_much, view.what_to_do))
 
     assert (plain.frame("pandas").fillna(0) == named.frame("pandas").fillna(0)).all(axis=None)
     assert named.facts.groups == ("Black", "White")
