@@ -130,7 +130,9 @@ class Results(ResultData):
         what it has under the ``reference``; ``harm`` says which direction hurts it, ``bound`` how much it may
         lack at most; ``status`` is ``clear``, ``none``, ``open``, ``unjudged`` or ``not stored``, see
         :mod:`evenhand.answer.status`. Rows whose ``group`` is two groups, as "women and men", are the gap
-        between them: the first minus the second, see :mod:`evenhand.answer.gaps`.
+        between them: the first minus the second, see :mod:`evenhand.answer.gaps`. ``worst`` is what a payment
+        comes to in the worst 1 of 20 releases. Of very many places those have rows that lack most, or that a
+        remedy makes lack more.
         """
         table = self.plan.task.effects(self)
         rows = (*judge(table), *judge_gaps(table))
