@@ -74,6 +74,25 @@ class Field:
     when: tuple[str, str] | None = None
 
 
+READING = (
+    Field(
+        "called",
+        "What a positive decision is called",
+        "text",
+        default="",
+        help="As in: of 1,000 women, 52 are hired. Leave it empty for selected.",
+    ),
+    Field("unwanted", "It hurts to be selected, as by a flag or a denial", "switch", default=False),
+)
+"""How results of a classifier are told, which changes no run."""
+
+
+def read_reading(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers to :data:`READING` as a task takes them."""
+    called = str(values.get("called") or "").strip()
+    return ({"called": called} if called else {}) | ({"unwanted": True} if values.get("unwanted") else {})
+
+
 @dataclass(frozen=True)
 class Applying:
     """What doing a setting for real is.

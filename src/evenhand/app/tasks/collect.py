@@ -16,7 +16,16 @@ from evenhand.app.tasks.answers import (
     type_epsilons,
     type_options,
 )
-from evenhand.app.tasks.base import UNPROTECTED, Applying, Choice, Field, TaskForm, command_words
+from evenhand.app.tasks.base import (
+    READING,
+    UNPROTECTED,
+    Applying,
+    Choice,
+    Field,
+    TaskForm,
+    command_words,
+    read_reading,
+)
 from evenhand.collect import PROTOCOLS
 from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.registry import AUTO
@@ -124,6 +133,7 @@ class CollectForm(TaskForm):
                 advanced=True,
             ),
             *_limits(),
+            *READING,
             Field("model", "Model", "choice", _choices(MODELS, _MODELS), task.model, advanced=True),
             Field(
                 "encoder",
@@ -153,7 +163,7 @@ class CollectForm(TaskForm):
             given = list_answer(values, name)
             if given:
                 grid[name] = in_order(given, choices.get(name, ()))
-        grid |= text_answers(values, "model", "encoder")
+        grid |= text_answers(values, "model", "encoder") | read_reading(values)
         task = CollectTask(**grid)
         if not list_answer(values, "protocols") and schema is not None and _is_complete(schema):
             task = fit_protocols(task, schema)
@@ -166,6 +176,7 @@ class CollectForm(TaskForm):
         words += ["--epsilon", type_epsilons(task.epsilons)]
         own = {"split": typed_list(task.splits), "strategy": typed_list(task.strategies)}
         own |= {"model": task.model, "encoder": task.encoder}
+        own |= {"called": task.called, "unwanted": task.unwanted}
         plain = {"split": typed_list(usual.splits), "strategy": typed_list(usual.strategies)}
         return words + type_options(own, {**plain, "model": usual.model, "encoder": usual.encoder})
 

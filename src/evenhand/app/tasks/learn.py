@@ -17,7 +17,7 @@ from evenhand.app.tasks.answers import (
     type_number,
     type_options,
 )
-from evenhand.app.tasks.base import UNPROTECTED, Applying, Choice, Field, TaskForm
+from evenhand.app.tasks.base import READING, UNPROTECTED, Applying, Choice, Field, TaskForm, read_reading
 from evenhand.errors import MissingExtraError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.study.tasks.learn.methods import METHODS
@@ -91,6 +91,7 @@ class LearnForm(TaskForm):
                 help="0 for equal rates; 0.1 leaves 10 points.",
                 term="parity",
             ),
+            *READING,
             Field("delta", "δ", "number", default="1e-05", term="delta", advanced=True),
             Field("unit", "What may change", "choice", units, usual.unit, term="neighbours", advanced=True),
             Field("strength", "Strength of DP-FERMI's penalty", "number", default="", advanced=True),
@@ -111,7 +112,7 @@ class LearnForm(TaskForm):
             parts["methods"] = in_order(methods, _methods())
         if epsilons := list_answer(values, "epsilons"):
             parts["epsilons"] = epsilons
-        parts |= text_answers(values, "delta", "unit")
+        parts |= text_answers(values, "delta", "unit") | read_reading(values)
         for name in ("gap", "strength"):
             number = number_answer(values, name, owner=_OWNER)
             if number is not None:
@@ -137,6 +138,8 @@ class LearnForm(TaskForm):
             "gap": f"{task.gap:.17g}",
             "strength": None if task.strength is None else f"{task.strength:.17g}",
             "group-as-input": task.group_as_input,
+            "called": task.called,
+            "unwanted": task.unwanted,
         }
         return words + type_options(own, {"delta": type_number(usual.delta), "unit": usual.unit, "gap": "0"})
 

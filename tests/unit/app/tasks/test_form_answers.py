@@ -47,6 +47,21 @@ def test_every_answer_of_learning_is_part_of_the_task_and_of_the_command(schema)
     assert words[words.index("--epsilon") + 1] == "1/3,2"
 
 
+@pytest.mark.parametrize("kind", ["collect", "learn"])
+def test_how_decisions_are_told_is_part_of_the_task_and_of_the_command(schema, kind):
+    """Whoever studies a flag would read that being flagged less often is a loss."""
+    form = form_of_kind(kind)
+    task = form.task({"called": " flagged ", "unwanted": True}, schema)
+    plain = form.task({"called": "", "unwanted": False}, schema)
+    words = form.options(task)
+
+    assert (task.called, task.unwanted) == ("flagged", True)
+    assert (plain.called, plain.unwanted) == ("", False)
+    assert words[words.index("--called") + 1] == "flagged"
+    assert "--unwanted" in words
+    assert not {"--called", "--unwanted"} & set(form.options(plain))
+
+
 def test_reports_of_people_need_to_know_what_is_reported():
     form = form_of_kind("learn")
 
