@@ -24,7 +24,7 @@ from evenhand.study.page.around import (
     warnings_of,
 )
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.wording import odds_factor
+from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command
@@ -88,7 +88,7 @@ def case(
             promise=_promise(results, chosen, guarantee, words),
             commands=_commands(task, results, table, names, words),
             evidence=(settings_section(results, tried, chosen, language=language),),
-            method=method_of(results, _method(task, words), language=language),
+            method=method_of(results, _method(task, results, words), language=language),
             limits=limits_of(
                 results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
             ),
@@ -262,6 +262,7 @@ def _takes_public_rates(setting: Setting) -> bool:
     )
 
 
-def _method(task: CollectTask, words: Words) -> str:
+def _method(task: CollectTask, results: ResultData, words: Words) -> str:
     test = task.test if task.folds is None else 1 / task.folds
-    return words.say("classifier.model", model=plain(task.model_name), train=1 - test)
+    outcome = outcome_name(results.facts.schema)
+    return words.say("classifier.model", model=plain(task.model_name), train=1 - test, outcome=outcome)
