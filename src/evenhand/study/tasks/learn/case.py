@@ -64,12 +64,12 @@ def case(task: LearnTask, results: ResultData, *, page: Setting | None = None, l
             groups=name_groups(results.facts, language),
             options=_name_options(names, table, words),
             protection=words.say("learn.protection") if math.isfinite(option.epsilon) else names[chosen],
-            called=getattr(task, "called", ""),
+            called=task.called,
             repeats=results.plan.repeats,
             meta=meta_of(results, language=language),
             warnings=warnings_of(results, own=_warnings(results, option, language), language=language),
             promise=_promise(task, results, chosen, option, words),
-            commands=_commands(task, results, table, names, words),
+            commands=_commands(task, results, table, words),
             evidence=(settings_section(results, names, chosen, language=language),),
             method=method_of(results, *_explain(task, schema, words), language=language),
             limits=limits_of(
@@ -205,15 +205,13 @@ def _largest(results: ResultData, setting: Setting, measure: str) -> float:
 # --- what to type, and how it was done --------------------------------------------------------------
 
 
-def _commands(
-    task: LearnTask, results: ResultData, table: EffectTable, names: dict[Setting, str], words: Words
-) -> tuple[Command, ...]:
+def _commands(task: LearnTask, results: ResultData, table: EffectTable, words: Words) -> tuple[Command, ...]:
     """Return the estimator of the page's option and of each remedy."""
     shown = {table.page, *(option.name for option in table.candidates)}
     most = results.facts.schema.rows_per_person or 1
     return tuple(
-        Command(words.say("learn.train", name=name), _PYTHON, line, str(setting))
-        for setting, name in names.items()
+        Command(words.say("default.do"), _PYTHON, line, str(setting))
+        for setting in results.settings
         if str(setting) in shown and (line := _estimator(task, setting, most))
     )
 
@@ -239,12 +237,5 @@ def _estimator(task: LearnTask, setting: Setting, rows_per_person: int) -> str:
 
 
 def _explain(task: LearnTask, schema: Schema, words: Words) -> list[str]:
-    methods = [METHODS[name] for name in task.methods]
-    keys = {
-        "learn.how_private": any(method.needs_accounting for method in methods),
-        "learn.how_parity": any(method.then == "parity" for method in methods),
-        "learn.how_fermi": any(method.base == "fermi" for method in methods),
-    }
     slots = {"model": _CLASSES["plain"], "train": 1 - task.test, "outcome": outcome_name(schema)}
-    model = words.say("classifier.model", **slots)
-    return [model, *(words.say(key, gap=100 * task.gap) for key, holds in keys.items() if holds)]
+    return [words.say("classifier.model", **slots), words.say("learn.how", gap=100 * task.gap)]
