@@ -127,9 +127,8 @@ def _order(telling: Telling, effect: str) -> list[str]:
         for row in telling.rows
         if row.setting == telling.table.page and row.effect == effect and row.group != EVERYBODY
     ]
-    named = {payer.row.group for payer in telling.verdict.payers}
     groups = [row for row in page if row.group not in telling.table.entities]
-    drawn = {*named, *(row.group for row in groups)}
+    drawn = {*telling.harmed, *(row.group for row in groups)}
     rows = [row for row in page if row.group in drawn] if groups else page
     rows.sort(
         key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)

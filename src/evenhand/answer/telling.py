@@ -108,7 +108,7 @@ class Telling:
         named = [payer.row.group for payer in self.verdict.payers]
         clear = [row.group for row in self.harmful if row.is_harm]
         groups = [group for group in clear if group not in self.table.entities]
-        return tuple(dict.fromkeys([*named, *(groups or ([] if named else clear))]))
+        return tuple(dict.fromkeys([*named, *(groups or clear)]))
 
     # --- names --------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import re
 
 from evenhand.answer.compose import compose
 from unit.answer._cases import cases
-from unit.answer._tables import exact, in_all, in_rows, make, measure, money, remedy, rows, see
+from unit.answer._tables import exact, in_all, in_rows, make, measure, money, remedy, right, rows, see
 
 CASES = cases()
 
@@ -213,3 +213,13 @@ def test_numbers_stand_where_they_say_on_the_axis():
                     checked.add(panel.effect)
 
     assert {"selected", "refused", "counted", "short"} <= checked
+
+
+def test_a_place_that_loses_less_is_not_said_to_stay_below_what_matters():
+    """If groups alone were looked at, a page would deny the loss of every place but the worst."""
+    places = exact("refused", Ash_County=(266, 0, 70_000), Oak_County=(13, 0, 50_000))
+    groups = exact("refused", women=(1, 0, 900_000), men=(1, 0, 900_000))
+    view = compose(right(places, groups, entities=frozenset({"Ash County", "Oak County"})))
+
+    assert view.who.text == "Ash County pays; Oak County too, but less."
+    assert [line.label for line in view.panels[0].lines][:2] == ["Ash County", "Oak County"]
