@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.answer.choice import list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
+from evenhand.answer.harm import find_trouble
 from evenhand.answer.view import Sentence
 from evenhand.report.language import in_language
 from evenhand.report.words import epsilon_of, listed, number
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.choice import Harmed, Step, Trial
+    from evenhand.answer.harm import Trouble
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
@@ -198,7 +200,7 @@ def say_how_much(telling: Telling) -> Sentence:
     """Return how much the first payer lacks, or at most could, with the second effect and the gap."""
     found, say, lead = telling.verdict, telling.say, telling.lead
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
-        return Sentence(_useless(telling), ())
+        return Sentence(_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
         return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
     if found.payers or found.trouble:
@@ -274,14 +276,14 @@ def _lost_in_each(telling: Telling, row: Effect) -> bool:
     return len(values) > 1 and not math.isfinite(row.low) and bool(values.min() > 0)
 
 
-def _useless(telling: Telling) -> str:
+def _useless(telling: Telling, trouble: Trouble, name: str) -> str:
     table, say = telling.table, telling.say
-    if telling.verdict.trouble[0] == "no guarantee":
-        delta = table.by_name[table.page].delta
+    if trouble == "no guarantee":
+        delta = table.by_name[name].delta
         return say(
             "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
         )
-    selected = table.by_key[table.page, EVERYBODY, "selected"]
+    selected = table.by_key[name, EVERYBODY, "selected"]
     share = float(np.nanmean(selected.after))
     return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))
 
@@ -372,7 +374,7 @@ def _trade_off_words(telling: Telling, trial: Trial) -> str:
 def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
     say, name, page = telling.say, trial.option.name, telling.table.page
-    words = []
+    words = _trouble_words(telling, name)
     for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
         row = telling.by_key[name, harmed.group, harmed.effect]
         amount = telling.rise(row, harmed.limits.mean)
@@ -390,6 +392,18 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
         slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
         words.append(say(f"price.{key}", **slots))
     return listed(words[:most]) if words else say("price.none")
+
+
+def _trouble_words(telling: Telling, name: str) -> list[str]:
+    """Return what makes a remedy useless, as part of a sentence; nothing for one that can be used."""
+    told = []
+    for trouble in find_trouble(telling.table, name):
+        billed = telling.by_key.get((name, EVERYBODY, "billed"))
+        if trouble != "below zero":
+            told.append(_useless(telling, trouble, name))
+        elif billed is not None:
+            told.append(telling.level(billed))
+    return [f"{text[:1].lower()}{text[1:]}".removesuffix(".") for text in told[:1]]
 
 
 def _take(telling: Telling) -> str:
