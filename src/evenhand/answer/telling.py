@@ -13,7 +13,7 @@ from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers
-from evenhand.answer.status import family_level, judge, limit_samples, sample_of
+from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
 from evenhand.report.words import MINUS, listed, number
 
@@ -283,7 +283,9 @@ class Telling:
     def due_limits(self, row: Effect) -> Limits:
         """Return the limits of what a group has beyond what is due to it, corrected for the row's family."""
         seen, level = self.seen(row), self._levels[row.setting == self.table.page]
-        return limit_samples([sample_of(seen, seen.after - seen.due)], level)[0]
+        return keep_possible(
+            seen, seen.due, limit_samples([sample_of(seen, seen.after - seen.due)], level)[0]
+        )
 
     @cached_property
     def _levels(self) -> tuple[float, float]:
