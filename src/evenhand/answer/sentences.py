@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.answer.choice import list_steps, smallest_epsilon
+from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.harm import find_trouble
 from evenhand.answer.view import Sentence
@@ -113,10 +113,11 @@ def _who_unsure(telling: Telling) -> str:
     if lead is None or all(row.status == "not stored" for row in telling.harmful):
         return say("who.not_stored")
     if not found.open:
-        largest = max(found.unjudged, key=lambda row: row.people)
-        if largest.people >= FEWEST_PEOPLE:
+        largest = max(found.unjudged, key=lambda row: _tested(telling, row))
+        tested = _tested(telling, largest)
+        if tested >= FEWEST_PEOPLE:
             return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
-        return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
+        return say("who.few_all", p=tested, **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in telling.open)))
 
 
@@ -167,10 +168,15 @@ def _who_details(telling: Telling) -> list[str]:
     for row in found.unjudged:
         if row.group not in seen:
             seen.add(row.group)
-            key = "detail.unjudged" if row.people < FEWEST_PEOPLE else "who.few_others"
-            slots = telling.slots(row.group)
-            lines.append(say(key, p=round(row.people), n=FEWEST_PEOPLE, **slots))
+            tested = _tested(telling, row)
+            key = "detail.unjudged" if tested < FEWEST_PEOPLE else "who.few_others"
+            lines.append(say(key, p=tested, n=FEWEST_PEOPLE, **telling.slots(row.group)))
     return lines[:_MOST_DETAILS]
+
+
+def _tested(telling: Telling, row: Effect) -> int:
+    """Return how many people of a row's group were tested in some repeat, rounded down."""
+    return math.floor(min(row.people, telling.seen(row).tested))
 
 
 def tell_row(telling: Telling, row: Effect) -> str:
@@ -337,6 +343,8 @@ def _what_to_do(telling: Telling) -> str:
     if found.trouble:
         return say("do.drop")
     if found.state == "nobody":
+        if changes_given(telling.table, telling.table.page, telling.case.costs or CostLimits()):
+            return say("do.keep_costly", price=_cost_words(telling, telling.table.page, "in_all"))
         step, page = smallest_epsilon(steps_of(telling)), telling.table.by_name[telling.table.page]
         if step is None or len(steps_of(telling)) == 1:
             return say("do.keep")
@@ -373,25 +381,30 @@ def _trade_off_words(telling: Telling, trial: Trial) -> str:
 
 def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
-    say, name, page = telling.say, trial.option.name, telling.table.page
+    say, name = telling.say, trial.option.name
     words = _trouble_words(telling, name)
     for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
         row = telling.by_key[name, harmed.group, harmed.effect]
         amount = telling.rise(row, harmed.limits.mean)
         words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
-    for effect in trial.costs:
-        now, due = (
-            float(np.nanmean(telling.table.by_key[each, EVERYBODY, effect].after))
-            for each in (name, telling.table.unprotected if effect == "in_all" else page)
-        )
-        key = effect
-        if effect == "in_all":
-            effects = {seen.effect for seen in telling.table.observations}
-            key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
-        share = number(100 * abs(now / due - 1), 0) if due else "–"
-        slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
-        words.append(say(f"price.{key}", **slots))
+    words += [_cost_words(telling, name, effect) for effect in trial.costs]
     return listed(words[:most]) if words else say("price.none")
+
+
+def _cost_words(telling: Telling, name: str, effect: str) -> str:
+    """Return what an option costs in all by an effect: people selected, rights, money, or errors."""
+    table = telling.table
+    now, due = (
+        float(np.nanmean(table.by_key[each, EVERYBODY, effect].after))
+        for each in (name, table.unprotected if effect == "in_all" else table.page)
+    )
+    key = effect
+    if effect == "in_all":
+        effects = {seen.effect for seen in table.observations}
+        key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
+    share = number(100 * abs(now / due - 1), 0) if due else "–"
+    slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
+    return telling.say(f"price.{key}", **slots)
 
 
 def _trouble_words(telling: Telling, name: str) -> list[str]:

@@ -269,3 +269,21 @@ def test_no_more_people_gain_than_there_are():
     assert max(int(n.replace(",", "")) for n in re.findall(r"[\d,]+\d|\d", view.how_much.text)) == 1000
     row = next(row for row in view.rows if row.group == "women")
     assert -119 <= row.low <= row.high <= 1000 * 119 / 202 - 119
+
+
+def test_a_model_that_hardly_flags_anybody_is_not_simply_used():
+    """If harm to the flagged alone counted, a model that misses 99 of 100 would be used as planned."""
+    fewer = rows("selected", women=(10, 90), men=(5, 62))
+    view = compose(make(fewer, in_all("in_all", 181, noise=16), unwanted=True, called="flagged"))
+
+    assert view.state == "nobody"
+    assert view.what_to_do.text == "Go ahead only if it may be that 91% fewer people are flagged."
+
+
+def test_a_group_of_whom_too_few_were_tested_is_not_said_to_leave_too_few_others():
+    """If it were, a page would deny thousands of people outside a group of forty."""
+    few = see("women", "selected", 100, 120, people=40, tested=24)
+    view = compose(make([few], rows("selected", men=(600, 600))))
+
+    assert "Women: 24 people; 30 are needed to judge." in view.who.details
+    assert "outside" not in everything(view)
