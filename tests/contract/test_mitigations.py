@@ -9,6 +9,7 @@ import pyarrow.csv
 import pytest
 from typer.testing import CliRunner
 
+from evenhand.answer.page import build_page
 from evenhand.cli.app import app
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.parse import parse
@@ -18,7 +19,6 @@ from evenhand.errors import InvalidParameterError, PlanError, UnknownNameError
 from evenhand.privacy.laws import Laplace
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
-from evenhand.study.page.page import page_of
 from evenhand.study.plan.plan import Plan
 from unit.study._decide_studies import PLACES, money_task, study
 
@@ -102,7 +102,7 @@ class TestOneFileAndOneLine:
     def test_a_study_takes_it_to_the_report(self, towns):
         task = money_task(mitigations=[{"name": "limited-loss", "last_year": "paid"}], epsilons=[1])
         results = study(task, frame=towns)
-        text = render(page_of(results, chosen=results.settings[-1]))
+        text = render(build_page(results.view(chosen=results.settings[-1])))
 
         assert results.failures == ()
         assert "At most a tenth less than last year" in text

@@ -120,7 +120,12 @@ def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper
     above = [value for value in values if value > 0]
     money = panel.currency if panel.scale == "dollars" else ""
     kind = "plain"
-    if panel.scale == "people" and above and min(values) >= 0 and max(above) > _WIDE_RANGE * min(above):
+    if (
+        panel.scale == "people"
+        and above
+        and min(values) >= 0
+        and max(above) > _WIDE_RANGE * max(min(above), 0.1)
+    ):
         tops = [10.0**power for power in range(1, math.ceil(math.log10(max(above))) + 1)]
         powers = tuple((top, _short(top)) for top in (0.0, *tops))
         return _Axis("log", 0.0, max(*above, tops[-1] / 10), powers, columns)

@@ -77,31 +77,6 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class GroupRow:
-    """A group on a map of groups: its name, how many people it has, and its rate.
-
-    Parameters
-    ----------
-    label : str
-    people : float
-    rate : Estimate
-    few : bool
-        Whether there are too few people to say anything of the group.
-    strong : bool
-        Whether the words above are about it.
-    group : str
-        Its label in the results, by which it can be drawn alone.
-    """
-
-    label: str
-    people: float
-    rate: Estimate
-    few: bool = False
-    strong: bool = False
-    group: str = ""
-
-
-@dataclass(frozen=True)
 class Point:
     """One setting of a frontier.
 
@@ -123,32 +98,6 @@ class Point:
     x: Estimate
     y: Estimate
     undominated: bool = False
-
-
-@dataclass(frozen=True)
-class Traded:
-    """One setting of a trade-off between accuracy and gap, with what is promised about the gap.
-
-    Parameters
-    ----------
-    label : str
-        Of the method; settings of one method share it and differ in epsilon.
-    epsilon : float, optional
-        None where there is none.
-    x, y : Estimate
-    bound, far_bound : float, optional
-        On what is expected of `y`, and on `y` with a stated confidence; None where nothing bounds it.
-    is_private : bool
-        Whether its epsilon is promised to anybody. Where it is not, or there is none, the mark is hollow.
-    """
-
-    label: str
-    epsilon: float | None
-    x: Estimate
-    y: Estimate
-    bound: float | None = None
-    far_bound: float | None = None
-    is_private: bool = True
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import pytest
 
 from attacks._report_payloads import PAYLOADS
+from evenhand.answer.page import build_page
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
 from evenhand.report.page import Page
-from evenhand.study.page.page import page_of
 from unit.report._parsing import Parsed
 from unit.study._decide_studies import entity, made, money_task, rule_task
 
@@ -35,7 +35,7 @@ def text_of(names, *, count="poor", group="young", currency="$"):
         money_task(count=count, groups=[group], name=group, currency=currency[:8]),
         rule_task(rule=f"`{count}` > 3", groups=[group], name=group),
     )
-    return [render(page_of(made(task, lambda _: said))) for task in tasks]
+    return [render(build_page(made(task, lambda _: said).view())) for task in tasks]
 
 
 @pytest.fixture(scope="module")

@@ -161,6 +161,13 @@ def test_counts_of_very_different_groups_stand_on_a_log_scale():
     assert asian.index("●") - asian.index("│") > 3
 
 
+def test_counts_below_one_are_drawn():
+    """If a log scale had no tick, a table of chances below one person would end in an error."""
+    rows = [line("a", 0.004, mark(1e-9, 0.004))]
+
+    assert "log scale" not in render_terminal(view(panels=(panel(*rows, scale="people"),)))
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_without_the_marks_gets_plain_ones(encoding):
     """If not, a Windows console would end with an error in place of an answer."""

@@ -136,6 +136,44 @@ def test_an_entity_is_named_only_if_its_row_is_exact():
     assert (payers(exact), payers(drawn)) == (["Ash"], [])
 
 
+def test_an_entity_is_named_only_if_it_is_worse_than_every_harmed_group():
+    """If not, thirty places that lack what their class lacks would stand where the class should."""
+    entities = frozenset({"Ash"})
+    rows = [
+        see("small places", "refused", 300, 0, basis="exact"),
+        see("large", "refused", 0, 0, basis="exact"),
+    ]
+    alike = table(*rows, see("Ash", "refused", 305, 0, basis="exact"), entities=entities)
+    worse = table(*rows, see("Ash", "refused", 400, 0, basis="exact"), entities=entities)
+
+    assert payers(alike) == ["small places"]
+    assert payers(worse) == ["Ash"]
+
+
+def test_nobody_is_not_said_beside_a_clear_harm_that_is_not_named():
+    """If it were, a crossing that is a little worse than its margins would be passed over."""
+    margins = {"black women": ("women", "black")}
+    made = table(
+        see("women", "selected", 292, 300), see("black", "selected", 292, 300),
+        see("black women", "selected", 287, 300), margins=margins,
+    )  # fmt: skip
+
+    assert [row.group for row in judge(made) if row.is_harm] == ["black women"]
+    assert find_payers(made).state == "unsure"
+
+
+def test_nobody_lacks_more_money_per_head_than_is_said():
+    """If the bound were the largest beside what is due, another place could lack more dollars."""
+    made = table(
+        see("poor", "short", 9_950, 10_000, basis="exact", people=1_000.0),
+        see("rich", "short", 999_900, 1_000_000, basis="exact", people=1_000.0),
+    )
+    verdict = find_payers(made)
+
+    assert verdict.state == "nobody"
+    assert (verdict.worst.group, verdict.worst.bound) == ("rich", 100)
+
+
 def test_a_group_that_is_wholly_missing_stops():
     made = table(
         see("black men", "counted", 0, 2_616, basis="exact", people=2_616.0),
@@ -274,6 +312,35 @@ def test_money_below_zero_is_not_usable():
     made = table(*rows, options=(remedy(),))
 
     assert [trial.tag for trial in choose_remedy(made, find_payers(made)).trials] == ["not usable"]
+
+
+def test_a_remedy_of_which_bills_are_not_stored_is_no_candidate():
+    """If it were, an older folder would recommend what may pay below zero."""
+    rows = [
+        see("Ash", "short", after, 1_000, option=option, basis="exact")
+        for option, after in ((PAGE, 900), ("cure", 1_000))
+    ]
+    bills = [see(EVERYBODY, "billed", 0, 0, option=option, basis="exact") for option in (PAGE, "cure")]
+    lost = [Observation("cure", EVERYBODY, "billed", np.array([]), np.array([]), 1_000.0, "exact")]
+    known, unknown = (table(*rows, *each, options=[remedy()]) for each in (bills, [bills[0], *lost]))
+
+    assert [trial.tag for trial in choose_remedy(known, find_payers(known)).trials] == ["recommended"]
+    assert choose_remedy(unknown, find_payers(unknown)).trials == ()
+
+
+def test_what_nearly_everybody_has_in_truth_is_no_single_answer():
+    """If it were, no remedy could help where 99 of 100 people hold a right."""
+    rows = [
+        see("small", "refused", after, 0, option=option, basis="exact")
+        for option, after in ((PAGE, 300), ("cure", 100))
+    ]
+    in_all = [
+        see(EVERYBODY, "in_all", given, 990, option=option, basis="exact")
+        for option, given in ((PLAIN, 990), (PAGE, 985), ("cure", 988))
+    ]
+    made = table(*rows, *in_all, options=[remedy()])
+
+    assert [trial.tag for trial in choose_remedy(made, find_payers(made)).trials] == ["recommended"]
 
 
 def test_the_smallest_epsilon_at_which_nobody_pays_is_found():

@@ -86,8 +86,6 @@ def fake(monkeypatch):
 
     quick = types.SimpleNamespace(workers=1, seconds=lambda rows=None: 42, rows_within=lambda _: None)
     monkeypatch.setattr("evenhand.cli.study.duration", lambda *_, **__: quick)
-    sentences = ("**Everyone pays:** a point.", "At ε = 1 it is −1.0.", "Third.")
-    monkeypatch.setattr("evenhand.cli.tasks.base.answers", lambda _, **__: sentences)
     monkeypatch.setattr("evenhand.cli.study.run_cells", run)
     monkeypatch.setattr(DecideCommand, "write_more", lambda *_, **__: {})
     finish = TaskCommand.finish

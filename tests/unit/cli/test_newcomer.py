@@ -249,14 +249,6 @@ def test_json_says_the_command_and_the_exit_code(call, file, tmp_path):
     assert told == [[name, 0] for name in ("privatize", "estimate", "datasets", "datasets", "reproduce")]
 
 
-def test_the_table_says_whose_column_it_is(call, file, fake):
-    """A column headed 0 or m tells nobody what is in it."""
-    shown = call("audit", file, *WHOLE).stdout
-
-    assert "sex = women" in shown
-    assert "Last, for each group: the share that is predicted hired = 1" in " ".join(shown.split())
-
-
 @pytest.mark.parametrize("arguments", [["datasets"], ["datasets", "--json"], ["--help"]])
 def test_output_that_nobody_reads_is_not_exit_code_1(arguments):
     """1 means that cells failed; a script that shows the first lines would stop for nothing."""

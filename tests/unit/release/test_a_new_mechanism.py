@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from evenhand.answer.page import build_page
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism, mechanism_from, mechanism_named
 from evenhand.release.postprocess.registry import STEPS, checked_step, step_forms, steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.html import render
-from evenhand.study.page.page import page_of
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.whole import run
@@ -99,7 +99,7 @@ def test_a_release_is_written_with_its_terms(tmp_path):
 def test_a_study_compares_it_with_the_others():
     asked = plan(ReleaseTask(**TASK))
     results = run(asked, frame=people(), workers=1)
-    page = render(page_of(results))
+    page = render(build_page(results.view()))
 
     assert Plan.from_toml(asked.to_toml()) == asked
     assert not results.failures

@@ -11,7 +11,6 @@ from evenhand.report.charts import (
     frontier_chart,
     measures_chart,
     spots_chart,
-    tradeoff_chart,
 )
 from evenhand.report.language import LANGUAGES, written_in
 from evenhand.report.marks import (
@@ -22,7 +21,6 @@ from evenhand.report.marks import (
     Panel,
     Point,
     Spot,
-    Traded,
 )
 from evenhand.report.words import width_of, wrap_words
 from unit.report._parsing import WordBox, word_boxes
@@ -128,14 +126,10 @@ def test_dashes_of_the_legend_are_those_of_the_lines():
 POINTS = [
     Point(f"p{n}", 2.0**n, "uniform", about(0.5 + n / 20), about(1e6 * (n + 1)), n < 3) for n in range(6)
 ]
-TRADED = [Traded(f"way {n}", 2.0**n, about(0.5 + n / 20), about(3.0 * n)) for n in range(6)]
 SPOTS = [Spot(f"e{n}", 10.0**n, 10.0**n) for n in range(8)]
 OTHERS = {
     "frontier": lambda: frontier_chart(
         POINTS, baseline=None, chosen=None, x=PERCENT, y=AMOUNT, **WORDS
-    ),
-    "tradeoff": lambda: tradeoff_chart(
-        TRADED, baseline=None, chosen=None, floor=None, x=Axis(LONG, "%", 100.0), y=AMOUNT, **WORDS
     ),
     "changes": lambda: changes_chart(
         [(Axis("change", "people"), [Change(f"m{n}", "", about(3e6 * (n - 2))) for n in range(5)])], **WORDS

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from evenhand.answer.case import Case
 from evenhand.privacy.randomness import SeededSource
-from evenhand.report.page import Page, Section, Table
+from evenhand.report.page import Section, Table
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
@@ -41,8 +42,12 @@ class ShareTask(Task):
         noise = drawn / float(10 * cell.setting.epsilon) if cell.setting.is_protected else 0.0
         return Outcome(cell, {"off": noise}, {}, {"share": float(np.mean(prepared.target))})
 
-    def read(self, results, *, chosen=None, language="en"):
-        return ShareReading(results)
+    def case(self, results, *, page=None, language="en"):
+        rows = [[str(setting)] for setting in results.settings]
+        table = Table(("Setting",), rows, (False,), name="shares", data={"setting": [row[0] for row in rows]})
+        section = Section("How far a published share is off", tables=(table,), anchor="shares")
+        question = "How far off is a share?"
+        return Case(self.effects(results), kind="Share", question=question, evidence=(section,))
 
     @property
     def fixed(self):
@@ -54,19 +59,3 @@ class ShareTask(Task):
     @classmethod
     def from_toml(cls, table):
         return cls(**{**table, "epsilons": tuple(table["epsilons"])})
-
-
-@dataclass(frozen=True)
-class ShareReading:
-    """The sentences and the page of such a study."""
-
-    results: object
-
-    def answers(self):
-        return ("**A share is published.**", "Noise moves it.", "Take the largest epsilon.")
-
-    def page(self, *, command=""):
-        rows = [[str(setting)] for setting in self.results.settings]
-        table = Table(("Setting",), rows, (False,), name="shares", data={"setting": [row[0] for row in rows]})
-        section = Section("How far a published share is off", tables=(table,), anchor="shares")
-        return Page("How far off is a share?", self.answers(), sections=(section,), command=command)

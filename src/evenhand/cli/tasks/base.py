@@ -36,9 +36,8 @@ from evenhand.cli.study import (
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
-from evenhand.report.language import fixed_word, written_in
+from evenhand.report.language import written_in
 from evenhand.study.page.catalogue import languages
-from evenhand.study.page.page import answers
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.estimates import Estimated, estimate, paired_change
 from evenhand.study.results.writing import write_script
@@ -245,7 +244,7 @@ class TaskCommand:
         data = shorten_path(Path(path)) if path else None
         # A report stands beside its plan, people do not.
         plan = f"--plan {shlex.quote(shorten_path(files['Plan']))}"
-        tell = self._tell if results.plan.task.has_case else self._tell_sentences
+        tell = self._tell
         told = tell(terminal, results, out=out, data=data, plan=plan, language=language)
         warn_of_failures(terminal, results)
         terminal.files({word: shorten_path(path) for word, path in files.items()})
@@ -283,31 +282,6 @@ class TaskCommand:
             "answers": [sentence.text for sentence in (view.who, view.how_much, view.what_to_do)],
             "answer": to_json(view) if terminal.as_json else {},
             "next": [command.line for command in commands],
-        }
-
-    def _tell_sentences(
-        self, terminal: Terminal, results: Results, *, out: Path, data: str | None, plan: str, language: str
-    ) -> dict[str, Any]:
-        """Show the sentences of a kind that brings them itself, as one of another package may."""
-        sentences = answers(results, language=language)
-        actions = [action for sentence in sentences if (action := getattr(sentence, "action", ""))]
-        commands = [action.replace("--plan plan.toml", plan) for action in actions]
-        todo = results.next_command(data, file=shorten_path(out / "schema.toml"))
-        if terminal.shows:
-            for sentence in sentences:
-                terminal.sentence(sentence)
-            for typed in commands:
-                terminal.show()
-                terminal.show(f"  {typed}")
-            terminal.show()
-            if todo:
-                with written_in(language):
-                    terminal.sentence(fixed_word("page.do"))
-                terminal.show(todo)
-                terminal.show()
-        return {
-            "answers": [sentence.replace("**", "") for sentence in sentences],
-            "next": [*commands, todo] if todo else commands,
         }
 
 

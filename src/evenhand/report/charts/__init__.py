@@ -2,20 +2,16 @@
 
 from evenhand.report.charts.epsilons import measures_chart
 from evenhand.report.charts.frontier import frontier_chart
-from evenhand.report.charts.groups import groups_chart
 from evenhand.report.charts.rows import bars_chart, changes_chart, moved_chart
 from evenhand.report.charts.sizes import spots_chart
 from evenhand.report.charts.steps import steps_chart
-from evenhand.report.charts.tradeoff import tradeoff_chart
 
 __all__ = [
     "bars_chart",
     "changes_chart",
     "frontier_chart",
-    "groups_chart",
     "measures_chart",
     "moved_chart",
     "spots_chart",
     "steps_chart",
-    "tradeoff_chart",
 ]

@@ -1,40 +1,37 @@
-"""Accuracy against a gap, one mark for each setting: what the frontier and the trade-off share."""
+"""Accuracy against a gap, one mark for each setting: the plane that the frontier is drawn on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from evenhand.report.charts._panels import level_scale, room_left, tick_labels
 from evenhand.report.drawing import Dot, Drawing, Margins, Segment, Word
 from evenhand.report.language import fixed_word
-from evenhand.report.marks import Point, Traded
 from evenhand.report.scales import Linear
 from evenhand.report.words import number, value_of, width_of, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.report.marks import Axis
+    from evenhand.report.marks import Axis, Point
 
 _LINE = 15.0
 
-Mark = TypeVar("Mark", bound=Point | Traded)
 
-
-def drawable(mark: Mark | None) -> Mark | None:
+def drawable(mark: Point | None) -> Point | None:
     """Return a mark if it has both of its values, else None."""
     return mark if mark is not None and mark.x.is_finite and mark.y.is_finite else None
 
 
-class Scatter(Generic[Mark]):
+class Scatter:
     """The picture for one width, drawn from back to front.
 
     Parameters
     ----------
-    marks : sequence of Point or of Traded
+    marks : sequence of Point
         Every setting but the baseline.
-    baseline, chosen : Point or Traded, optional
+    baseline, chosen : Point, optional
         The result that others are compared with, and the setting that the page is about.
     x, y : Axis
     tones : dict
@@ -54,9 +51,9 @@ class Scatter(Generic[Mark]):
 
     def __init__(
         self,
-        marks: Sequence[Mark],
-        baseline: Mark | None,
-        chosen: Mark | None,
+        marks: Sequence[Point],
+        baseline: Point | None,
+        chosen: Point | None,
         x: Axis,
         y: Axis,
         tones: dict[float, str],
@@ -90,28 +87,28 @@ class Scatter(Generic[Mark]):
         crossed = getattr(self.chosen, side).ends if self.chosen else ()
         return [value * getattr(self, side).times for value in (*every, *crossed)]
 
-    def _at(self, mark: Mark) -> tuple[float, float]:
+    def _at(self, mark: Point) -> tuple[float, float]:
         return mark.x.value * self.x.times, mark.y.value * self.y.times
 
     def _height(self, value: float) -> float:
         """Return how many pixels a gap is below the top."""
         raise NotImplementedError
 
-    def _pixel(self, mark: Mark) -> tuple[float, float]:
+    def _pixel(self, mark: Point) -> tuple[float, float]:
         across, up = self._at(mark)
         return self.across(across), self._height(up)
 
-    def _dot(self, mark: Mark) -> Dot:
+    def _dot(self, mark: Point) -> Dot:
         """Return the symbol of a mark, with what it says."""
         raise NotImplementedError
 
-    def _named_values(self, name: str, mark: Mark) -> str:
+    def _named_values(self, name: str, mark: Point) -> str:
         """Return what a mark says: its name and both values with their intervals."""
         across = value_of(mark.x, self.digits[0], times=self.x.times)
         up = value_of(mark.y, self.digits[1], times=self.y.times)
         return f"{name}: {self.x.title} {across}, {self.y.title} {up}"
 
-    def _figures(self, mark: Mark) -> str:
+    def _figures(self, mark: Point) -> str:
         """Return both values of a mark with their units."""
         values = zip(self._at(mark), (self.x, self.y), self.digits, strict=True)
         return ", ".join(_with_unit(value, axis, digits) for value, axis, digits in values)
@@ -134,19 +131,19 @@ class Scatter(Generic[Mark]):
             ),
         ]
 
-    def _diamond(self, mark: Mark) -> None:
+    def _diamond(self, mark: Point) -> None:
         """Draw the baseline."""
         dots = [self._dot(mark)]
         self.drawing.dots(dots, shape="diamond", size=128, fill="card", stroke="ink", stroke_width=1.8)
 
-    def _cross(self, mark: Mark, *, tone: str, shape: str = "circle", size: float, width: float) -> None:
+    def _cross(self, mark: Point, *, tone: str, shape: str = "circle", size: float, width: float) -> None:
         """Draw the ring and both intervals of the chosen setting."""
         self.drawing.rules(self._bars(mark), stroke="ink", width=width, pixels=True)
         dot = self._dot(mark)
         self.drawing.dots([replace(dot, tip="")], size=230, fill="card", stroke="ink", stroke_width=2)
         self.drawing.dots([dot], shape=shape, size=size, fill=tone, stroke="p-line")
 
-    def _bars(self, mark: Mark) -> list[Segment]:
+    def _bars(self, mark: Point) -> list[Segment]:
         """Return both intervals of a setting, with caps if there are any, in pixels."""
         x, y = self._pixel(mark)
         bars, cap = [], self.cap

@@ -16,7 +16,6 @@ from evenhand.report.charts._panels import (
 from evenhand.report.charts._scatter import Scatter, drawable
 from evenhand.report.drawing import Box, Dot, Drawing, Segment, Word, box_around, leader_to, room_near
 from evenhand.report.language import fixed_word
-from evenhand.report.marks import Point
 from evenhand.report.page import Chart, LegendKey
 from evenhand.report.scales import Linear, digits_between
 from evenhand.report.words import epsilon_words, shortened, width_of
@@ -24,7 +23,7 @@ from evenhand.report.words import epsilon_words, shortened, width_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.report.marks import Axis
+    from evenhand.report.marks import Axis, Point
 
 
 def frontier_chart(
@@ -96,7 +95,7 @@ def frontier_chart(
     return Chart(name, wide, narrow, alt, caption, data, tuple(keys))
 
 
-class _Frontier(Scatter[Point]):
+class _Frontier(Scatter):
     phone_height = 400.0
     cap = 4.0
 

@@ -50,8 +50,7 @@ def write_results(
     """
     files = files_in(folder)
     results.to_csv(files["Cells"])
-    if results.plan.task.has_effects:
-        results.to_csv(files["Effects"], table="effects")
+    results.to_csv(files["Effects"], table="effects")
     if view is None:
         results.report(files["Report"], language=language)
     else:

@@ -18,6 +18,7 @@ import numpy as np
 
 from evenhand._validate import one_of
 from evenhand.answer.case import Case
+from evenhand.answer.effects import EffectTable, Option
 from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.report.language import LANGUAGES
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import EffectTable
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.plan.facts import Facts
@@ -78,16 +78,6 @@ class StudyPlan(Protocol):
 
     def to_toml(self) -> str:
         """Return the plan as TOML."""
-
-
-class Reading(Protocol):
-    """What can be read from the results of a study: three sentences, and a page."""
-
-    def answers(self) -> tuple[str, str, str]:
-        """Return the three sentences of a report and of the terminal; ``**bold**`` is the finding itself."""
-
-    def page(self, *, command: str = "") -> Any:
-        """Return the report as an :class:`evenhand.report.Page`; `command` makes it again."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,26 +240,16 @@ class Task(ABC):
 
     # --- reading ----------------------------------------------------------------------------------
 
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> Reading:
-        """Return the results as sentences and a page; only of a kind without a case."""
-        raise NotImplementedError
-
-    @property
-    def has_case(self) -> bool:
-        """Whether the kind brings what a page needs beside its table of effects."""
-        return find_spec(f"{type(self).__module__.rpartition('.')[0]}.case") is not None
-
-    @property
-    def has_effects(self) -> bool:
-        """Whether the kind can tell what happens to each group; a kind of another package may not."""
-        return find_spec(f"{type(self).__module__.rpartition('.')[0]}.effects") is not None
-
     def effects(self, results: Any, *, page: Setting | None = None) -> EffectTable:
         """Return what happens to each group under each setting; `page` is the setting that a page is about.
 
         It is the function ``effects(task, results, page=...)`` of the module ``effects`` in the task's
-        folder, which is imported when it is called for.
+        folder, which is imported when it is called for. A kind without it stores nothing of groups.
         """
+        if not _is_beside(self, "effects"):
+            protected = [each for each in results.settings if each.is_protected]
+            options = [Option(str(each), "unprotected", method=each.label) for each in protected]
+            return EffectTable((Option("unprotected"), *options), (), str(page or protected[0]))
         table: EffectTable = _beside(self, "effects")(self, results, page=page)
         return table
 
@@ -277,13 +257,14 @@ class Task(ABC):
         """Return what a page on the results needs beside its table of effects.
 
         It is the function ``case(task, results, page=..., language=...)`` of the module ``case`` in the
-        task's folder, where there is one. A kind without it gets a page with the names of its settings.
+        task's folder. A kind without it gets a page with the names of its settings.
         """
         one_of("language", language, LANGUAGES, owner="Results.report")
         if page is not None and not page.is_protected:
-            must_be = "a protected setting"
-            raise InvalidParameterError("chosen", owner="Results.report", must_be=must_be, got=str(page))
-        if not self.has_case:
+            raise InvalidParameterError(
+                "chosen", owner="Results.report", must_be="a protected setting", got=str(page)
+            )
+        if not _is_beside(self, "case"):
             say = words_in(language).say
             return Case(
                 self.effects(results, page=page),
@@ -353,6 +334,11 @@ def _beside(task: Task, name: str) -> Any:
     """Return the function that the module of its name in the task's folder has."""
     folder = type(task).__module__.rpartition(".")[0]
     return getattr(import_module(f"{folder}.{name}"), name)
+
+
+def _is_beside(task: Task, name: str) -> bool:
+    folder = type(task).__module__.rpartition(".")[0]
+    return bool(folder) and find_spec(f"{folder}.{name}") is not None
 
 
 def refuse_field(field: str, why: str) -> NoReturn:

@@ -6,11 +6,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from evenhand.answer.case import Case
+from evenhand.answer.effects import EffectTable, Observation, Option
 from evenhand.cli.options import ROLE_OPTIONS, SchemaFile, is_typed, protection_option
 from evenhand.cli.roles import assign_roles, open_people
 from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import TaskCommand
-from evenhand.report.page import Page, Section
+from evenhand.report.page import Section
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate
 from evenhand.study.store.outcome import Outcome
@@ -49,26 +51,25 @@ class ToyTask(Task):
         groups = {label: {"people": float(size)} for label, size in sizes}
         return Outcome(cell, {"error": abs(published - share)}, groups, seconds={"round": 0.0})
 
-    def read(self, results, *, chosen=None, language="en"):
-        return ToyReading(results)
+    def effects(self, results, *, page=None):
+        """Tell every group by how much the share is off, exactly."""
+        plain, rounded = results.settings
+        off = 1000 * estimate(results, rounded, "error").value
+        options = (Option(str(plain)), Option(str(rounded), str(plain), method="rounding"))
+        sizes = zip(results.facts.groups, results.facts.sizes, strict=True)
+        seen = [
+            Observation(str(rounded), group, "share_error", np.array([off]), np.zeros(1), size, "exact")
+            for group, size in sizes
+        ]
+        return EffectTable(options, tuple(seen), str(rounded))
+
+    def case(self, results, *, page=None, language="en"):
+        section = Section("How the share was rounded", "To a fraction of few steps.")
+        question = "What does rounding cost?"
+        return Case(self.effects(results), kind="Rounding", question=question, evidence=(section,))
 
     def to_toml(self):
         return {"kind": self.kind, "steps": self.steps}
-
-
-@dataclass(frozen=True)
-class ToyReading:
-    """Three sentences and a page with a section of its own."""
-
-    results: object
-
-    def answers(self):
-        error = estimate(self.results, self.results.settings[-1], "error").value
-        return f"**The share is off by {error:.3f}.**", "Everyone pays the same.", "Take more steps."
-
-    def page(self, *, command=""):
-        section = Section("How the share was rounded", "To a fraction of few steps.")
-        return Page("What does rounding cost?", self.answers(), sections=[section], command=command)
 
 
 Steps = Annotated[int | None, protection_option("N", "Steps of the rounding. [{default}]")]

@@ -2,13 +2,13 @@
 
 import pytest
 
+from evenhand.answer.page import build_page
 from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.ledger.charging import VARIABLE
 from evenhand.report import render
 from evenhand.study.budget import publishing
 from evenhand.study.budget.publishing import broken_section, ledger_section, publishing_section
-from evenhand.study.page.page import page_of
 from unit.study._release_studies import study
 from unit.study.budget._cases import reading, spend
 
@@ -100,16 +100,16 @@ def test_the_section_is_about_the_ledger_that_is_configured(tmp_path, monkeypatc
 @pytest.mark.figures
 def test_a_report_on_releases_shows_the_ledger_that_is_configured(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before = render(page_of(study()))
+    before = render(build_page(study().view()))
     ledger = Ledger(tmp_path / "evenhand-ledger.db", epsilon=2)
     ledger.spend(promise("1/4"), purpose="first table")
-    section = page_of(study()).sections[-1]
+    section = build_page(study().view()).sections[-1]
 
     assert section.heading.startswith("Publishing this would spend ε = 1, and ε = 0.75 would be left")
     monkeypatch.setenv(VARIABLE, str(tmp_path / "none.db"))
-    assert page_of(study()).sections[-1].heading == "The ledger cannot be used"
+    assert build_page(study().view()).sections[-1].heading == "The ledger cannot be used"
     monkeypatch.delenv(VARIABLE)
     assert len(ledger.history()) == 2
     for file in tmp_path.iterdir():
         file.unlink()
-    assert render(page_of(study())) == before
+    assert render(build_page(study().view())) == before

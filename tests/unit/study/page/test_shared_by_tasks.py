@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from evenhand.answer.page import build_page
 from evenhand.report.drawing import Drawing
 from evenhand.report.html import render
-from evenhand.study.page.page import page_of
 from evenhand.study.tasks.collect.task import CollectTask
 from unit.study import _decide_studies, _learn_studies, _page_studies, _release_studies
 
@@ -77,7 +77,7 @@ def wild_classifiers():
 
 def test_no_change_between_settings_reaches_beyond_a_hundred_points():
     for results in (wild_collection(), wild_classifiers()):
-        found = limits(page_of(results))
+        found = limits(build_page(results.view()))
 
         assert len(found) > 10
         between_changes = "In the change of accuracy"  # of two groups, which may go opposite ways
@@ -119,7 +119,7 @@ class Words(HTMLParser):
 def test_epsilon_and_k_based_never_part_from_what_they_belong_to(made):
     """A line that ends after "ε =" reads as if the number were missing."""
     page = Words()
-    page.feed(render(page_of(made())))
+    page.feed(render(build_page(made().view())))
 
     assert "ε\u00a0=\u00a0" in page.text
     assert re.findall(r".{20}ε [=≤≥<>] \S.{10}", page.text) == []

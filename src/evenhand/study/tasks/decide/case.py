@@ -213,7 +213,7 @@ def _promise(study: _Study) -> Promise | None:
 
 
 def _warnings(study: _Study) -> list[Warned]:
-    """Return that nothing can be divided by a total, that remedies promise nothing, and what a remedy takes."""
+    """Return that a total may be 0, that remedies promise nothing, and what the page's remedy takes."""
     found, language = [], study.words.language
     notes = () if study.outcome is None else study.outcome.notes
     total = next((note for note in notes if getattr(note, "kind", "") == "total"), None)

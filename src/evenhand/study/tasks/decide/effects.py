@@ -189,7 +189,8 @@ def _choose_entities(cells: Mapping[str, _Cell], asked: Sequence[str]) -> dict[s
     kept: set[int] = set()
     for name in asked:
         own = _scores(cells[name])
-        rises = [after - before for after, before in zip(own, page, strict=False)]
+        with np.errstate(invalid="ignore"):  # what lacks all of nothing under both
+            rises = [after - before for after, before in zip(own, page, strict=False)]
         kept.update(*(_largest(score, _WORST_OFF) for score in (*own, *rises)))
     return {
         name: sorted(kept if name in asked else set().union(*(_largest(each, 1) for each in _scores(cell))))

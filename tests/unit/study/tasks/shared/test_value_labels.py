@@ -5,7 +5,6 @@ import pytest
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import CollectTask, Plan
-from evenhand.study.page.page import answers
 from evenhand.study.run.whole import run
 
 BIT = Domain.categorical([0, 1])
@@ -29,7 +28,8 @@ def test_labels_are_read_and_numbers_stay():
         run(Plan(schema=schema, task=task, repeats=2), frame=PEOPLE, workers=1, progress=False)
         for schema in (SCHEMA, SCHEMA.with_labels(LABELS))
     )
-    page, words = str(named.report()), " ".join(answers(named))
+    page, view = str(named.report()), named.view()
+    words = " ".join(said.text for said in (view.who, view.how_much, view.what_to_do))
 
     assert (plain.frame("pandas").fillna(0) == named.frame("pandas").fillna(0)).all(axis=None)
     assert named.facts.groups == ("Black", "White")
