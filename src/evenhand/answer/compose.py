@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY
+from evenhand.answer.prices import say_price
 from evenhand.answer.sentences import (
     say_curve,
     say_how_much,
-    say_price,
     say_verdict,
     say_what_to_do,
     say_who,

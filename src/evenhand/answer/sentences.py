@@ -14,16 +14,14 @@ import numpy as np
 
 from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
-from evenhand.answer.harm import find_trouble
+from evenhand.answer.prices import say_cost, say_price, say_useless
 from evenhand.answer.view import Sentence
-from evenhand.report.language import in_language
 from evenhand.report.words import epsilon_of, listed, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.choice import Harmed, Step, Trial
-    from evenhand.answer.harm import Trouble
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
@@ -206,7 +204,7 @@ def say_how_much(telling: Telling) -> Sentence:
     """Return how much the first payer lacks, or at most could, with the second effect and the gap."""
     found, say, lead = telling.verdict, telling.say, telling.lead
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
-        return Sentence(_useless(telling, found.trouble[0], telling.table.page), ())
+        return Sentence(say_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
         return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
     if found.payers or found.trouble:
@@ -282,18 +280,6 @@ def _lost_in_each(telling: Telling, row: Effect) -> bool:
     return len(values) > 1 and not math.isfinite(row.low) and bool(values.min() > 0)
 
 
-def _useless(telling: Telling, trouble: Trouble, name: str) -> str:
-    table, say = telling.table, telling.say
-    if trouble == "no guarantee":
-        delta = table.by_name[name].delta
-        return say(
-            "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
-        )
-    selected = table.by_key[name, EVERYBODY, "selected"]
-    share = float(np.nanmean(selected.after))
-    return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))
-
-
 def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     """Return how the gap changes between the two groups that are furthest apart without protection."""
     table = telling.table
@@ -343,14 +329,19 @@ def _what_to_do(telling: Telling) -> str:
     if found.trouble:
         return say("do.drop")
     if found.state == "nobody":
-        if changes_given(telling.table, telling.table.page, telling.case.costs or CostLimits()):
-            return say("do.keep_costly", price=_cost_words(telling, telling.table.page, "in_all"))
-        step, page = smallest_epsilon(steps_of(telling)), telling.table.by_name[telling.table.page]
-        if step is None or len(steps_of(telling)) == 1:
-            return say("do.keep")
-        is_page = step.epsilon == page.epsilon
-        return say("do.keep_smallest" if is_page else "do.keep_smaller", e=step.epsilon)
+        return _go_ahead(telling)
     return _take(telling) if found.state == "unsure" else _no_remedy(telling)
+
+
+def _go_ahead(telling: Telling) -> str:
+    """Return what to do where nobody pays; people selected in all may still be far fewer or more."""
+    say, steps, page = telling.say, steps_of(telling), telling.table.by_name[telling.table.page]
+    if changes_given(telling.table, page.name, telling.case.costs or CostLimits()):
+        return say("do.keep_costly", price=say_cost(telling, page.name, "in_all"))
+    step = smallest_epsilon(steps)
+    if step is None or len(steps) == 1:
+        return say("do.keep")
+    return say("do.keep_smallest" if step.epsilon == page.epsilon else "do.keep_smaller", e=step.epsilon)
 
 
 def _no_remedy(telling: Telling) -> str:
@@ -377,46 +368,6 @@ def _needing_groups(telling: Telling) -> list[Trial]:
 def _trade_off_words(telling: Telling, trial: Trial) -> str:
     price = say_price(telling, trial, most=1)
     return telling.say("do.trade_off", R=telling.option(trial.option.name).words, price=price)
-
-
-def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
-    """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
-    say, name = telling.say, trial.option.name
-    words = _trouble_words(telling, name)
-    for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
-        row = telling.by_key[name, harmed.group, harmed.effect]
-        amount = telling.rise(row, harmed.limits.mean)
-        words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
-    words += [_cost_words(telling, name, effect) for effect in trial.costs]
-    return listed(words[:most]) if words else say("price.none")
-
-
-def _cost_words(telling: Telling, name: str, effect: str) -> str:
-    """Return what an option costs in all by an effect: people selected, rights, money, or errors."""
-    table = telling.table
-    now, due = (
-        float(np.nanmean(table.by_key[each, EVERYBODY, effect].after))
-        for each in (name, table.unprotected if effect == "in_all" else table.page)
-    )
-    key = effect
-    if effect == "in_all":
-        effects = {seen.effect for seen in table.observations}
-        key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
-    share = number(100 * abs(now / due - 1), 0) if due else "–"
-    slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
-    return telling.say(f"price.{key}", **slots)
-
-
-def _trouble_words(telling: Telling, name: str) -> list[str]:
-    """Return what makes a remedy useless, as part of a sentence; nothing for one that can be used."""
-    told = []
-    for trouble in find_trouble(telling.table, name):
-        billed = telling.by_key.get((name, EVERYBODY, "billed"))
-        if trouble != "below zero":
-            told.append(_useless(telling, trouble, name))
-        elif billed is not None:
-            told.append(telling.level(billed))
-    return [f"{text[:1].lower()}{text[1:]}".removesuffix(".") for text in told[:1]]
 
 
 def _take(telling: Telling) -> str:

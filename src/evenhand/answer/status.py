@@ -173,7 +173,7 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
 
 
 def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits) -> Limits:
-    """Return limits of a rate's change over repeats without what cannot be: fewer than nobody, or too many."""
+    """Return limits of a rate's change over repeats, cut at what is possible: from nobody to everybody."""
     declared = EFFECTS[seen.effect]
     is_rate = declared.unit == "of 1,000" and declared.harm != "away"
     if seen.basis != "repeats" or not is_rate or not np.isfinite(before).any():

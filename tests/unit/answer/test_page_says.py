@@ -287,3 +287,11 @@ def test_a_group_of_whom_too_few_were_tested_is_not_said_to_leave_too_few_others
 
     assert "Women: 24 people; 30 are needed to judge." in view.who.details
     assert "outside" not in everything(view)
+
+
+def test_a_chance_under_one_of_100_has_no_change_of_one():
+    """If it had, a line would say "under 1" and "+1" at once."""
+    granted = exact("granted", women=(7, 0, 900_000), men=(2, 0, 900_000))
+    view = compose(right(exact("refused", women=(30, 0, 900_000), men=(0, 0, 900_000)), granted))
+
+    assert [line.after.change for line in view.panels[1].lines] == ["0", "0"]
