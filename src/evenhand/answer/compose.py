@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY
+from evenhand.answer.prices import say_price
 from evenhand.answer.sentences import (
     say_curve,
     say_how_much,
-    say_price,
     say_verdict,
     say_what_to_do,
     say_who,
@@ -127,9 +127,8 @@ def _order(telling: Telling, effect: str) -> list[str]:
         for row in telling.rows
         if row.setting == telling.table.page and row.effect == effect and row.group != EVERYBODY
     ]
-    named = {payer.row.group for payer in telling.verdict.payers}
     groups = [row for row in page if row.group not in telling.table.entities]
-    drawn = {*named, *(row.group for row in groups)}
+    drawn = {*telling.harmed, *(row.group for row in groups)}
     rows = [row for row in page if row.group in drawn] if groups else page
     rows.sort(
         key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.answer.choice import list_steps, smallest_epsilon
+from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
+from evenhand.answer.prices import say_cost, say_price, say_useless
 from evenhand.answer.view import Sentence
-from evenhand.report.language import in_language
 from evenhand.report.words import epsilon_of, listed, number
 
 if TYPE_CHECKING:
@@ -111,10 +111,11 @@ def _who_unsure(telling: Telling) -> str:
     if lead is None or all(row.status == "not stored" for row in telling.harmful):
         return say("who.not_stored")
     if not found.open:
-        largest = max(found.unjudged, key=lambda row: row.people)
-        if largest.people >= FEWEST_PEOPLE:
+        largest = max(found.unjudged, key=lambda row: _tested(telling, row))
+        tested = _tested(telling, largest)
+        if tested >= FEWEST_PEOPLE:
             return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
-        return say("who.few_all", p=round(largest.people), **telling.slots(largest.group))
+        return say("who.few_all", p=tested, **telling.slots(largest.group))
     return say("who.open", **telling.named(dict.fromkeys(row.group for row in telling.open)))
 
 
@@ -165,10 +166,15 @@ def _who_details(telling: Telling) -> list[str]:
     for row in found.unjudged:
         if row.group not in seen:
             seen.add(row.group)
-            key = "detail.unjudged" if row.people < FEWEST_PEOPLE else "who.few_others"
-            slots = telling.slots(row.group)
-            lines.append(say(key, p=round(row.people), n=FEWEST_PEOPLE, **slots))
+            tested = _tested(telling, row)
+            key = "detail.unjudged" if tested < FEWEST_PEOPLE else "who.few_others"
+            lines.append(say(key, p=tested, n=FEWEST_PEOPLE, **telling.slots(row.group)))
     return lines[:_MOST_DETAILS]
+
+
+def _tested(telling: Telling, row: Effect) -> int:
+    """Return how many people of a row's group were tested in some repeat, rounded down."""
+    return math.floor(min(row.people, telling.seen(row).tested))
 
 
 def tell_row(telling: Telling, row: Effect) -> str:
@@ -198,7 +204,7 @@ def say_how_much(telling: Telling) -> Sentence:
     """Return how much the first payer lacks, or at most could, with the second effect and the gap."""
     found, say, lead = telling.verdict, telling.say, telling.lead
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
-        return Sentence(_useless(telling), ())
+        return Sentence(say_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
         return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
     if found.payers or found.trouble:
@@ -274,18 +280,6 @@ def _lost_in_each(telling: Telling, row: Effect) -> bool:
     return len(values) > 1 and not math.isfinite(row.low) and bool(values.min() > 0)
 
 
-def _useless(telling: Telling) -> str:
-    table, say = telling.table, telling.say
-    if telling.verdict.trouble[0] == "no guarantee":
-        delta = table.by_name[table.page].delta
-        return say(
-            "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
-        )
-    selected = table.by_key[table.page, EVERYBODY, "selected"]
-    share = float(np.nanmean(selected.after))
-    return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))
-
-
 def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     """Return how the gap changes between the two groups that are furthest apart without protection."""
     table = telling.table
@@ -335,12 +329,19 @@ def _what_to_do(telling: Telling) -> str:
     if found.trouble:
         return say("do.drop")
     if found.state == "nobody":
-        step, page = smallest_epsilon(steps_of(telling)), telling.table.by_name[telling.table.page]
-        if step is None or len(steps_of(telling)) == 1:
-            return say("do.keep")
-        is_page = step.epsilon == page.epsilon
-        return say("do.keep_smallest" if is_page else "do.keep_smaller", e=step.epsilon)
+        return _go_ahead(telling)
     return _take(telling) if found.state == "unsure" else _no_remedy(telling)
+
+
+def _go_ahead(telling: Telling) -> str:
+    """Return what to do where nobody pays; people selected in all may still be far fewer or more."""
+    say, steps, page = telling.say, steps_of(telling), telling.table.by_name[telling.table.page]
+    if changes_given(telling.table, page.name, telling.case.costs or CostLimits()):
+        return say("do.keep_costly", price=say_cost(telling, page.name, "in_all"))
+    step = smallest_epsilon(steps)
+    if step is None or len(steps) == 1:
+        return say("do.keep")
+    return say("do.keep_smallest" if step.epsilon == page.epsilon else "do.keep_smaller", e=step.epsilon)
 
 
 def _no_remedy(telling: Telling) -> str:
@@ -367,29 +368,6 @@ def _needing_groups(telling: Telling) -> list[Trial]:
 def _trade_off_words(telling: Telling, trial: Trial) -> str:
     price = say_price(telling, trial, most=1)
     return telling.say("do.trade_off", R=telling.option(trial.option.name).words, price=price)
-
-
-def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
-    """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
-    say, name, page = telling.say, trial.option.name, telling.table.page
-    words = []
-    for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
-        row = telling.by_key[name, harmed.group, harmed.effect]
-        amount = telling.rise(row, harmed.limits.mean)
-        words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
-    for effect in trial.costs:
-        now, due = (
-            float(np.nanmean(telling.table.by_key[each, EVERYBODY, effect].after))
-            for each in (name, telling.table.unprotected if effect == "in_all" else page)
-        )
-        key = effect
-        if effect == "in_all":
-            effects = {seen.effect for seen in telling.table.observations}
-            key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
-        share = number(100 * abs(now / due - 1), 0) if due else "–"
-        slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
-        words.append(say(f"price.{key}", **slots))
-    return listed(words[:most]) if words else say("price.none")
 
 
 def _take(telling: Telling) -> str:

@@ -167,7 +167,23 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
     for level in {*level_of.values(), table.level}:
         places = [at for at, each in enumerate(seen) if level_of.get(each.option, table.level) == level]
         limits.update(zip(places, limit_samples([samples[at] for at in places], level), strict=True))
-    return tuple(_row(table, each, limits[at]) for at, each in enumerate(seen))
+    return tuple(
+        _row(table, each, keep_possible(each, table.before(each), limits[at])) for at, each in enumerate(seen)
+    )
+
+
+def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits) -> Limits:
+    """Return limits of a rate's change over repeats, cut at what is possible: from nobody to everybody."""
+    declared = EFFECTS[seen.effect]
+    is_rate = declared.unit == "of 1,000" and declared.harm != "away"
+    if seen.basis != "repeats" or not is_rate or not np.isfinite(before).any():
+        return limits
+    least = -mean(before)
+    most = least + (1000 * seen.mean_due / seen.due_rate if seen.due_rate > 0 else 1000.0)
+    return limits._replace(
+        low=min(max(limits.low, least), limits.mean) if math.isfinite(limits.low) else limits.low,
+        high=max(min(limits.high, most), limits.mean) if math.isfinite(limits.high) else limits.high,
+    )
 
 
 def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:

@@ -13,7 +13,7 @@ from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers
-from evenhand.answer.status import family_level, judge, limit_samples, sample_of
+from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
 from evenhand.report.words import MINUS, listed, number
 
@@ -108,7 +108,7 @@ class Telling:
         named = [payer.row.group for payer in self.verdict.payers]
         clear = [row.group for row in self.harmful if row.is_harm]
         groups = [group for group in clear if group not in self.table.entities]
-        return tuple(dict.fromkeys([*named, *(groups or ([] if named else clear))]))
+        return tuple(dict.fromkeys([*named, *(groups or clear)]))
 
     # --- names --------------------------------------------------------------------------------------
 
@@ -213,8 +213,9 @@ class Telling:
         """Return how far two values are apart as they are written, so that shown numbers agree."""
         (one_value, one_digits), (value, digits) = (self.rounded(effect, each) for each in (one, other))
         apart = abs(round(one_value, one_digits) - round(value, digits))
-        if apart == 0:
-            return self.shown(effect, abs(one - other))
+        shown = self.shown(effect, abs(one - other))
+        if apart == 0 or (0 in (one, other) and shown == self.say("amount.under_one")):
+            return shown
         return self._write(effect, apart, max(one_digits, digits))
 
     def limits(self, effect: str, low: float, high: float) -> str:
@@ -283,7 +284,8 @@ class Telling:
     def due_limits(self, row: Effect) -> Limits:
         """Return the limits of what a group has beyond what is due to it, corrected for the row's family."""
         seen, level = self.seen(row), self._levels[row.setting == self.table.page]
-        return limit_samples([sample_of(seen, seen.after - seen.due)], level)[0]
+        limits = limit_samples([sample_of(seen, seen.after - seen.due)], level)[0]
+        return keep_possible(seen, seen.due, limits)
 
     @cached_property
     def _levels(self) -> tuple[float, float]:

@@ -3,8 +3,23 @@
 import re
 
 from evenhand.answer.compose import compose
+from evenhand.answer.effects import EVERYBODY
 from unit.answer._cases import cases
-from unit.answer._tables import exact, in_all, in_rows, make, measure, money, remedy, rows, see
+from unit.answer._tables import (
+    PAGE,
+    exact,
+    in_all,
+    in_rows,
+    make,
+    measure,
+    money,
+    release,
+    remedy,
+    right,
+    rows,
+    runs,
+    see,
+)
 
 CASES = cases()
 
@@ -213,3 +228,70 @@ def test_numbers_stand_where_they_say_on_the_axis():
                     checked.add(panel.effect)
 
     assert {"selected", "refused", "counted", "short"} <= checked
+
+
+def test_a_place_that_loses_less_is_not_said_to_stay_below_what_matters():
+    """If groups alone were looked at, a page would deny the loss of every place but the worst."""
+    places = exact("refused", Ash_County=(266, 0, 70_000), Oak_County=(13, 0, 50_000))
+    groups = exact("refused", women=(1, 0, 900_000), men=(1, 0, 900_000))
+    view = compose(right(places, groups, entities=frozenset({"Ash County", "Oak County"})))
+
+    assert view.who.text == "Ash County pays; Oak County too, but less."
+    assert [line.label for line in view.panels[0].lines][:2] == ["Ash County", "Oak County"]
+
+
+def test_a_remedy_that_cannot_be_used_is_told_by_what_is_wrong_with_it():
+    """If only groups were told, a remedy that charges people would stand beside "no new harm"."""
+    paid = (40_000, 40_000, 40)
+    charged = [see(EVERYBODY, "billed", 75, 0, option=option, basis="exact") for option in (PAGE, "cure")]
+    billed = exact("billed", Ash_County=(38, 0, 40)), exact("billed", option="cure", Ash_County=(38, 0, 40))
+    even = exact("short", Ash_County=paid), exact("short", option="cure", Ash_County=paid)
+    case = money(*billed, *even, charged, options=(remedy(),), entities=frozenset({"Ash County"}))
+
+    assert compose(case).remedies[1].price == "somebody is charged instead of paid in 75 of 100 releases"
+
+
+def test_new_harm_to_the_group_that_pays_is_not_called_harm_to_another():
+    """If it were, readers would look for a group that does not exist."""
+    off = exact("off", women=(77, 0, 100), men=(8, 0, 960)), exact("off", option="cure", women=(55, 0, 100))
+    more = exact("counted", women=(100, 100, 100)), exact("counted", option="cure", women=(122, 100, 100))
+    view = compose(release(*off, *more, options=(remedy(),)))
+
+    assert "does new harm" in " ".join(view.what_to_do.details)
+    assert "another group" not in everything(view)
+
+
+def test_no_more_people_gain_than_there_are():
+    """If limits were not cut at what is possible, 1,526 of 1,000 could gain."""
+    few = runs("women", "wrongly_refused", [20, 60, 230, 42], 119, people=172, due_rate=202, rate=149)
+    view = compose(make([few], rows("selected", men=(600, 600))))
+
+    assert max(int(n.replace(",", "")) for n in re.findall(r"[\d,]+\d|\d", view.how_much.text)) == 1000
+    row = next(row for row in view.rows if row.group == "women")
+    assert -119 <= row.low <= row.high <= 1000 * 119 / 202 - 119
+
+
+def test_a_model_that_hardly_flags_anybody_is_not_simply_used():
+    """If harm to the flagged alone counted, a model that misses 99 of 100 would be used as planned."""
+    fewer = rows("selected", women=(10, 90), men=(5, 62))
+    view = compose(make(fewer, in_all("in_all", 181, noise=16), unwanted=True, called="flagged"))
+
+    assert view.state == "nobody"
+    assert view.what_to_do.text == "Go ahead only if it may be that 91% fewer people are flagged."
+
+
+def test_a_group_of_whom_too_few_were_tested_is_not_said_to_leave_too_few_others():
+    """If it were, a page would deny thousands of people outside a group of forty."""
+    few = see("women", "selected", 100, 120, people=40, tested=24)
+    view = compose(make([few], rows("selected", men=(600, 600))))
+
+    assert "Women: 24 people; 30 are needed to judge." in view.who.details
+    assert "outside" not in everything(view)
+
+
+def test_a_chance_under_one_of_100_has_no_change_of_one():
+    """If it had, a line would say "under 1" and "+1" at once."""
+    granted = exact("granted", women=(7, 0, 900_000), men=(2, 0, 900_000))
+    view = compose(right(exact("refused", women=(30, 0, 900_000), men=(0, 0, 900_000)), granted))
+
+    assert [line.after.change for line in view.panels[1].lines] == ["0", "0"]

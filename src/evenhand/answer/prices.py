@@ -1,0 +1,70 @@
+"""What an option costs in words: whom a remedy harms, what goes beyond its limit, and why it is useless."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.answer.effects import EVERYBODY
+from evenhand.answer.harm import find_trouble
+from evenhand.report.language import in_language
+from evenhand.report.words import listed, number
+
+if TYPE_CHECKING:
+    from evenhand.answer.choice import Trial
+    from evenhand.answer.harm import Trouble
+    from evenhand.answer.telling import Telling
+
+
+def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
+    """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
+    say, name = telling.say, trial.option.name
+    words = _trouble_words(telling, name)
+    for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
+        row = telling.by_key[name, harmed.group, harmed.effect]
+        amount = telling.rise(row, harmed.limits.mean)
+        words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
+    words += [say_cost(telling, name, effect) for effect in trial.costs]
+    return listed(words[:most]) if words else say("price.none")
+
+
+def say_cost(telling: Telling, name: str, effect: str) -> str:
+    """Return what an option costs in all by an effect: people selected, rights, money, or errors."""
+    table = telling.table
+    now, due = (
+        float(np.nanmean(table.by_key[each, EVERYBODY, effect].after))
+        for each in (name, table.unprotected if effect == "in_all" else table.page)
+    )
+    key = effect
+    if effect == "in_all":
+        effects = {seen.effect for seen in table.observations}
+        key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
+    share = number(100 * abs(now / due - 1), 0) if due else "–"
+    slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
+    return telling.say(f"price.{key}", **slots)
+
+
+def _trouble_words(telling: Telling, name: str) -> list[str]:
+    """Return what makes a remedy useless, as part of a sentence; nothing for one that can be used."""
+    told = []
+    for trouble in find_trouble(telling.table, name):
+        billed = telling.by_key.get((name, EVERYBODY, "billed"))
+        if trouble != "below zero":
+            told.append(say_useless(telling, trouble, name))
+        elif billed is not None:
+            told.append(telling.level(billed))
+    return [f"{text[:1].lower()}{text[1:]}".removesuffix(".") for text in told[:1]]
+
+
+def say_useless(telling: Telling, trouble: Trouble, name: str) -> str:
+    """Return why an option without a guarantee, or that gives nearly everybody one answer, is useless."""
+    table, say = telling.table, telling.say
+    if trouble == "no guarantee":
+        delta = table.by_name[name].delta
+        return say(
+            "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
+        )
+    selected = table.by_key[name, EVERYBODY, "selected"]
+    share = float(np.nanmean(selected.after))
+    return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))
