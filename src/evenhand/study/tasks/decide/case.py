@@ -25,6 +25,7 @@ from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
 if TYPE_CHECKING:
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.words import Words
+    from evenhand.decide.mitigate.registry import Problem
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
@@ -224,14 +225,18 @@ def _warnings(study: _Study) -> list[Warned]:
     bad = [study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA]
     if bad:
         found.append(warned(language, "release.suppression", names=listed(bad, most=3), delta="1"))
-    mitigation = method_of(page)[1]
-    caution = (
-        mitigation.kind.cautions.get("rule" if study.task.is_rule else "allotment") if mitigation else ""
-    )
-    if caution and language == "en":
+    for caution in _cautions(study, [page]):
         head, _, text = caution.removeprefix("**").partition("** ")
         found.append(Warned(head, text))
     return found
+
+
+def _cautions(study: _Study, settings: list[Setting]) -> list[str]:
+    """Return what the mitigations of some settings assume or leave open, which is written in English."""
+    problem: Problem = "rule" if study.task.is_rule else "allotment"
+    kinds = [mitigation.kind for each in settings if (mitigation := method_of(each)[1])]
+    found = dict.fromkeys(kind.cautions[problem] for kind in kinds if problem in kind.cautions)
+    return list(found) if study.words.language == "en" else []
 
 
 def _method(study: _Study) -> list[str]:
@@ -245,4 +250,6 @@ def _method(study: _Study) -> list[str]:
         lines = [words.say("decide.method_money", budget=amount, formula=plain(task.formula, longest=300))]
         lines.append(words.say("decide.worst"))
     notes = () if outcome is None else (plain(note, longest=500).rstrip(".") for note in outcome.notes)
+    remedies = [each for each in study.names if each != study.page]
+    lines += [caution.replace("**", "") for caution in _cautions(study, remedies)]
     return [*lines, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]
