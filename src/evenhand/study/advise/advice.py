@@ -14,11 +14,11 @@ from evenhand.answer.status import judge
 from evenhand.answer.telling import Telling
 from evenhand.answer.terminal import render_terminal
 from evenhand.answer.view import Sentence
-from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.report.language import written_in
 from evenhand.report.words import number, plain
+from evenhand.study.page.words import words_in
 from evenhand.study.results.base import ResultData
 from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.shared.protection import strategy_of
