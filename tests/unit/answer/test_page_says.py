@@ -295,3 +295,12 @@ def test_a_chance_under_one_of_100_has_no_change_of_one():
     view = compose(right(exact("refused", women=(30, 0, 900_000), men=(0, 0, 900_000)), granted))
 
     assert [line.after.change for line in view.panels[1].lines] == ["0", "0"]
+
+
+def test_larger_errors_are_called_so():
+    """If people were "worse off by 123%", nobody would know of what."""
+    counted = exact("counted", women=(11, 5, 5)), exact("counted", option="cure", women=(5, 5, 5))
+    off = exact("off", women=(300, 0, 5)), exact("off", option="cure", women=(423, 0, 5))
+    view = compose(release(*counted, *off, options=(remedy(),)))
+
+    assert view.remedies[1].price == "counts of women are off by 123% more"
