@@ -27,7 +27,16 @@ def text_of(names, *, count="poor", group="young", currency="$"):
     said = {
         "gains": {1: 5.0, 7: -5.0},
         "entities": [entity(name, 9, 0.5, 0.1 - 0.001 * at) for at, name in enumerate(names)],
-        "groups": {group: {"people": 5.0, "due": 4.0, "gain": 1.0, "gain_per_head": 0.2, "refused": 1.0}},
+        "groups": {
+            group: {
+                "people": 5.0,
+                "due": 4.0,
+                "gain": 1.0,
+                "gain_per_head": 0.2,
+                "refused": 1.0,
+                "granted": 0.5,
+            }
+        },
         "notes": tuple(names[:2]),
         "measures": {"moved": 3.0, "at_risk": 1.0, "expected_wrong": 1.0, "exact": 0.0},
     }

@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from evenhand.answer.case import Case
+from evenhand.answer.effects import EffectTable
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.randomness import SeededSource
-from evenhand.report import Page, Section, Table
 from evenhand.study import Cell, Outcome, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.tasks.base import Prepared, Task
+from evenhand.study.tasks.effects.options import group_runs, options_of, page_setting, see
 from evenhand.study.tasks.measure import Measure
 from evenhand.study.tasks.shared.rows import encode_rows, load_rows
 
@@ -49,9 +51,24 @@ class ShareTask(Task):
         by_group = {name: {"off": float(share)} for name, share in zip(groups, off, strict=True)}
         return Outcome(cell, {"off": float(off.max())}, by_group)
 
-    def read(self, results: Any, *, chosen: object = None, language: str = "en") -> "ShareReading":
-        """Return what can be read from the results."""
-        return ShareReading(results)
+    def effects(self, results: Any, *, page: Setting | None = None) -> EffectTable:
+        """Return how far off each group is under each setting; all that judges and draws reads this."""
+        page = page or page_setting([each for each in results.settings if each.is_protected])
+        sizes = dict(zip(results.facts.groups, results.facts.sizes, strict=True))
+        rows = [
+            see(setting, group, "off", 100 * off, np.zeros(len(off)), float(size))
+            for setting in results.settings
+            for group, size in sizes.items()
+            for off in [group_runs(results, setting, group, "off")]
+        ]
+        return EffectTable(options_of(results, page, is_remedy=lambda _: False), tuple(rows), str(page))
+
+    def case(self, results: Any, *, page: Setting | None = None, language: str = "en") -> Case:
+        """Return the table with what its page says around it."""
+        table = self.effects(results, page=page)
+        question = "How far off is a share?"
+        repeats = results.plan.repeats
+        return Case(table, kind="Publish shares", question=question, repeats=repeats, language=language)
 
     @property
     def fixed(self) -> dict[str, Any]:
@@ -66,29 +83,3 @@ class ShareTask(Task):
     def from_toml(cls, table: Any) -> "ShareTask":
         """Return the task of such a table."""
         return cls(tuple(table.get("epsilons", ("1",))))
-
-
-@dataclass(frozen=True)
-class ShareReading:
-    """The three sentences and the page of such a study."""
-
-    results: Any
-
-    def answers(self) -> tuple[str, str, str]:
-        """Return who pays, how much, and what to do."""
-        noisy = [outcome.groups for outcome in self.results.outcomes if outcome.cell.setting.is_protected]
-        groups = {name: np.mean([run[name]["off"] for run in noisy]) for name in noisy[0]}
-        payer = max(groups, key=groups.__getitem__)
-        return (
-            f"**The share of {payer} is off most**, for it is the smallest group.",
-            f"It is off by {100 * groups[payer]:.2f} points on average.",
-            "Publish small groups together, or take a larger epsilon.",
-        )
-
-    def page(self, *, command: str = "") -> Page:
-        """Return the report."""
-        names = [str(setting) for setting in self.results.settings]
-        rows = [[name] for name in names]
-        table = Table(("Setting",), rows, (False,), name="settings", data={"setting": names})
-        section = Section("What was compared", tables=(table,), anchor="settings")
-        return Page("How far off is a share?", self.answers(), sections=(section,), command=command)

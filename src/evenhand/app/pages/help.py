@@ -20,7 +20,7 @@ _PAGES = (
     (
         "report",
         "How to read a report",
-        "What the three sentences, the numbers in brackets and the charts say.",
+        "What the verdict, the three sentences and the picture say.",
     ),
     ("mechanisms", "What each mechanism does", "A page with a picture for each way to protect people."),
     ("glossary", "What the words mean", "Every word with a definition, in one list."),
@@ -102,8 +102,6 @@ def _report() -> TagList:
         term("interval", "95% interval"),
         ", ",
         term("gap", "gap"),
-        ", ",
-        term("frontier", "frontier"),
         ", ",
         term("delta", "δ"),
         ", ",

@@ -24,7 +24,7 @@ from evenhand.study.page.around import (
     warnings_of,
 )
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.wording import odds_factor
+from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command
@@ -81,14 +81,14 @@ def case(
             groups=name_groups(results.facts, language),
             options=_name_options(names, table, words),
             protection=words.say("collect.protection"),
-            called=getattr(task, "called", ""),
+            called=task.called,
             repeats=results.plan.repeats,
             meta=meta_of(results, language=language),
             warnings=warnings_of(results, own=_warnings(chosen, guarantee, language), language=language),
             promise=_promise(results, chosen, guarantee, words),
-            commands=_commands(task, results, table, names, words),
+            commands=_commands(task, results, table, words),
             evidence=(settings_section(results, tried, chosen, language=language),),
-            method=method_of(results, _method(task, words), language=language),
+            method=method_of(results, _method(task, results, words), language=language),
             limits=limits_of(
                 results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
             ),
@@ -157,13 +157,10 @@ def _name_options(names: dict[Setting, str], table: EffectTable, words: Words) -
     page, options = table.by_name[table.page], {}
     for setting, name in names.items():
         option = table.by_name[str(setting)]
-        said, column, use = name, name, ""
+        said, use = name, ""
         if setting.epsilon is not None and float(setting.epsilon) != page.epsilon:
             said = words.say("classifier.at", name=name, epsilon=setting.epsilon)
-        if option == page:
-            column = words.say("collect.column", epsilon=setting.epsilon)
-        elif setting.is_protected:
-            column = words.say("collect.by", name=said)
+        column = words.say("collect.column", epsilon=setting.epsilon) if option == page else said
         if option.is_remedy:
             joint = name == words.say("collect.way_combined")
             use = words.say("collect.use_combined" if joint else "classifier.use", name=name)
@@ -221,7 +218,7 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
 
 
 def _commands(
-    task: CollectTask, results: ResultData, table: EffectTable, names: dict[Setting, str], words: Words
+    task: CollectTask, results: ResultData, table: EffectTable, words: Words
 ) -> tuple[Command, ...]:
     """Return the study without columns that give others away, and what the optimal protocol takes.
 
@@ -229,13 +226,13 @@ def _commands(
     """
     data, found = results.plan.data, []
     shown = {table.page, *(option.name for option in table.candidates)}
-    for setting, name in names.items():
+    for setting in results.settings:
         is_shown = str(setting) in shown and setting.mechanism == NAME and _takes_public_rates(setting)
         if not is_shown or data is None or data.path is None:
             continue
         files = {"data": data.label, "file": _SCHEMA_FILE, "outcomes": _OUTCOMES_FILE}
         line = " ".join([privatize_command(setting, results.facts.schema, **files), *data.format_options])
-        label, note = words.say("collect.randomise", name=name), words.say("collect.outcomes")
+        label, note = words.say("default.do"), words.say("collect.outcomes")
         found.append(Command(label, note, line, str(setting)))
     again = "" if data is None else task.command(results.plan)
     return (*_leave_out(results, again, words), *found)
@@ -262,6 +259,7 @@ def _takes_public_rates(setting: Setting) -> bool:
     )
 
 
-def _method(task: CollectTask, words: Words) -> str:
+def _method(task: CollectTask, results: ResultData, words: Words) -> str:
     test = task.test if task.folds is None else 1 / task.folds
-    return words.say("classifier.model", model=plain(task.model_name), train=1 - test)
+    outcome = outcome_name(results.facts.schema)
+    return words.say("classifier.model", model=plain(task.model_name), train=1 - test, outcome=outcome)

@@ -23,7 +23,7 @@ from evenhand.study.page.around import (
     warnings_of,
 )
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.page.wording import delta_text, odds_factor, outcome_name
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.answer.case import Warned
     from evenhand.answer.effects import EffectTable, Option
     from evenhand.answer.words import Words
+    from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.learn.methods import Method
@@ -63,14 +64,14 @@ def case(task: LearnTask, results: ResultData, *, page: Setting | None = None, l
             groups=name_groups(results.facts, language),
             options=_name_options(names, table, words),
             protection=words.say("learn.protection") if math.isfinite(option.epsilon) else names[chosen],
-            called=getattr(task, "called", ""),
+            called=task.called,
             repeats=results.plan.repeats,
             meta=meta_of(results, language=language),
             warnings=warnings_of(results, own=_warnings(results, option, language), language=language),
             promise=_promise(task, results, chosen, option, words),
-            commands=_commands(task, results, table, names, words),
+            commands=_commands(task, results, table, words),
             evidence=(settings_section(results, names, chosen, language=language),),
-            method=method_of(results, *_explain(task, words), language=language),
+            method=method_of(results, *_explain(task, schema, words), language=language),
             limits=limits_of(
                 results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
             ),
@@ -204,15 +205,13 @@ def _largest(results: ResultData, setting: Setting, measure: str) -> float:
 # --- what to type, and how it was done --------------------------------------------------------------
 
 
-def _commands(
-    task: LearnTask, results: ResultData, table: EffectTable, names: dict[Setting, str], words: Words
-) -> tuple[Command, ...]:
+def _commands(task: LearnTask, results: ResultData, table: EffectTable, words: Words) -> tuple[Command, ...]:
     """Return the estimator of the page's option and of each remedy."""
     shown = {table.page, *(option.name for option in table.candidates)}
     most = results.facts.schema.rows_per_person or 1
     return tuple(
-        Command(words.say("learn.train", name=name), _PYTHON, line, str(setting))
-        for setting, name in names.items()
+        Command(words.say("default.do"), _PYTHON, line, str(setting))
+        for setting in results.settings
         if str(setting) in shown and (line := _estimator(task, setting, most))
     )
 
@@ -237,12 +236,6 @@ def _estimator(task: LearnTask, setting: Setting, rows_per_person: int) -> str:
     return line
 
 
-def _explain(task: LearnTask, words: Words) -> list[str]:
-    methods = [METHODS[name] for name in task.methods]
-    keys = {
-        "learn.how_private": any(method.needs_accounting for method in methods),
-        "learn.how_parity": any(method.then == "parity" for method in methods),
-        "learn.how_fermi": any(method.base == "fermi" for method in methods),
-    }
-    model = words.say("classifier.model", model=_CLASSES["plain"], train=1 - task.test)
-    return [model, *(words.say(key, gap=100 * task.gap) for key, holds in keys.items() if holds)]
+def _explain(task: LearnTask, schema: Schema, words: Words) -> list[str]:
+    slots = {"model": _CLASSES["plain"], "train": 1 - task.test, "outcome": outcome_name(schema)}
+    return [words.say("classifier.model", **slots), words.say("learn.how", gap=100 * task.gap)]
