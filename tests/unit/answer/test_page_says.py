@@ -1,9 +1,11 @@
 """What a page must say, and must not say, of tables on which earlier pages misled."""
 
+import math
 import re
 
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import EVERYBODY
+from evenhand.answer.limits import AskedLimits, Kept, find_nearest
 from unit.answer._cases import cases
 from unit.answer._tables import (
     PAGE,
@@ -304,3 +306,12 @@ def test_larger_errors_are_called_so():
     view = compose(release(*counted, *off, options=(remedy(),)))
 
     assert view.remedies[1].price == "counts of women are off by 123% more"
+
+
+def test_nothing_comes_nearest_where_no_harm_is_bounded():
+    """If it did, the smallest epsilon would be offered because nothing is known of any."""
+    unknown = Kept(remedy(), ("harm",), math.nan, 9.0, math.inf)
+    known = unknown._replace(option=remedy("parity"), lack=3.0)
+
+    assert find_nearest((unknown,), AskedLimits()) is None
+    assert find_nearest((unknown, known), AskedLimits()) is known
