@@ -240,7 +240,8 @@ def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | 
     """Return the view of a setting with what limits say of it in place of the verdict."""
     telling, view = Telling(case), compose(case)
     say = telling.words.say
-    told = say("advise.untried")
+    usable = [each for each in kept if not {"usable", "given"} & set(each.broken)]
+    told = view.what_to_do.text if usable else say("advise.untried")
     verdict = say("advise.none")
     if shown is not None:
         key = "advise.kept" if found else "advise.nearest"
