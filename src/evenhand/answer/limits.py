@@ -126,14 +126,14 @@ def smallest_passing(kept: tuple[Kept, ...]) -> Kept | None:
 
 
 def find_nearest(kept: tuple[Kept, ...], limits: AskedLimits) -> Kept | None:
-    """Return the usable option that goes least beyond the limits, if any is usable."""
+    """Return the usable option that goes least beyond the limits, if that is known of any."""
 
     def excess(each: Kept) -> float:
         beyond = [each.gap - limits.gap, each.wrong - limits.wrong] if limits.are_set else [each.lack]
         return max(math.inf if math.isnan(one) else one for one in beyond)
 
     usable = [each for each in kept if not {"usable", "given"} & set(each.broken)]
-    return min(usable, key=excess, default=None)
+    return min((each for each in usable if math.isfinite(excess(each))), key=excess, default=None)
 
 
 def _try(

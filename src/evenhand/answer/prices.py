@@ -24,7 +24,8 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
         row = telling.by_key[name, harmed.group, harmed.effect]
         amount = telling.rise(row, harmed.limits.mean)
-        words.append(say("price.harmed", amount=amount, **telling.slots(harmed.group)))
+        key = "price.harmed_off" if harmed.effect == "off" else "price.harmed"
+        words.append(say(key, amount=amount, **telling.slots(harmed.group)))
     words += [say_cost(telling, name, effect) for effect in trial.costs]
     return listed(words[:most]) if words else say("price.none")
 

@@ -173,8 +173,9 @@ def _who_details(telling: Telling) -> list[str]:
 
 
 def _tested(telling: Telling, row: Effect) -> int:
-    """Return how many people of a row's group were tested in some repeat, rounded down."""
-    return math.floor(min(row.people, telling.seen(row).tested))
+    """Return how many people of a row's group were tested; beside others `tested` counts those too."""
+    tested = math.inf if telling.case.is_between_groups else telling.seen(row).tested
+    return math.floor(min(row.people, tested))
 
 
 def tell_row(telling: Telling, row: Effect) -> str:

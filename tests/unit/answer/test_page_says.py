@@ -1,9 +1,11 @@
 """What a page must say, and must not say, of tables on which earlier pages misled."""
 
+import math
 import re
 
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import EVERYBODY
+from evenhand.answer.limits import AskedLimits, Kept, find_nearest
 from unit.answer._cases import cases
 from unit.answer._tables import (
     PAGE,
@@ -295,3 +297,21 @@ def test_a_chance_under_one_of_100_has_no_change_of_one():
     view = compose(right(exact("refused", women=(30, 0, 900_000), men=(0, 0, 900_000)), granted))
 
     assert [line.after.change for line in view.panels[1].lines] == ["0", "0"]
+
+
+def test_larger_errors_are_called_so():
+    """If people were "worse off by 123%", nobody would know of what."""
+    counted = exact("counted", women=(11, 5, 5)), exact("counted", option="cure", women=(5, 5, 5))
+    off = exact("off", women=(300, 0, 5)), exact("off", option="cure", women=(423, 0, 5))
+    view = compose(release(*counted, *off, options=(remedy(),)))
+
+    assert view.remedies[1].price == "counts of women are off by 123% more"
+
+
+def test_nothing_comes_nearest_where_no_harm_is_bounded():
+    """If it did, the smallest epsilon would be offered because nothing is known of any."""
+    unknown = Kept(remedy(), ("harm",), math.nan, 9.0, math.inf)
+    known = unknown._replace(option=remedy("parity"), lack=3.0)
+
+    assert find_nearest((unknown,), AskedLimits()) is None
+    assert find_nearest((unknown, known), AskedLimits()) is known

@@ -9,7 +9,7 @@ from importlib import resources
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.language import LANGUAGES, fixed_word, flatten, in_language, written_in
+from evenhand.report.language import fixed_word, flatten, in_language, written_in
 from evenhand.report.words import epsilon_words, listed, number
 
 if TYPE_CHECKING:
@@ -43,6 +43,14 @@ class Words(Formatter):
         """Return a template with its slots filled."""
         with written_in(self.language):
             return self.vformat(self.templates[key], (), slots)
+
+    def under(self, part: str) -> Callable[..., str]:
+        """Return :meth:`say` for the keys under a part, such as that of one section."""
+
+        def say(key: str, /, **slots: Any) -> str:
+            return self.say(f"{part}.{key}", **slots)
+
+        return say
 
     def has(self, key: str) -> bool:
         """Return whether there is such a template."""
@@ -94,9 +102,10 @@ _FORMS: dict[str, Callable[[Any, str], str]] = {
 
 
 @cache
-def words_in(language: str) -> Words:
-    """Return the catalogue of a language."""
-    if language not in LANGUAGES:
-        raise KeyError(language)
-    text = (resources.files(__package__) / f"{language}.toml").read_text(encoding="utf-8")
-    return Words(language, flatten(tomllib.loads(text)))
+def words_in(language: str, *packages: str) -> Words:
+    """Return the catalogue of a language, with what some packages say in their folder ``sentences``."""
+    files = [resources.files(__package__), *(resources.files(each) / "sentences" for each in packages)]
+    texts = [(folder / f"{language}.toml").read_text(encoding="utf-8") for folder in files]
+    return Words(
+        language, {key: text for each in texts for key, text in flatten(tomllib.loads(each)).items()}
+    )

@@ -17,7 +17,6 @@ from evenhand.answer.compose import compose
 from evenhand.answer.effects import FEWEST_PEOPLE
 from evenhand.answer.exchange import to_json
 from evenhand.answer.page import build_page
-from evenhand.answer.words import words_in
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.help import name_option
@@ -45,6 +44,7 @@ from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
 from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted
+from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.case import VERDICTS, as_estimate, case, show_estimate
 from evenhand.study.predictions.columns import encode_group, read_predictions

@@ -36,12 +36,10 @@ from evenhand.cli.study import (
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
-from evenhand.report.language import written_in
-from evenhand.study.page.catalogue import languages
+from evenhand.report.language import LANGUAGES, written_in
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.estimates import Estimated, estimate, paired_change
 from evenhand.study.results.writing import write_script
-from evenhand.study.tasks.registry import package_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -163,9 +161,9 @@ class TaskCommand:
         return command
 
     def choose_language(self, typed: Mapping[str, Any]) -> str:
-        """Return the language that was typed, or English; refuse one in which the kind has no sentences."""
-        known = languages(package_of_kind(self.kind))
-        return one_of("language", typed.get("language") or known[0], known, owner=f"a study of {self.kind}")
+        """Return the language that was typed, or English; refuse one in which there are no sentences."""
+        owner = f"a study of {self.kind}"
+        return one_of("language", typed.get("language") or LANGUAGES[0], LANGUAGES, owner=owner)
 
     def run(self, typed: dict[str, Any]) -> None:
         """Run the study that the options describe, from its plan to its report, in the language asked for."""

@@ -14,11 +14,11 @@ from evenhand.answer.status import judge
 from evenhand.answer.telling import Telling
 from evenhand.answer.terminal import render_terminal
 from evenhand.answer.view import Sentence
-from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.report.language import written_in
 from evenhand.report.words import number, plain
+from evenhand.study.page.words import words_in
 from evenhand.study.results.base import ResultData
 from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.shared.protection import strategy_of
@@ -240,7 +240,8 @@ def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | 
     """Return the view of a setting with what limits say of it in place of the verdict."""
     telling, view = Telling(case), compose(case)
     say = telling.words.say
-    told = say("advise.untried")
+    usable = [each for each in kept if not {"usable", "given"} & set(each.broken)]
+    told = view.what_to_do.text if usable else say("advise.untried")
     verdict = say("advise.none")
     if shown is not None:
         key = "advise.kept" if found else "advise.nearest"

@@ -91,13 +91,13 @@ def _spent_answer(reading: BudgetReading) -> Answer:
         "charges": total.charges,
     }
     key = "none" if not any(total.spent) else "spent" if total.remaining.epsilon else "gone"
-    return reading.sentences.answer(f"answer.{key}", **slots)
+    return reading.answer(f"answer.{key}", **slots)
 
 
 def budget_answers(reading: BudgetReading) -> list[Answer]:
     """Return what is spent and left, whether that is a promise (first, where it is none), and what for."""
     if not _charges(reading):
-        return [_spent_answer(reading), reading.sentences.answer("answer.nothing_yet")]
+        return [_spent_answer(reading), reading.answer("answer.nothing_yet")]
     answers = [_spent_answer(reading), _bounded_answer(reading)]
     if reading.total.unbounded:
         answers.reverse()
@@ -111,21 +111,21 @@ def _bounded_answer(reading: BudgetReading) -> Answer:
         few = len(unbounded) <= _MOST_NAMED
         named = [say("words.entry", number=number) for number in unbounded] if few else []
         told = named or [say("words.entries", count=len(unbounded))]
-        return reading.sentences.answer("answer.unbounded", entries=told, count=len(unbounded))
+        return reading.answer("answer.unbounded", entries=told, count=len(unbounded))
     retired = [say("words.entry", number=number) for number in reading.retired]
     if retired:
-        return reading.sentences.answer("answer.retired", entries=retired, count=len(retired))
-    return reading.sentences.answer("answer.bounded")
+        return reading.answer("answer.retired", entries=retired, count=len(retired))
+    return reading.answer("answer.bounded")
 
 
 def _purpose_answer(reading: BudgetReading) -> Answer:
     """Return which purpose took most."""
     parts, spent = purpose_parts(reading), reading.total.spent.epsilon
     if not parts or not spent:
-        return reading.sentences.answer("answer.nothing_yet")
+        return reading.answer("answer.nothing_yet")
     purpose, amount, charges = parts[0]
     key = "only" if len(parts) == 1 else "largest" if 2 * amount.epsilon >= spent else "spread"
-    return reading.sentences.answer(
+    return reading.answer(
         f"answer.{key}",
         purpose=plain(purpose),
         amount=f"ε = {figure(amount.epsilon)}",

@@ -13,7 +13,7 @@ from evenhand.report.page import Note, Section, Table
 from evenhand.report.words import plain
 from evenhand.study.budget.reading import BudgetReading, figure, power_of, power_words
 from evenhand.study.budget.sections import SYMBOLS, purposes_chart, time_chart
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ def ledger_section(data: str | None, promise: Callable[[], Guarantee], *, settin
 
 def broken_section(reason: str) -> Section:
     """Return that a ledger is configured and cannot be used, so that nothing can be published."""
-    say = catalogue("evenhand.study.budget").under("release")
+    say = words_in("en", "evenhand.study.budget").under("release")
     note = Note("bad", say("broken", reason=plain(reason, longest=400)))
     return Section(say("heading_broken"), notes=(note,), anchor="ledger")
 

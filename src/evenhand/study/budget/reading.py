@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Context, Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.ledger.chain import RETIRE, SPEND
 from evenhand.privacy.ledger.totals import amounts_by_purpose, running_sums, tighter_totals, total_of
 from evenhand.privacy.rational import text_above, text_below
+from evenhand.report.page import Answer
 from evenhand.report.words import plain
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from evenhand.answer.words import Words
     from evenhand.privacy.ledger import Amount, Budget, Composition, Entry, Ledger, Total
-    from evenhand.study.page.catalogue import Catalogue
 
 LONGEST_CELL = 200
 """How many letters of a purpose stand in a table."""
@@ -58,9 +59,15 @@ class BudgetReading:
         return cls(ledger.name, ledger.budget, ledger.history(), period)
 
     @property
-    def sentences(self) -> Catalogue:
+    def sentences(self) -> Words:
         """The sentences of the page."""
-        return catalogue("evenhand.study.budget")
+        return words_in("en", "evenhand.study.budget")
+
+    def answer(self, key: str, **slots: Any) -> Answer:
+        """Return the templates ``finding`` and ``evidence`` under a key; evidence is optional."""
+        say = self.sentences.under(key)
+        evidence = say("evidence", **slots) if self.sentences.has(f"{key}.evidence") else ""
+        return Answer(say("finding", **slots), evidence)
 
     @cached_property
     def total(self) -> Total:

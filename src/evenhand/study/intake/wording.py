@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.report.language import language_now
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.words import words_in
 
 
 def say(key: str, /, **slots: Any) -> str:
     """Return a sentence of the catalogue with its slots filled."""
-    return catalogue("evenhand.study.intake", language_now()).say(key, **slots)
+    return words_in(language_now(), "evenhand.study.intake").say(key, **slots)

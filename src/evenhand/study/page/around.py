@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
 from evenhand.answer.case import Warned
-from evenhand.answer.words import words_in
 from evenhand.report.language import written_in
 from evenhand.report.words import epsilon_of, listed, plain
 from evenhand.study.page.naming import name_groups
+from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

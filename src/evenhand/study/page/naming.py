@@ -9,11 +9,11 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Name
-from evenhand.answer.words import words_in
 from evenhand.report.words import plain
 from evenhand.schema.crossing import OTHER_GROUPS
 from evenhand.schema.text import is_bare
 from evenhand.study.page.wording import value_words
+from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

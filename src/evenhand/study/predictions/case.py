@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.answer.case import Case, Command, Name, OptionName
-from evenhand.answer.words import words_in
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import limits_of, number, plain
@@ -14,6 +13,7 @@ from evenhand.study.page.around import warned
 from evenhand.study.page.naming import name_values
 from evenhand.study.page.parts import fold_rows
 from evenhand.study.page.wording import mark, value_words
+from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import GROUP_RATES
 from evenhand.study.predictions.cutoffs import ALL, LACKING
 from evenhand.study.predictions.effects import DECISIONS, OUTSIDE, cut_offs, effects, group_keys, margin_key

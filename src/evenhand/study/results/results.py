@@ -16,12 +16,12 @@ from evenhand.answer.compose import compose
 from evenhand.answer.gaps import judge_gaps
 from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
-from evenhand.answer.words import words_in
 from evenhand.errors import EvenhandError
 from evenhand.measure.repeat_means import kind_words
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
+from evenhand.study.page.words import words_in
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
 from evenhand.study.results.estimates import compare, estimate

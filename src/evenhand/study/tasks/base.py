@@ -19,10 +19,10 @@ import numpy as np
 from evenhand._validate import one_of
 from evenhand.answer.case import Case
 from evenhand.answer.effects import EffectTable, Option
-from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.report.language import LANGUAGES
 from evenhand.report.words import number
+from evenhand.study.page.words import words_in
 from evenhand.study.plan.script import ScriptCell, script_cells
 from evenhand.study.tasks.measure import Measure, count_of
 

@@ -14,7 +14,7 @@ from evenhand.report.language import language_now
 from evenhand.schema.crossing import OTHER_GROUPS, compared_labels
 from evenhand.schema.levels import code_dtype, unused_label
 from evenhand.schema.text import brief
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.words import words_in
 from evenhand.study.tasks.base import refuse_field
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def group_rows(schema: Schema, codes: Mapping[str, Codes]) -> GroupedRows:
     if len(alone) < len(kept):
         shown.append(unused_label(shown, OTHER_GROUPS))
         names = [f"'{brief(labels[place])}'" for place in pooled]
-        say = catalogue("", language_now()).say
+        say = words_in(language_now()).say
         notes.append(Note("method", say("method.pooled", groups=names, most=most, label=shown[-1])))
     _refuse_one_group(schema, len(kept), len(shown))
     places = np.full(column.size, len(shown), dtype=np.int64)  # where no group is stated
@@ -123,7 +123,7 @@ def _not_stated(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:
         return ()
     key = f"method.unstated_{'one' if people == 1 else 'many'}"
     column = f"'{brief(schema.protected_name)}'"
-    return (catalogue("", language_now()).say(key, people=people, column=column),)
+    return (words_in(language_now()).say(key, people=people, column=column),)
 
 
 def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
@@ -131,7 +131,7 @@ def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
     if schema.crossing is None or groups == schema.crossing.combinations:
         return ()
     slots = {"columns": brief(schema.protected_name), "combinations": schema.crossing.combinations}
-    say = catalogue("", language_now()).say
+    say = words_in(language_now()).say
     return (Note("method", say("method.empty", empty=schema.crossing.combinations - groups, **slots)),)
 
 

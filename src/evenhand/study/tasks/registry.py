@@ -45,15 +45,6 @@ def register_kind(kind: str, home: str) -> None:
     KINDS.data[kind] = home
 
 
-def package_of_kind(kind: str) -> str:
-    """Return the package that holds the task of a kind.
-
-    >>> package_of_kind("release")
-    'evenhand.study.tasks.release'
-    """
-    return KINDS.home(kind).partition(":")[0].rpartition(".")[0]
-
-
 def task_of_kind(kind: str) -> type[Task]:
     """Return the class of the tasks of a kind.
 

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.report.language import written_in
 from evenhand.report.words import interval_of, number
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.words import words_in
 
 ENGLISH = re.compile(r"\b(?:the|of|and|with|than|that|people|accuracy|gap|settings?|runs?|repeats?|points)\b")
 
@@ -40,4 +40,4 @@ def test_a_verb_agrees_with_its_number(language, key, count, words):
     columns = "sex and age" if language == "en" else "a"
     slots = {"failed": count, "empty": count, "total": 10, "combinations": 8, "columns": columns}
 
-    assert catalogue("evenhand.study.page", language).say(key, **slots) == words
+    assert words_in(language).say(key, **slots) == words

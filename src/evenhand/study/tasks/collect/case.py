@@ -7,7 +7,6 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.answer.case import Case, Command, OptionName, Promise
-from evenhand.answer.words import words_in
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
@@ -25,6 +24,7 @@ from evenhand.study.page.around import (
 )
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import odds_factor, outcome_name
+from evenhand.study.page.words import words_in
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
-from evenhand.answer.words import words_in
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import EvenhandError
 from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_words
 from evenhand.schema.text import brief
+from evenhand.study.page.words import words_in
 from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.features import check_encoder, layout

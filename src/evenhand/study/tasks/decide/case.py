@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.harm import MEANINGLESS_DELTA
-from evenhand.answer.words import words_in
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
 from evenhand.study.page.around import limits_of, meta_of, sources_of, warned, warnings_of
 from evenhand.study.page.around import method_of as method_lines
 from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES

@@ -9,7 +9,6 @@ import numpy as np
 
 from evenhand._notes import Note
 from evenhand.answer.case import Case, Command, OptionName, Promise
-from evenhand.answer.words import words_in
 from evenhand.privacy.rational import as_text
 from evenhand.report.language import written_in
 from evenhand.report.page import Fact
@@ -24,6 +23,7 @@ from evenhand.study.page.around import (
 )
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor, outcome_name
+from evenhand.study.page.words import words_in
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs

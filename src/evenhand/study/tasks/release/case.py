@@ -9,7 +9,6 @@ import numpy as np
 
 from evenhand.answer.case import Case, Command, OptionName, Promise
 from evenhand.answer.harm import MEANINGLESS_DELTA
-from evenhand.answer.words import words_in
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
@@ -27,6 +26,7 @@ from evenhand.study.page.around import (
 )
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.page.words import words_in
 from evenhand.study.tasks.release.cells import cells_section
 from evenhand.study.tasks.release.effects import effects, largest_delta
 from evenhand.study.tasks.release.names import STATED

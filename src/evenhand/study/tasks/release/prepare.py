@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._notes import Note
-from evenhand.answer.words import words_in
 from evenhand.errors import InvalidParameterError
 from evenhand.release.mechanisms.noise import NoiseForPeople
 from evenhand.release.mechanisms.quasi_response import QuasiResponse, refuse_varying_total
 from evenhand.release.mechanisms.registry import MECHANISMS, mechanism_named
 from evenhand.report.language import language_now
 from evenhand.schema.text import brief, listed
+from evenhand.study.page.words import words_in
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.rows import check_parts, encode_rows, load_rows
 from evenhand.study.tasks.shared.table_mechanisms import title_of

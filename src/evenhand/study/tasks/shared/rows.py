@@ -11,12 +11,11 @@ import numpy as np
 
 from evenhand import datasets
 from evenhand._notes import Note
-from evenhand.answer.words import words_in
 from evenhand.privacy.contributions import bound_rows
 from evenhand.privacy.randomness import SeededSource
 from evenhand.report.language import language_now
 from evenhand.schema.text import brief
-from evenhand.study.page.catalogue import catalogue
+from evenhand.study.page.words import words_in
 from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.plan.source import ROWS_CELL
 from evenhand.study.profile.leakage import target_leaks
@@ -92,7 +91,7 @@ def load_frame(
 
 def sampled_sentence(rows: int) -> Note:
     """Return what is said where a file does not fit and some of its rows were drawn."""
-    return Note("sample", catalogue("", language_now()).say("method.large", rows=rows))
+    return Note("sample", words_in(language_now()).say("method.large", rows=rows))
 
 
 def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
@@ -183,7 +182,7 @@ def _choose_rows(plan: StudyPlan, there: int) -> tuple[NDArray[np.intp] | slice,
     if rows is None or rows >= there:
         return slice(None), ()
     draws = SeededSource(plan.seed).for_cell(ROWS_CELL).words(there)
-    note = Note("sample", catalogue("", language_now()).say("method.sample", rows=rows))
+    note = Note("sample", words_in(language_now()).say("method.sample", rows=rows))
     return np.sort(np.argpartition(draws, rows - 1)[:rows]), (note,)
 
 

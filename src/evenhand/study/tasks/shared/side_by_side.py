@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.answer.words import words_in
 from evenhand.errors import MissingExtraError
 from evenhand.report.charts import frontier_chart
 from evenhand.report.language import fixed_word, written_in
@@ -16,6 +15,7 @@ from evenhand.report.page import Section, Table
 from evenhand.report.words import epsilon_of, number
 from evenhand.study.page.parts import cell_text, fold_rows
 from evenhand.study.page.wording import mark
+from evenhand.study.page.words import words_in
 from evenhand.study.results.frames import cell_columns
 from evenhand.study.results.frontier import frontier
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evenhand.answer.words import words_in
+from evenhand.study.page.words import words_in
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.run.whole import run
