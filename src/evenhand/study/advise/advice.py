@@ -238,19 +238,18 @@ def _make_case(results: ResultData, setting: Setting | None, language: str) -> C
 
 def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | None, limits: Limits) -> View:
     """Return the view of a setting with what limits say of it in place of the verdict."""
-    telling, view = Telling(case), compose(case)
-    say = telling.words.say
+    telling, view, words = Telling(case), compose(case), words_in(case.language)
+    say = words.say
     usable = [each for each in kept if not {"usable", "given"} & set(each.broken)]
     told = view.what_to_do.text if usable else say("advise.untried")
     verdict = say("advise.none")
     if shown is not None:
         key = "advise.kept" if found else "advise.nearest"
-        told = say(key, R=_name(telling, shown), figures=_say_figures(telling.words, shown))
+        told = say(key, R=_name(telling, shown), figures=_say_figures(words, shown))
     if found is not None:
         verdict = say("advise.use", R=_name(telling, found))
     details = [
-        say("advise.tried", R=_name(telling, each), figures=_say_figures(telling.words, each))
-        for each in kept
+        say("advise.tried", R=_name(telling, each), figures=_say_figures(words, each)) for each in kept
     ]
     return replace(
         view,
@@ -267,7 +266,7 @@ def _name(telling: Telling, kept: Kept) -> str:
     words, epsilon = telling.option(kept.option.name).words, kept.option.epsilon
     if epsilon != telling.table.by_name[telling.table.page].epsilon:
         return words
-    return telling.words.say("classifier.at", name=words, epsilon=epsilon)
+    return words_in(telling.case.language).say("classifier.at", name=words, epsilon=epsilon)
 
 
 def _say_figures(words: Words, kept: Kept) -> list[str]:
