@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY
+from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.prices import say_price
 from evenhand.answer.sentences import (
     say_curve,
@@ -367,7 +368,8 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
         return None
     page = table.by_name[table.page]
     chosen = table.by_name[recommended].method if recommended else ""
-    methods = dict.fromkeys([page.method, chosen, *(each.method for each in table.options if each.reference)])
+    kept = [each.method for each in table.options if each.reference and each.delta < MEANINGLESS_DELTA]
+    methods = dict.fromkeys([page.method, chosen, *kept])
     lines = []
     for method in [each for each in methods if each][:_MOST_CURVES]:
         tried = sorted(

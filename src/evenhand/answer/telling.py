@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 MOST_NAMED = 3
 MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
-_COUNTS = ("counted", "hidden", "invented", "off", "share_error", "outcome")
+_VERBS = {"off": "off"}
+_VERBS |= dict.fromkeys(("counted", "hidden", "invented", "share_error", "outcome"), "miscounted")
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
 CHANCES = ("refused", "granted")
 """Effects of people per 1,000 that are told as releases of 100."""
@@ -172,8 +173,7 @@ class Telling:
             return "worse"
         if self.verdict.payers and self.verdict.payers[0].tier < 0:
             return "missing"
-        is_counted = self.lead is not None and self.lead.effect in _COUNTS
-        return "miscounted" if is_counted else "pays"
+        return _VERBS.get("" if self.lead is None else self.lead.effect, "pays")
 
     # --- numbers ------------------------------------------------------------------------------------
 

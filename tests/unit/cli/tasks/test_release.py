@@ -40,7 +40,7 @@ def test_a_table_is_studied_and_what_came_of_it_is_shown(call, file, tmp_path):
     assert "no model is trained" in " ".join(found.stderr.split())
     said = " ".join(found.stdout.split())
     assert "If we publish a table of sex, job and hired with noise, who is miscounted?" in said
-    assert "Every group is miscounted" in said
+    assert "Every group has cells that are far off" in said
     assert (tmp_path / "study" / "cells.csv").read_text().startswith('"mechanism"')
 
 
