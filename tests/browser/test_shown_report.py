@@ -76,7 +76,7 @@ def test_the_answer_is_printed_without_controls_and_in_light(shown, visit_with):
     assert seen
     assert "What do you want to take along?" not in seen
     assert page.locator("button:visible, select:visible, input:visible").count() == 0
-    assert (paper, ink) == ("rgb(255, 255, 255)", "rgb(27, 30, 35)")
+    assert (paper, ink) == ("rgb(255, 255, 255)", "rgb(74, 80, 89)")  # of the question
 
 
 @pytest.mark.parametrize(
