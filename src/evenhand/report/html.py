@@ -52,7 +52,7 @@ _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 _INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
-_MARKS = frozenset({*SHAPES, "line", "dashed", "dotted", "dash-dot", "band", "upright", "none"})
+_MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
 def render(page: Page) -> str:

@@ -131,8 +131,8 @@ class LegendKey:
     ----------
     label : str
     mark : str
-        A shape of :data:`evenhand.report.theme.SHAPES`, ``"line"``, ``"dashed"``, ``"dotted"``,
-        ``"dash-dot"``, ``"band"``, ``"upright"`` or ``"none"`` for words alone.
+        A shape of :data:`evenhand.report.theme.SHAPES`, ``"line"``, ``"dashed"``, ``"band"``,
+        ``"upright"`` or ``"none"`` for words alone.
     colour : str
         A token of :data:`evenhand.report.theme.LIGHT`.
     hollow : bool

@@ -173,6 +173,18 @@ def test_ragged_tables_are_shown_as_they_are():
     assert 'data-name=""' in render(small(sections=(Section("All", tables=(table,)),)))
 
 
+def test_tags_of_a_table_are_words_in_a_tone():
+    """A tag says in words what it says in colour."""
+    table = Table(
+        ["δ", "Guarantee"], [["0", "holds"], ["1", "none <b>"]], [False, False], tags={(1, 1): "bad"}
+    )
+    text = render(Page("q", ("a",), sections=(Section("h", tables=(table,)),)))
+
+    assert '<span class="tag bad">none &lt;b&gt;</span>' in text
+    assert text.count('<span class="tag') == 1
+    assert 'data-name="δ"' in text
+
+
 def test_unknown_marks_colours_and_tones_fall_back_to_plain():
     """What a page is made of may be built by others; nothing of it becomes a class of its own."""
     chart = picture(

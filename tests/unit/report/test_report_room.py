@@ -103,7 +103,7 @@ OTHERS = {
         POINTS, baseline=None, chosen=None, x=PERCENT, y=AMOUNT, **WORDS
     ),
     "bars": lambda: bars_chart(
-        Axis("change", "people"), [Bar(f"{LONG} {n}", about(3e6 * (n - 2))) for n in range(5)], **WORDS
+        Axis("budget", "people"), [Bar(f"{LONG} {n}", about(3e6 * n)) for n in range(5)], **WORDS
     ),
 }  # fmt: skip
 
