@@ -16,7 +16,6 @@ from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
 
 if TYPE_CHECKING:
-
     from evenhand.privacy.randomness import SeededSource
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.prepare import PreparedEntities
