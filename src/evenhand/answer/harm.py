@@ -29,7 +29,6 @@ MEANINGLESS_DELTA = 0.01
 _ONE_ANSWER = 980.0  # so many of 1,000 get the same answer
 _CHANCE_AUC = 60.0
 _NO_SEPARATION = 5.0
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True)

@@ -175,12 +175,10 @@ class Drawing:
         stroke: str,
         width: float,
         opacity: float = 1,
-        dash: Sequence[float] = (),
     ) -> None:
         """Draw lines through dots, all of one look; a line says what its first dot says."""
         mark: dict[str, Any] = {"color": colour(stroke), "strokeWidth": width, "opacity": opacity}
         mark["strokeJoin"] = "round"
-        mark |= {"strokeDash": list(dash)} if dash else {}
         rows = [
             {**row, "line": number, "order": order}
             for number, line in enumerate(lines)
@@ -373,19 +371,6 @@ def _beside(x: float, y: float, width: float, height: float, distance: float, an
 
 def _lean(part: float) -> float:
     return 0.0 if abs(part) < 0.3 else math.copysign(1.0, part)
-
-
-def room_along(
-    tops: Sequence[float], *, width: float, height: float, plot: tuple[float, float], taken: Sequence[Box]
-) -> Box:
-    """Return where a label beside a level line hides least: at an end or in the middle, above or below."""
-    places = [
-        Box(left, top, width, height)
-        for top in tops
-        for left in (2.0, plot[0] - width, (plot[0] - width) / 2)
-        if 0 <= top <= plot[1] - height
-    ]
-    return min(places, key=lambda box: sum(box.overlap(other) for other in taken))
 
 
 def box_around(stroke: Segment) -> Box:

@@ -22,7 +22,7 @@ from evenhand._lazy import lazy
 from evenhand.errors import MissingExtraError
 from evenhand.report.language import fixed_word, written_in
 from evenhand.report.svg import rebuilt_each
-from evenhand.report.theme import DARK, GROUPS, LIGHT, MONO, SANS, SHAPES, css_tokens, group_look
+from evenhand.report.theme import DARK, LIGHT, MONO, SANS, SHAPES, css_tokens
 from evenhand.report.words import clean, number, unbroken
 from evenhand.table.write import replacing_together, write_csv_into
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 pa = lazy("pyarrow")  # takes time to import
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_MOST_ORDERS = 6
 _MOST_ROWS = 200
 """So many rows of a chart's numbers are shown; all are in its CSV."""
 
@@ -53,7 +52,7 @@ _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
 _NUMBER = r"[+\u2212-]?[0-9][0-9.,]*%?"
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 _INTERVAL = re.compile(rf"\({_NUMBER} (?:to|bis) {_NUMBER}\)")
-_MARKS = frozenset({*SHAPES, "line", "dashed", "dotted", "dash-dot", "band", "upright", "none"})
+_MARKS = frozenset({*SHAPES, "line", "dashed", "band", "upright", "none"})
 
 
 def render(page: Page) -> str:
@@ -204,7 +203,7 @@ def _environment() -> Any:
         finalize=_finalize,
     )
     environment.filters |= {"sentence": sentence, "unbroken": unbroken, "command": command}
-    environment.globals |= {"SHAPES": SHAPES, "look": _look, "mark_of": _mark_of, "token": _token}
+    environment.globals |= {"SHAPES": SHAPES, "mark_of": _mark_of, "token": _token}
     environment.globals["fixed_word"] = fixed_word
     return environment
 
@@ -254,8 +253,7 @@ def _sections(page: Page, *, chart_tables: bool = False) -> Iterator[dict[str, A
             charts.append({"chart": chart, "link": links.get(place), "numbers": numbers, **pictures})
             place += 1
         for table in section.tables:
-            orders = list(_orders(table))
-            tables.append({"table": table, "link": links.get(place), "orders": orders, "id": f"t{place + 1}"})
+            tables.append({"table": table, "link": links.get(place)})
             place += 1
         yield {
             "section": section,
@@ -288,13 +286,6 @@ def _cell_text(value: Any) -> str:
     )
 
 
-def _orders(table: Table) -> Iterator[tuple[str, list[int]]]:
-    """Yield the orders of a table's rows that can be shown: each row once, and at most six of them."""
-    for name, places in table.orders[:_MOST_ORDERS]:
-        kept = list(dict.fromkeys(place for place in places if 0 <= place < len(table.rows)))
-        yield name, kept
-
-
 def _layout(section: Section) -> str:
     """Return how a section is laid out at the desk: in one column, or as two halves side by side."""
     if not section.charts and section.tables and section.facts:
@@ -325,11 +316,6 @@ def _anchor(section: Section, number: int) -> str:
         letter for letter in section.anchor.lower() if letter in "abcdefghijklmnopqrstuvwxyz0123456789-"
     )
     return f"s{number}-{kept[:40]}".rstrip("-")
-
-
-def _look(group: int | None) -> Any:
-    """Return how a group looks, or None if it has no look of its own."""
-    return None if group is None else group_look(group, among=min(group + 1, len(GROUPS) + 1))
 
 
 def _mark_of(mark: str) -> str:

@@ -102,12 +102,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """Estimates of one protocol against epsilon; the spotlight is in ink, the others are grey."""
+    """Estimates of one protocol against epsilon."""
 
     label: str
     epsilons: Sequence[float]
     estimates: Sequence[Estimate]
-    spotlight: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,76 +120,12 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Moved:
-    """A group before and after, and its change; `group` is its place in the schema, for colour and shape."""
-
-    group: int
-    label: str
-    before: Estimate
-    after: Estimate
-    change: Estimate
-
-
-@dataclass(frozen=True)
-class Change:
-    """A row of an interval plot: a change against the unprotected result."""
-
-    label: str
-    shape: str
-    estimate: Estimate
-    spotlight: bool = False
-
-
-@dataclass(frozen=True)
 class Bar:
     """A bar from zero."""
 
     label: str
     estimate: Estimate
     strong: bool = False
-
-
-@dataclass(frozen=True)
-class Spot:
-    """One entity of a scatter: where it is, and whether it belongs to the second kind.
-
-    Parameters
-    ----------
-    label : str
-        Its name.
-    x, y : float
-    second : bool
-        Whether it is drawn hollow, as the second of two kinds.
-    """
-
-    label: str
-    x: float
-    y: float
-    second: bool = False
-
-
-@dataclass(frozen=True)
-class Class:
-    """Entities of about one size: from where to where, how many there are, and their mean.
-
-    Parameters
-    ----------
-    label : str
-        Such as ``"100 to 299"``.
-    low, high : float
-        Both ends, of which neither is zero.
-    x, y : float
-        The means of size and value.
-    number : float
-        How many entities there are.
-    """
-
-    label: str
-    low: float
-    high: float
-    x: float
-    y: float
-    number: float
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ a sentence becomes bold, and nothing else is special.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -17,7 +17,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 class Answer(str):  # noqa: SLOT000 - it has attributes
-    """One of the three sentences at the head: the finding in bold, then its evidence; it may say what to do.
+    """One of the three sentences at the head: the finding in bold, then its evidence.
 
     Parameters
     ----------
@@ -25,8 +25,6 @@ class Answer(str):  # noqa: SLOT000 - it has attributes
         What was found, with its full stop.
     evidence : str
         Intervals, baselines, how many people.
-    action : str
-        A command to copy.
 
     Examples
     --------
@@ -36,41 +34,34 @@ class Answer(str):  # noqa: SLOT000 - it has attributes
 
     finding: str
     evidence: str
-    action: str
 
-    def __new__(cls, finding: str, evidence: str = "", action: str = "") -> Self:
+    def __new__(cls, finding: str, evidence: str = "") -> Self:
         """Return the sentence, which is text as well."""
         text = super().__new__(cls, f"**{finding}** {evidence}".rstrip())
-        text.finding, text.evidence, text.action = finding, evidence, action
+        text.finding, text.evidence = finding, evidence
         return text
 
-    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override] # text has one
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override] # text has one
         """Return what a pickle makes the sentence from again."""
-        return self.finding, self.evidence, self.action
+        return self.finding, self.evidence
 
 
 @dataclass(frozen=True)
 class KeyNumber:
-    """A number of the head of a page: what it was, what it is, and how sure.
+    """A number of the head of a page, and what belongs to it.
 
     Parameters
     ----------
     label : str
     value : str
         As shown, such as ``"80.6"``.
-    before : str
-        The unprotected value, or an empty text.
     detail : str
-        The change with its interval.
-    group : int, optional
-        The place of the group in the schema, for its colour and shape.
+        A few words below it, such as its interval.
     """
 
     label: str
     value: str
-    before: str = ""
     detail: str = ""
-    group: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,9 +105,6 @@ class Table:
     tags : mapping of (int, int) to str
         Cells, by row and column, that are set as a tag: ``"ok"``, ``"warn"`` or ``"bad"``; or as a number
         that is a ``"harm"``.
-    orders : sequence of (str, sequence of int)
-        Other orders of the rows that a reader may choose, each with its name and the places of the rows; the
-        first is the one that is shown at first. A table with orders has no fold.
     name : str
         Stem of the name under which its numbers are saved, if there are any.
     data : columns
@@ -133,7 +121,6 @@ class Table:
     name: str = ""
     data: Columns = field(default_factory=dict)
     tags: Mapping[tuple[int, int], Literal["ok", "warn", "bad", "harm"]] = field(default_factory=dict)
-    orders: Sequence[tuple[str, Sequence[int]]] = ()
 
 
 @dataclass(frozen=True)
@@ -144,8 +131,8 @@ class LegendKey:
     ----------
     label : str
     mark : str
-        A shape of :data:`evenhand.report.theme.SHAPES`, ``"line"``, ``"dashed"``, ``"dotted"``,
-        ``"dash-dot"``, ``"band"``, ``"upright"`` or ``"none"`` for words alone.
+        A shape of :data:`evenhand.report.theme.SHAPES`, ``"line"``, ``"dashed"``, ``"band"``,
+        ``"upright"`` or ``"none"`` for words alone.
     colour : str
         A token of :data:`evenhand.report.theme.LIGHT`.
     hollow : bool
@@ -180,9 +167,6 @@ class Chart:
         What each row of panels is, if there are several rows.
     columns : int
         How many panels stand side by side at the desk.
-    draw_group : callable, optional
-        Draws the same of one group alone, by its label in the results. A chart without it is about no group,
-        or about all of them together.
     """
 
     name: str
@@ -194,7 +178,6 @@ class Chart:
     legend: Sequence[LegendKey] = ()
     rows: Sequence[str] = ()
     columns: int = 1
-    draw_group: Callable[[str], Chart] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -299,8 +282,6 @@ class Page:
         The command that makes this page again.
     language : str
         In which its fixed words are written; the rest is text already.
-    next_command : str
-        The command that does what the page is about.
     head : Head, optional
         An answer, in place of `answers`, `numbers` and commands; sections are then folded.
     """
@@ -317,7 +298,6 @@ class Page:
     sources: Sequence[str] = ()
     command: str = ""
     language: str = "en"
-    next_command: str = ""
     head: Head | None = None
 
     def _repr_html_(self) -> str:
@@ -326,9 +306,7 @@ class Page:
             three = [(said.label, said.text) for said in self.head.said]
             return figures_html(f"{self.question} {self.head.verdict}", three)
         said = [
-            (answer.finding, f"{answer.evidence} {answer.action}".strip())
-            if isinstance(answer, Answer)
-            else ("", answer)
+            (answer.finding, answer.evidence) if isinstance(answer, Answer) else ("", answer)
             for answer in self.answers
         ]
         numbers = [(number.label, f"{number.value} {number.detail}".strip()) for number in self.numbers]

@@ -1,14 +1,13 @@
 """Colours, shapes and fonts of every page and chart, in one place.
 
-Only groups have hues. Mechanisms are ink and grey, privacy is one violet ramp from strong to weak, and the
-brand colour is for links and the chosen row, never for a mark. A group also has a shape, so that nothing is
-said by colour alone. Charts name colours by CSS variable (:func:`colour`), so that one picture serves light
-and dark.
+Hues are few: one for clear harm (``g1``), one for no harm that matters (``g3``), and one for each named
+curve, which has a shape of its own as well, so that nothing is said by colour alone. All else is ink and
+grey, privacy is one violet ramp from strong to weak, and the brand colour is for links and the chosen row,
+never for a mark. Charts name colours by CSS variable (:func:`colour`), so that one picture serves light and
+dark.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 SANS = (
     '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, '
@@ -22,8 +21,7 @@ LIGHT = {
     "line": "#DEDBD2", "grid": "#E8E6DF", "ghost": "#A9ADB3", "grey": "#868C95",
     "brand": "#3B4CC0", "brand-soft": "#ECEEFB",
     "g1": "#D55E00", "g2": "#0072B2", "g3": "#00805D", "g4": "#A8518A", "g5": "#5A3C00",
-    "g1-text": "#A84A00", "g2-text": "#0072B2", "g3-text": "#00805D",
-    "g4-text": "#A04A83", "g5-text": "#5A3C00",
+    "g1-text": "#A84A00",
     "p1": "#2E1F5E", "p2": "#6C5BA8", "p3": "#A79BD0", "p4": "#DCD6EE", "p-line": "#6C5BA8",
     "ok": "#0A5A43", "ok-soft": "#E4F3EC", "warn": "#644900", "warn-soft": "#FFF3D3",
     "bad": "#96211A", "bad-soft": "#FCE7E2",
@@ -36,16 +34,12 @@ DARK = {
     "line": "#363B44", "grid": "#2B3038", "ghost": "#6B727C", "grey": "#858C96",
     "brand": "#A5B4FF", "brand-soft": "#252A45",
     "g1": "#FF9450", "g2": "#56B4E9", "g3": "#2CC29A", "g4": "#E39CC8", "g5": "#F0E442",
-    "g1-text": "#FF9450", "g2-text": "#56B4E9", "g3-text": "#2CC29A",
-    "g4-text": "#E39CC8", "g5-text": "#F0E442",
+    "g1-text": "#FF9450",
     "p1": "#F0ECFF", "p2": "#B9ABEB", "p3": "#8171BD", "p4": "#4D4379", "p-line": "#B9ABEB",
     "ok": "#8FE3C6", "ok-soft": "#14312A", "warn": "#F5D98B", "warn-soft": "#3A2F12",
     "bad": "#FFB8A8", "bad-soft": "#41211D",
 }  # fmt: skip
 """The same tokens by dark; the ramp of privacy turns round, so it is "stronger", not "darker"."""
-
-GROUP_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down")
-"""Shapes of the first five groups of a schema; there is no sixth hue."""
 
 SHAPES = {
     "circle": "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
@@ -55,34 +49,7 @@ SHAPES = {
     "triangle-down": "M0 5.4L5.4 -4.2H-5.4Z",
     "cross": "M-5 -1.7H-1.7V-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5Z",
 }
-"""Outlines of the shapes around zero, for keys and key numbers."""
-
-
-@dataclass(frozen=True)
-class GroupLook:
-    """How a group looks everywhere: the names of its colours and its shape."""
-
-    fill: str
-    text: str
-    shape: str
-
-
-GROUPS = tuple(
-    GroupLook(f"g{place}", f"g{place}-text", shape) for place, shape in enumerate(GROUP_SHAPES, start=1)
-)
-"""How the first five groups look, in schema order."""
-
-OTHER_GROUP = GroupLook("grey", "ink2", "circle")
-"""How every group looks once there are more than five: a grey dot with its name."""
-
-
-def group_look(place: int, *, among: int) -> GroupLook:
-    """Return how the group at `place` (from 0) of `among` groups looks; hues are never used twice.
-
-    >>> group_look(1, among=2).fill, group_look(1, among=6).fill
-    ('g2', 'grey')
-    """
-    return GROUPS[place] if 0 <= place < len(GROUPS) and among <= len(GROUPS) else OTHER_GROUP
+"""Outlines of the shapes around zero, for keys."""
 
 
 def colour(token: str) -> str:

@@ -56,7 +56,7 @@ def plain(text: object, *, longest: int = LONGEST) -> str:
     return words or fixed_word("form.blank")
 
 
-def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "") -> str:
+def listed(words: Sequence[str], *, most: int = 6) -> str:
     """Return words as in a sentence; from the seventh on they are counted.
 
     Where several have a comma of their own, they are parted by semicolons.
@@ -66,10 +66,10 @@ def listed(words: Sequence[str], *, most: int = 6, rest: str = "", join: str = "
     """
     shown = list(words)
     if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {rest or fixed_word('form.others')}"]
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} {fixed_word('form.others')}"]
     between = "; " if sum(", " in word for word in shown[:-1]) > 1 else ", "
     return (
-        f" {join or fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
+        f" {fixed_word('form.and')} ".join([between.join(shown[:-1]), shown[-1]])
         if len(shown) > 1
         else "".join(shown)
     )
@@ -102,22 +102,17 @@ def limits_of(low: float, high: float, digits: int = 1, *, sign: bool = False) -
     return fixed_word("form.interval", low=first, high=last)
 
 
-def value_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0, sign: bool = False) -> str:
+def value_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0) -> str:
     """Return a value with its interval, if it has one.
 
     >>> from evenhand.report.marks import Estimate
     >>> value_of(Estimate(0.806, 0.801, 0.811), times=100)
     '80.6 (80.1 to 81.1)'
     """
-    shown = number(estimate.value * times, digits, sign=sign)
+    shown = number(estimate.value * times, digits)
     if estimate.low is None or estimate.high is None:
         return shown
-    return f"{shown} {interval_of(estimate.low * times, estimate.high * times, digits, sign=sign)}"
-
-
-def change_of(estimate: Estimate, digits: int = 1, *, times: float = 1.0) -> str:
-    """Return a change with its sign and its interval."""
-    return value_of(estimate, digits, times=times, sign=True)
+    return f"{shown} {interval_of(estimate.low * times, estimate.high * times, digits)}"
 
 
 def epsilon_of(epsilon: Fraction | float | None, digits: int = 4) -> str:
@@ -133,13 +128,13 @@ def epsilon_of(epsilon: Fraction | float | None, digits: int = 4) -> str:
     return in_language(f"{float(up.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.{digits}g}")
 
 
-def epsilon_words(epsilon: Fraction | float | None, digits: int = 4) -> str:
+def epsilon_words(epsilon: Fraction | float | None) -> str:
     """Return epsilon as sentences, headings, tables and the terminal have it.
 
     >>> epsilon_words(Fraction(1, 2))
     'ε = 0.5'
     """
-    return f"ε = {epsilon_of(epsilon, digits)}"
+    return f"ε = {epsilon_of(epsilon)}"
 
 
 def unbroken(text: str) -> str:

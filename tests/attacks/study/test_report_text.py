@@ -7,8 +7,22 @@ import pytest
 
 from attacks._report_payloads import PAYLOADS
 from evenhand.report import Chart, Fact, KeyNumber, Note, Page, Section, Table, html
-from evenhand.report.charts import bars_chart, changes_chart, frontier_chart, measures_chart, moved_chart
-from evenhand.report.marks import Axis, Bar, Change, Estimate, Line, Moved, Panel, Point
+from evenhand.report.charts import bars_chart, frontier_chart, steps_chart
+from evenhand.report.charts.effect_curve import lack_chart
+from evenhand.report.charts.effects import effect_chart
+from evenhand.report.marks import (
+    Axis,
+    Bar,
+    EffectPanel,
+    EffectRow,
+    Estimate,
+    LackCurve,
+    Lacking,
+    Moment,
+    Point,
+    Stage,
+    Sums,
+)
 from evenhand.report.page import LegendKey
 from unit.report._parsing import Parsed
 
@@ -24,14 +38,16 @@ def drawn(texts, *, each=None):
     axis = Axis(first, texts[-1])
     shares = [texts[kind::each] if each else texts for kind in range(5)]
     points = [Point(text, 1.0, text, Estimate(n / 99), one) for n, text in enumerate(shares[0])]
-    lines = [Line(text, (1.0, 2.0), (one, one), spotlight=n < 2) for n, text in enumerate(shares[1])]
-    moved = [Moved(n, text, one, one, one) for n, text in enumerate(shares[2])]
-    changes = [Change(text, first, one, n == 0) for n, text in enumerate(shares[3])]
+    stages = [Stage(40.0, 35.0, 45.0, is_harm, first, first) for is_harm in (True, False)]
+    groups = [EffectRow(text, text, 50.0, text, *stages) for text in shares[1]]
+    lines = [Lacking(text, "other", (1.0, 2.0), (3.0, 1.0)) for text in shares[2]]
+    moments = [Moment(86_400.0 * n, float(n), text) for n, text in enumerate(shares[3])]
+    sums = Sums(axis, moments, 99.0, first, breaks=[(86_400.0, first)])
     return (
         frontier_chart(points, baseline=points[0], chosen=points[-1], x=axis, y=axis, **words),
-        measures_chart([Panel(first, axis, lines, one)], chosen_epsilon=1.0, **words),
-        moved_chart([(axis, moved)], **words),
-        changes_chart([(axis, changes)], **words),
+        effect_chart(EffectPanel(first, first, (first, first, first), tuple(groups)), name=first),
+        lack_chart(LackCurve(first, first, lines, 1.0, 0.5, first, first), name=first),
+        steps_chart([sums], marks={}, legend=(), across=first, data={first: [first]}, **words),
         bars_chart(axis, [Bar(text, one) for text in shares[4]], **words),
     )
 
@@ -59,7 +75,7 @@ def page_of(text, charts=None):
         answers=(text, f"**{text}** (1.0 to 2.0)"),
         kicker=text,
         meta=text,
-        numbers=(KeyNumber(text, text, text, text, group=0),),
+        numbers=(KeyNumber(text, text, text),),
         notes=notes,
         sections=(section,) * 3,
         method=(text,),

@@ -46,9 +46,7 @@ def test_a_page_is_one_file_that_holds_its_numbers(sample, tmp_path):
         "all-settings.csv",
         "frontier.csv",
         "measures.csv",
-        "protocols.csv",
         "where.csv",
-        "who-moved.csv",
     ]
     assert len(rows_of(files["frontier.csv"])) == 1 + 144 + 1
     assert [path.name for path in tmp_path.iterdir()] == ["my report.html"]

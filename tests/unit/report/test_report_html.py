@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from evenhand.errors import MissingExtraError
-from evenhand.report import Chart, Fact, KeyNumber, Note, Page, Section, Table
+from evenhand.report import Chart, Fact, Note, Page, Section, Table
 from evenhand.report.html import render
 from evenhand.report.page import LegendKey
 from evenhand.report.words import unbroken
@@ -45,7 +45,7 @@ def test_links_go_to_the_page_itself_or_hold_what_they_save(parsed):
     links = [attributes["href"] for attributes in parsed.all("a")]
 
     elsewhere = [link for link in links if not link.startswith("#")]
-    assert len(elsewhere) == 6
+    assert len(elsewhere) == 4
     assert all(link.startswith("data:text/csv;charset=utf-8;base64,") for link in elsewhere)
     ids = {attributes["id"] for _, attributes in parsed.elements if "id" in attributes}
     assert {link[1:] for link in links if link.startswith("#")} <= ids
@@ -173,12 +173,16 @@ def test_ragged_tables_are_shown_as_they_are():
     assert 'data-name=""' in render(small(sections=(Section("All", tables=(table,)),)))
 
 
-def test_groups_without_a_hue_get_a_grey_dot():
-    numbers = (KeyNumber("first", "1", group=0), KeyNumber("ninth", "9", group=8), KeyNumber("all", "10"))
-    text = render(small(numbers=numbers))
+def test_tags_of_a_table_are_words_in_a_tone():
+    """A tag says in words what it says in colour."""
+    table = Table(
+        ["δ", "Guarantee"], [["0", "holds"], ["1", "none <b>"]], [False, False], tags={(1, 1): "bad"}
+    )
+    text = render(Page("q", ("a",), sections=(Section("h", tables=(table,)),)))
 
-    assert text.count('class="solid c-g1" d=') == 1
-    assert text.count('class="solid c-grey" d=') == 1
+    assert '<span class="tag bad">none &lt;b&gt;</span>' in text
+    assert text.count('<span class="tag') == 1
+    assert 'data-name="δ"' in text
 
 
 def test_unknown_marks_colours_and_tones_fall_back_to_plain():

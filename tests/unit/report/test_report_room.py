@@ -1,27 +1,13 @@
 """Words of charts have room: none is printed over another, and no line is without a name."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.charts import (
-    changes_chart,
-    frontier_chart,
-    measures_chart,
-    spots_chart,
-)
+from evenhand.report.charts import bars_chart, frontier_chart
+from evenhand.report.charts.curves import curves_chart
 from evenhand.report.language import LANGUAGES, written_in
-from evenhand.report.marks import (
-    Axis,
-    Change,
-    Estimate,
-    Line,
-    Panel,
-    Point,
-    Spot,
-)
+from evenhand.report.marks import Axis, Bar, Estimate, Line, Panel, Point
 from evenhand.report.words import width_of, wrap_words
 from unit.report._parsing import WordBox, word_boxes
 
@@ -86,7 +72,7 @@ def test_wrapping_loses_no_letter_and_fits(text, width):
 
 def panel(count, *, times=1.0):
     lines = [
-        Line(f"protocol {place}", EPSILONS, [about(times * (place + e)) for e in EPSILONS], place == 0)
+        Line(f"protocol {place}", EPSILONS, [about(times * (place + e)) for e in EPSILONS])
         for place in range(count)
     ]
     return Panel("", Axis("typical error", "people"), lines, about(times))
@@ -96,46 +82,28 @@ def panel(count, *, times=1.0):
 @pytest.mark.parametrize("times", [1e-3, 1.0, 1e6])
 def test_measures_keep_their_words_apart(language, times):
     with written_in(language):
-        chart = measures_chart([panel(3, times=times)] * 1, chosen_epsilon=1.0, **WORDS)
+        chart = curves_chart([panel(3, times=times)], "n", alt="a", caption="c")
 
     assert overprinted(chart) == []
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8])
-def test_every_line_of_measures_can_be_matched_or_is_named_as_context(count):
-    keys = measures_chart([panel(count)], chosen_epsilon=1.0, **WORDS).legend
-    grey = [key for key in keys if key.colour == "grey"]
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_every_curve_has_a_look_and_a_name_of_its_own(count):
+    keys = curves_chart([panel(count)], "n", alt="a", caption="c").legend[:count]
 
-    if count <= 4:
-        assert [key.label for key in grey] == [f"protocol {place}" for place in range(1, count)]
-        assert len({key.mark for key in grey}) == len(grey)
-        assert "dashed" not in {key.mark for key in grey}  # which is the unprotected value
-    else:
-        assert len(grey) == 1
-        assert "for context" in grey[0].label
-        assert all(f"protocol {place}" in grey[0].label for place in range(1, count))
-
-
-def test_dashes_of_the_legend_are_those_of_the_lines():
-    chart = measures_chart([panel(4)], chosen_epsilon=1.0, **WORDS)
-
-    for pattern in ("1.5,3.5", "8,3,1.5,3"):
-        assert re.search(f'stroke-dasharray="{pattern.replace(",", "[, ]+")}"', chart.narrow)
+    assert [key.label for key in keys] == [f"protocol {place}" for place in range(count)]
+    assert len({key.mark for key in keys}) == len({key.colour for key in keys}) == count
 
 
 POINTS = [
     Point(f"p{n}", 2.0**n, "uniform", about(0.5 + n / 20), about(1e6 * (n + 1)), n < 3) for n in range(6)
 ]
-SPOTS = [Spot(f"e{n}", 10.0**n, 10.0**n) for n in range(8)]
 OTHERS = {
     "frontier": lambda: frontier_chart(
         POINTS, baseline=None, chosen=None, x=PERCENT, y=AMOUNT, **WORDS
     ),
-    "changes": lambda: changes_chart(
-        [(Axis("change", "people"), [Change(f"m{n}", "", about(3e6 * (n - 2))) for n in range(5)])], **WORDS
-    ),
-    "spots": lambda: spots_chart(
-        Axis(LONG), Axis("misallocation", "dollars"), SPOTS, **WORDS
+    "bars": lambda: bars_chart(
+        Axis("budget", "people"), [Bar(f"{LONG} {n}", about(3e6 * n)) for n in range(5)], **WORDS
     ),
 }  # fmt: skip
 

@@ -4,21 +4,12 @@ import re
 
 import pytest
 
-from evenhand.report.theme import (
-    DARK,
-    GROUP_SHAPES,
-    GROUPS,
-    LIGHT,
-    OTHER_GROUP,
-    SHAPES,
-    css_tokens,
-    group_look,
-)
+from evenhand.report.theme import DARK, LIGHT, css_tokens
 
 TEXTS = [
     *((shade, ground) for shade in ("ink", "ink2", "ink3", "brand") for ground in ("paper", "card", "sunk")),
     *((shade, "brand-soft") for shade in ("ink", "ink3", "brand")),
-    *((f"g{place}-text", "card") for place in range(1, 6)),
+    ("g1-text", "card"),
     *((tone, f"{tone}-soft") for tone in ("ok", "warn", "bad")),
 ]
 MARKS = ["g1", "g2", "g3", "g4", "g5", "ink", "ink2", "ink3", "grey", "p1", "p2", "p-line", "brand"]
@@ -66,17 +57,6 @@ def test_the_ramp_of_privacy_goes_from_strong_to_weak(tokens):
 def test_both_themes_have_the_same_tokens():
     assert set(LIGHT) == set(DARK)
     assert all(re.fullmatch("#[0-9A-F]{6}", value) for value in (*LIGHT.values(), *DARK.values()))
-
-
-def test_groups_differ_in_hue_and_in_shape():
-    """Without the shapes, groups two and three are alike to people who cannot see blue."""
-    assert len({look.fill for look in GROUPS}) == len({look.shape for look in GROUPS}) == 5
-    assert set(GROUP_SHAPES) <= set(SHAPES)
-
-
-@pytest.mark.parametrize(("place", "among"), [(5, 6), (0, 6), (39, 40), (-1, 2)])
-def test_no_hue_is_used_twice(place, among):
-    assert group_look(place, among=among) == OTHER_GROUP
 
 
 def test_tokens_become_declarations():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evenhand.report.html import sentence
 from evenhand.report.marks import Estimate
-from evenhand.report.words import change_of, clean, epsilon_of, number, shortened, value_of, width_of
+from evenhand.report.words import clean, epsilon_of, number, shortened, value_of, width_of
 
 
 @given(st.text())
@@ -40,7 +40,7 @@ def test_numbers_have_a_true_minus_and_no_sign_on_nought(value, digits, sign, ex
 def test_a_value_without_an_interval_stands_alone():
     assert value_of(Estimate(0.5), times=100) == "50.0"
     assert value_of(Estimate(0.5, 0.4, None), times=100) == "50.0"
-    assert change_of(Estimate(-0.02, -0.03, -0.01), times=100) == "−2.0 (−3.0 to −1.0)"
+    assert value_of(Estimate(-0.02, -0.03, -0.01), times=100) == "−2.0 (−3.0 to −1.0)"
 
 
 @pytest.mark.parametrize(

@@ -380,16 +380,15 @@ def measures_figure(name: str, results: Results, place: int) -> Chart:
     return draw_measures(words, panels, f"fig{number}", **values)
 
 
-def _lines(results: Results, measure: str, spotlight: str) -> list[Line]:
+def _lines(results: Results, measure: str, ours: str) -> list[Line]:
     amounts = epsilons(results)
     return [
         Line(
             LABELS[way],
             [float(each) for each in amounts],
             [mark(_mean(results, way, each, measure)) for each in amounts],
-            spotlight=way == spotlight,
         )
-        for way in (GRR, SS, spotlight)
+        for way in (GRR, SS, ours)
     ]
 
 

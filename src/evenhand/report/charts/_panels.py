@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.drawing import Segment, Word
 from evenhand.report.language import fixed_word
 from evenhand.report.page import LegendKey
-from evenhand.report.scales import Linear, Log, labelled_ticks, tick_text
+from evenhand.report.scales import Linear, Log, labelled_ticks
 from evenhand.report.words import epsilon_of, number, shortened, width_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from evenhand.report.drawing import Drawing
     from evenhand.report.marks import Axis, Estimate
-    from evenhand.report.scales import Decades
 
 WHOLE = 1024.0
 """How many pixels a chart has at the desk."""
@@ -28,15 +27,6 @@ PHONE = 340.0
 
 GAP = 24.0
 """Pixels between two panels."""
-
-
-def columns_for(count: int) -> int:
-    """Return how many of `count` panels stand side by side.
-
-    >>> [columns_for(count) for count in (1, 2, 4, 5, 7)]
-    [1, 2, 4, 3, 4]
-    """
-    return count if count <= 4 else 3 if count in {5, 6, 9} else 4
 
 
 def panel_width(columns: int) -> float:
@@ -60,20 +50,17 @@ def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]
     )
 
 
-def epsilon_axis(drawing: Drawing, scale: Log, *, chosen: float | None) -> None:
+def epsilon_axis(drawing: Drawing, scale: Log) -> None:
     """Write the labels of the epsilon axis and which end is more private.
 
-    Every tested value has a tick; labels that would touch are dropped, but never that of the chosen value or
-    of the ends.
+    Every tested value has a tick; labels that would touch are dropped, but never those of the ends.
     """
     width, height = drawing.plot
     names = [epsilon_of(tick) for tick in scale.ticks]
-    first = () if chosen is None else (chosen,)
-    shown = labelled_ticks(scale, first=first, widths=[width_of(name) for name in names])
+    shown = labelled_ticks(scale, widths=[width_of(name) for name in names])
     for tick, name in zip(scale.ticks, names, strict=True):
         if tick in shown:
-            look: tuple[str, int] = ("ink", 600) if tick == chosen else ("ink3", 400)
-            drawing.words(Word(scale(tick), height + 18, name, "center", *look, halo=False))
+            drawing.words(Word(scale(tick), height + 18, name, "center", "ink3", halo=False))
     if len(scale.ticks) > 1:
         more_private, log_scale = fixed_word("chart.more_private"), fixed_word("chart.log_scale")
         needed = width_of(more_private) + width_of(log_scale) + 12
@@ -91,19 +78,6 @@ def draw_no_values(drawing: Drawing) -> str:
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
     drawing.words(Word(width / 2, height / 2, fixed_word("chart.no_values"), "center", "ink3", halo=False))
     return drawing.svg()
-
-
-def most_ticks(scale_pixels: float, *, apart: float) -> int:
-    """Return how many ticks fit when they are so many pixels apart."""
-    return max(3, min(7, int(scale_pixels // apart)))
-
-
-def upright_grid(
-    values: list[float], pixels: float, *, axis: Axis, apart: float = 52.0, from_zero: bool = False
-) -> Linear:
-    """Return the scale of a chart of rows, whose grid lines are upright."""
-    ticks = most_ticks(pixels, apart=apart)
-    return level_scale(values, pixels, most=ticks, from_zero=from_zero, within=axis.limits)
 
 
 def level_scale(values: list[float], pixels: float, *, most: int, **options: Any) -> Linear:
@@ -128,49 +102,6 @@ def room_left(labels: Iterable[str], *, least: float) -> float:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-# --- axes whose lines and labels are drawn by pixel -----------------------------------------------
-
-
-def level_grid(drawing: Drawing, labels: Sequence[tuple[float, str]]) -> None:
-    """Draw a level line at each of these heights, with its label on the left."""
-    for height, label in labels:
-        drawing.words(Word(-8, height + 4, label, "right", "ink3", halo=False))
-    lines = [Segment(0, height, drawing.plot[0], height) for height, _ in labels]
-    drawing.rules(lines, stroke="grid", width=1, pixels=True)
-
-
-def decade_grid(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
-    """Draw the grid of an upright logarithmic axis.
-
-    The lowest line has a label of its own where smaller values stand on it.
-    """
-    height = drawing.plot[1]
-    level_grid(drawing, [(height - scale(tick), label) for tick, label in decade_labels(scale, lowest)])
-
-
-def decade_axis(drawing: Drawing, scale: Decades, *, lowest: str = "") -> None:
-    """Draw a logarithmic axis below the plot with its ticks and labels.
-
-    The lowest tick has a label of its own where smaller values stand on it.
-    """
-    width, height = drawing.plot
-    drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
-    ticks = [Segment(scale(tick), height, scale(tick), height + 4) for tick in scale.ticks]
-    drawing.rules(ticks, stroke="ghost", width=1, pixels=True)
-    free = -math.inf
-    for tick, label in decade_labels(scale, lowest):
-        half = width_of(label) / 2
-        if scale(tick) - half >= free:  # labels that would touch are dropped, ticks are not
-            drawing.words(Word(scale(tick), height + 18, label, "center", "ink3", halo=False))
-            free = scale(tick) + half + 5
-
-
-def decade_labels(scale: Decades, lowest: str = "") -> list[tuple[float, str]]:
-    """Return the ticks of a logarithmic axis with their labels."""
-    first, *others = scale.ticks
-    return [(first, lowest or tick_text(first)), *((tick, tick_text(tick)) for tick in others)]
 
 
 # --- the CSV beside a chart -----------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _measure_picture(
         drawing.rules([Segment(0, level, plot, level)], stroke="ink2", width=1.4, dash=(5, 4), pixels=True)
     for line in panel.lines:
         _draw_curve(drawing, panel, line, *looks[line.label])
-    epsilon_axis(drawing, scale, chosen=None)
+    epsilon_axis(drawing, scale)
     return drawing.svg()
 
 

@@ -146,9 +146,9 @@ def _key_numbers(reading: BudgetReading) -> list[KeyNumber]:
             continue
         of = say("head.of", whole=figure(whole), share=share_of(spent, whole))
         rest = say("head.of", whole=figure(whole), share=share_of(left, whole))
-        numbers.append(KeyNumber(say("head.spent", symbol=symbol), figure(spent), "", of))
-        numbers.append(KeyNumber(say("head.left", symbol=symbol), figure(left, is_left=True), "", rest))
+        numbers.append(KeyNumber(say("head.spent", symbol=symbol), figure(spent), of))
+        numbers.append(KeyNumber(say("head.left", symbol=symbol), figure(left, is_left=True), rest))
     for way in reading.tighter[: 4 - len(numbers)]:
         label, detail = say("head.by", symbol="ε", name=way.name), say("head.if_fixed")
-        numbers.append(KeyNumber(label, figure(way.amount.epsilon), "", detail))
+        numbers.append(KeyNumber(label, figure(way.amount.epsilon), detail))
     return numbers

@@ -30,7 +30,7 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{in_language(f'{count:,}')} {one if count == 1 else many or f'{one}s'}"
 
 
-def percent(value: float, digits: int = 1) -> str:
+def percent(value: float) -> str:
     """Return a share in percent.
 
     >>> percent(0.8064), percent(float("nan"))
@@ -38,7 +38,7 @@ def percent(value: float, digits: int = 1) -> str:
     """
     if not math.isfinite(value):
         return fixed_word("form.undefined")
-    return fixed_word("form.percent", number=number(100 * value, digits))
+    return fixed_word("form.percent", number=number(100 * value))
 
 
 def delta_text(delta: float) -> str:

@@ -16,8 +16,6 @@ from evenhand.study.tasks.decide.noise import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evenhand.privacy.randomness import SeededSource
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.prepare import PreparedEntities
@@ -54,7 +52,6 @@ def computed(
     task: DecideTask,
     prepared: PreparedEntities,
     source: SeededSource,
-    progress: Callable[[int, int], object] | None = None,
 ) -> Computed:
     """Decide for every entity, exactly where a method applies, and otherwise from draws of the source."""
     problem = problem_of(task, prepared)
@@ -62,7 +59,7 @@ def computed(
         return Computed(_true(problem, prepared, task), float("nan"), 1.0)
     promised = noise_for(task, setting, problem)
     steps, mitigation = method_of(setting)
-    options: dict[str, Any] = {"draws": task.draws, "rng": source, "progress": progress}
+    options: dict[str, Any] = {"draws": task.draws, "rng": source}
     entities = entities_of(prepared)
     if mitigation is not None:
         if mitigation.kind.takes_post:

@@ -100,12 +100,3 @@ def method_named(given: object) -> str:
         must_be = f"of {', '.join(METHODS)}"
         raise InvalidParameterError("methods", owner=_OWNER, must_be=must_be, got=given)
     return str(name)
-
-
-def method_title(protocol: str) -> str:
-    """Return how the method of a setting is called in a table; that of no protection is plain.
-
-    >>> method_title("fermi+parity"), method_title("none")
-    ('Fermi + parity', 'Plain')
-    """
-    return METHODS[protocol].title if protocol in METHODS else METHODS[PLAIN].title
