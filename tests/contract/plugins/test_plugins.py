@@ -225,7 +225,7 @@ def test_a_plan_of_its_kind_becomes_a_report(call, file, tmp_path):
     done = call("audit", "--plan", "plan.toml", "--workers", 1, "--out", "s")
 
     assert done.exit_code == 0, done.output
-    assert "How far counts are off" in done.stdout
+    assert "How far cells are off" in done.stdout
     assert '"female"' in (tmp_path / "s" / "effects.csv").read_text("utf-8")
     assert "How far off is a share?" in (tmp_path / "s" / "report.html").read_text("utf-8")
 
