@@ -10,7 +10,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
 from evenhand.study.results.lookup import setting_of
-from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, method_named, method_title
+from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, method_named
 from evenhand.study.tasks.learn.task import LearnTask
 
 
@@ -47,7 +47,6 @@ def test_a_setting_reads_as_its_way_and_is_found_by_what_it_reads():
     for each in settings[1:]:
         assert setting_of(str(each), settings, owner="test") == each
     assert "Fermi + parity, ε = 3" in map(str, settings)
-    assert method_title("none") == "Plain"
 
 
 @pytest.mark.parametrize(
