@@ -18,10 +18,11 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.base import refuse_field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from evenhand.measure import GroupReport
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Codes, Prepared
 
@@ -146,14 +147,7 @@ def margin_rates(
 ) -> dict[str, dict[str, float]]:
     """Return the rates of the groups of each crossed column by itself; none where nothing is crossed.
 
-    Parameters
-    ----------
-    prepared : Prepared
-    rows : array
-        The test rows whose people are in a group.
-    predicted : array
-        What is predicted for each of them.
-    weights : array, optional
+    `rows` are the test rows whose people are in a group, and `predicted` is what is predicted for each.
     """
     rates: dict[str, dict[str, float]] = {}
     for column, labels in prepared.facts.margins.items():
@@ -161,11 +155,17 @@ def margin_rates(
         report = group_report(
             prepared.target[rows], predicted, codes, groups=range(len(labels)), weights=weights
         )
-        for place, label in enumerate(labels):
-            found = report.rates[place]
-            rates[label] = {name: float(getattr(found, name)) for name in RATES}
-            rates[label]["people"] = float(report.table.people[place])
+        rates |= rates_by_label(report, labels)
     return rates
+
+
+def rates_by_label(report: GroupReport, labels: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the rates of groups, which a report has by their places, and how many people each has."""
+    rates, people = report.rates, report.table.people
+    return {
+        label: {name: float(getattr(rates[place], name)) for name in RATES} | {"people": float(people[place])}
+        for place, label in enumerate(labels)
+    }
 
 
 def groups_of_cells(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
