@@ -182,17 +182,6 @@ class ReleaseTask(Task):
         """Test rows per training row of one repeat."""
         return overlap_of(self.test)
 
-    @property
-    def validation(self) -> str:
-        """How rows are split, in words.
-
-        >>> ReleaseTask("race", classify=False).validation
-        'every row is counted in the table'
-        """
-        if not self.classify:
-            return "every row is counted in the table"
-        return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
-
     # --- running and reading ----------------------------------------------------------------------
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
@@ -211,7 +200,9 @@ class ReleaseTask(Task):
         fixed = {name: value for name, value in setting.options.items() if name not in (*PARAMETERS, "post")}
         if any(usual.get(parameter) != value for parameter, value in fixed.items()):
             return ""
-        words = [*rows, *self._column_words(schema), "--mechanism", setting.mechanism]
+        words = [*rows, "--columns", typed_list(self.columns)]
+        words += ["--quasi", typed_list(schema.quasi_identifiers)] if schema.quasi_identifiers else []
+        words += ["--mechanism", setting.mechanism]
         words += [] if setting.epsilon is None else ["--epsilon", as_text(setting.epsilon)]
         words += [word for parameter, value in typed.items() for word in (f"--{parameter}", str(value))]
         has_unit = "unit" in MECHANISMS[setting.mechanism].parameter_names()
@@ -219,17 +210,6 @@ class ReleaseTask(Task):
         words += [] if self.bound is None else ["--bound", str(self.bound)]
         words += ["--post", ",".join(self.post_of(setting))] if self.post_of(setting) else []
         return shlex.join(["evenhand", "release", *words, "--out", f"{name}-{setting.mechanism}.csv"])
-
-    def audit_command(self, data: DataSource | None) -> str:
-        """Return the command that tests mechanisms with a guarantee on the same table."""
-        words = ["--mechanism", "laplace,thresholded-laplace", "--out", "with-a-guarantee"]
-        return "" if data is None else shlex.join(["evenhand", "audit", "--plan", "plan.toml", *words])
-
-    def _column_words(self, schema: Schema) -> list[str]:
-        """Return the columns as they are typed."""
-        words = ["--columns", typed_list(self.columns)]
-        quasi = typed_list(schema.quasi_identifiers)
-        return [*words, "--quasi", quasi] if quasi else words
 
     # --- files ------------------------------------------------------------------------------------
 

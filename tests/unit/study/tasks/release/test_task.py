@@ -123,11 +123,6 @@ def test_an_unknown_mechanism_is_refused_with_a_guess():
         ReleaseTask("sex", "laplac")
 
 
-def test_a_task_says_how_rows_are_split():
-    assert ReleaseTask(["sex"], test=0.25).validation.startswith("75% of the rows are counted")
-    assert task().validation == "every row is counted in the table"
-
-
 # --- steps ------------------------------------------------------------------------------------------
 
 
