@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
-from evenhand.answer.prices import say_cost, say_price, say_useless
+from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.view import Sentence
 from evenhand.report.words import epsilon_of, listed, number
 
@@ -435,6 +435,7 @@ def _what_details(telling: Telling) -> list[str]:
         if trial.failed and trial.tag != "no clear help":
             tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
+    lines += say_next_steps(telling)
     curve = say_curve(telling)
     return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
 
