@@ -94,6 +94,10 @@ class Effect:
             return False
         return {"less": self.change < 0, "more": self.change > 0, "away": True}.get(self.harm, False)
 
+    def lack_by(self, more: float) -> float:
+        """Return what the group lacks if it has more by an amount; below 0 it gains."""
+        return {"less": -more, "away": abs(more)}.get(self.harm, more)
+
 
 EFFECT_COLUMNS = tuple(each.name for each in fields(Effect))
 """The columns of the table, in order."""

@@ -87,10 +87,7 @@ class Telling:
         """Return what a row lacks as a multiple of what matters; below 0 it has more than is due."""
         if row.status == "not stored":
             return 0.0
-        more = row.after - row.due
-        harm = self.table.harm_of(row.effect)
-        lack = -more if harm == "less" else abs(more) if harm == "away" else more
-        return lack / (self.table.threshold(self.seen(row)) or 1.0)
+        return row.lack_by(row.after - row.due) / (self.table.threshold(self.seen(row)) or 1.0)
 
     @cached_property
     def gains(self) -> tuple[Effect, ...]:
@@ -336,19 +333,14 @@ class Telling:
 
     def lack(self, row: Effect) -> float:
         """Return what a group lacks of what is due to it, per head."""
-        more = row.after - row.due
-        harm = self.table.harm_of(row.effect)
-        lacking = -more if harm == "less" else abs(more) if harm == "away" else more
-        return float(per_head(self.seen(row), max(lacking, 0.0)))
+        return float(per_head(self.seen(row), max(row.lack_by(row.after - row.due), 0.0)))
 
     def lack_shown(self, row: Effect) -> float:
         """Return what a group lacks as the shown values give it, where it is written."""
         (after, after_digits), (due, due_digits) = (
             self.rounded(row.effect, self.scale(row) * each) for each in (row.after, row.due)
         )
-        more = round(after, after_digits) - round(due, due_digits)
-        harm = self.table.harm_of(row.effect)
-        return max(-more if harm == "less" else abs(more) if harm == "away" else more, 0.0)
+        return max(row.lack_by(round(after, after_digits) - round(due, due_digits)), 0.0)
 
     def rise(self, row: Effect, per: float) -> str:
         """Return how much more a group lacks than under the page's option, so that shown numbers agree."""
@@ -496,5 +488,5 @@ def _count_words(shown: list[str], of: int) -> int:
 def _reach(telling: Telling, row: Effect) -> float:
     """Return the most that an open row may come to, as a multiple of what matters."""
     threshold = telling.table.threshold(telling.seen(row)) if row.status != "not stored" else math.inf
-    bound = row.bound if math.isfinite(row.bound) else abs(np.nan_to_num(row.change))
+    bound = row.bound if math.isfinite(row.bound) else row.lack_by(np.nan_to_num(row.change))
     return float(bound) / threshold if threshold else float(bound)

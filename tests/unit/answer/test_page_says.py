@@ -143,6 +143,43 @@ def test_repeats_on_one_side_get_no_interval_that_crosses_zero():
     assert not [line for line in view.who.details if line.startswith("Women") and "(" in line]
 
 
+def few_repeats(women, men, effect="selected", **more):
+    """Return the view of three repeats that give no limits, from changes of 500 of 1,000."""
+    spread = {"spread": "none"}
+    groups = {"women": women, "men": men}
+    seen = [
+        runs(group, effect, [500 + each for each in changes], 500, **spread)
+        for group, changes in groups.items()
+    ]
+    return compose(make(*seen, **more))
+
+
+def test_the_page_is_about_who_may_lose_and_not_about_the_largest_gain():
+    """If size alone spoke, a group that gains most in every repeat would be told under "a loss is possible"."""
+    for more, sign in (({}, -1), ({"unwanted": True, "called": "flagged"}, 1)):
+        lost, gained = [sign * each for each in (20, -5, 30)], [-sign * each for each in (110, 230, 390)]
+        view = few_repeats(lost, gained, **more)
+
+        assert view.verdict == "Cannot say yet: a loss is possible, and so is none."
+        assert view.how_much.text == "For women the repeats are too few to give limits."
+
+
+def test_fewer_flags_in_every_repeat_are_a_gain():
+    """If they were not, a page would speak of a loss where every repeat spares the group."""
+    view = few_repeats([-20, -5, -30], [-110, -230, -390], unwanted=True, called="flagged")
+
+    assert view.verdict == "Not certain yet: women gained in every repeat."
+    assert view.how_much.text == "Of 1,000 women, 5 to 30 fewer flagged in every repeat."
+    assert "loss" not in everything(view)
+
+
+def test_more_flags_in_every_repeat_are_a_loss():
+    """If they were not, the page would tell nobody of a group that every repeat flags more often."""
+    view = few_repeats([20, 5, 30], [-110, -230, -390], unwanted=True, called="flagged")
+
+    assert view.verdict == "Not certain yet: women lost in every repeat."
+
+
 def test_a_tiny_part_of_the_budget_is_not_repaired():
     """If it were, shares would no longer add up, for 3 cents a child."""
     view = compose(CASES["a tiny part of the budget"])
