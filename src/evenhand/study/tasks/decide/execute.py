@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from evenhand._notes import Note
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
-from evenhand.study.store.columns import pack
+from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.compute import computed
 from evenhand.study.tasks.decide.measures import (
