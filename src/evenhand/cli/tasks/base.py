@@ -37,14 +37,14 @@ from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
 from evenhand.report.language import LANGUAGES, written_in
+from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
-from evenhand.study.results.estimates import Estimated, estimate, paired_change
+from evenhand.study.results.estimates import Estimated, estimate
 from evenhand.study.results.writing import write_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
@@ -315,7 +315,7 @@ def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
     return {
         measure: {
             **numbers_of(estimate(results, setting, measure)),
-            "change": numbers_of(paired_change(results, setting, measure)),
+            "change": numbers_of(estimate(results, setting, measure, against=Setting())),
         }
         for measure in results.plan.measures
     }

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.measure.intervals import check_level
-from evenhand.measure.repeat_means import Means, check_kind, means_of, why_no_interval
 from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.results.estimates import note_of
+from evenhand.study.results.estimates import estimate_rows
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.tasks.shared.fields import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from evenhand.measure.repeat_means import Kind
     from evenhand.study.results.base import ResultData
+    from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.base import Task
 
 DONE, FAILED = "done", "failed"
@@ -110,118 +107,61 @@ def entity_columns(results: ResultData) -> dict[str, Any]:
 # --- one row per setting: means over repeats, and changes against the unprotected setting ---------------
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Means and paired changes of every setting and measure, as arrays settings x measures."""
-
-    settings: tuple[Setting, ...]
-    measures: tuple[str, ...]
-    value: Means
-    change: Means
-    repeats: int
-    level: float
-    kind: Kind
-    task: Task
-
-
 def summarize(
     results: ResultData, measures: str | Iterable[str] | None, *, level: float, kind: Kind, owner: str
-) -> Summary:
-    """Return the summary of some measures, by default those that the plan names."""
-    level = check_level(level, owner=owner)
-    arrays = results.arrays
-    asked = results.plan.measures if measures is None else measures
-    names = tuple(
-        measure_named(name, arrays.measures, parameter="measures", owner=owner)
-        for name in several(asked, "measures", owner=owner)
-    )
-    kind = check_kind(kind, owner=owner)
-    values = np.moveaxis(arrays.of_measures[..., [arrays.measures.index(name) for name in names]], 1, 2)
-    changes = values - values[results.place(Setting())]
+) -> dict[str, tuple[list[Estimated], list[Estimated]]]:
+    """Return the means of every setting and their changes, by measure, by default of those of the plan."""
+    arrays, task = results.arrays, results.plan.task
     is_itself = np.array([setting == Setting() for setting in results.settings])
-
-    task = results.plan.task
-    described = [task.measure(name) for name in names]
-
-    def estimate_means(runs: NDArray[np.float64], *, is_exact: bool | NDArray[np.bool_]) -> Means:
-        of_measures = [
-            means_of(
-                runs[:, at],
-                overlap=task.overlap,
-                kind=kind,
-                level=level,
-                spread=measure.spread,
-                is_exact=is_exact,
-            )
-            for at, measure in enumerate(described)
-        ]
-        return Means(*(np.stack(part, axis=1) for part in zip(*of_measures, strict=True)))
-
-    return Summary(
-        results.settings,
-        names,
-        estimate_means(values, is_exact=task.is_exact).within(
-            *zip(*(measure.limits for measure in described), strict=True)
-        ),
-        estimate_means(changes, is_exact=is_itself | task.is_exact).within(
-            *zip(*(measure.change_limits for measure in described), strict=True)
-        ),
-        results.plan.repeats,
-        level,
-        kind,
-        task,
-    )
+    asked = results.plan.measures if measures is None else measures
+    found = {}
+    for given in several(asked, "measures", owner=owner):
+        name = measure_named(given, arrays.measures, parameter="measures", owner=owner)
+        described, runs = task.measure(name), arrays.of_measures[..., arrays.measures.index(name)]
+        estimate = partial(
+            estimate_rows, task=task, level=level, kind=kind, spread=described.spread, owner=owner
+        )
+        changes = runs - runs[results.place(Setting())]
+        found[name] = (
+            estimate(runs, within=described.limits),
+            estimate(changes, within=described.change_limits, is_computed=is_itself),
+        )
+    return found
 
 
-def wide_columns(summary: Summary) -> dict[str, Any]:
+def wide_columns(results: ResultData, **asked: Any) -> dict[str, Any]:
     """Return one row per setting, with the columns of each measure one after the other."""
-    columns: dict[str, Any] = dict(setting_columns(summary.settings, summary.task))
-    for at, name in enumerate(summary.measures):
-        value, change = ([part[:, at] for part in means] for means in (summary.value, summary.change))
-        columns |= {
-            name: value[0],
-            f"{name}_low": value[2],
-            f"{name}_high": value[3],
-            f"{name}_runs": value[4],
-            f"{name}_change": change[0],
-            f"{name}_change_low": change[2],
-            f"{name}_change_high": change[3],
-            f"{name}_pairs": change[4],
-        }
+    columns = setting_columns(results.settings, results.plan.task)
+    for name, (means, changes) in summarize(results, **asked).items():
+        for column, found, count in ((name, means, "runs"), (f"{name}_change", changes, "pairs")):
+            columns[column] = [each.value for each in found]
+            columns[f"{column}_low"] = number_column(each.low for each in found)
+            columns[f"{column}_high"] = number_column(each.high for each in found)
+            columns[f"{name}_{count}"] = [each.runs for each in found]
     return columns
 
 
-def long_columns(summary: Summary) -> dict[str, Any]:
+def long_columns(results: ResultData, **asked: Any) -> dict[str, Any]:
     """Return one row per setting and measure, with standard errors and notes."""
-    width = len(summary.measures)
-    settings = [setting for setting in summary.settings for _ in range(width)]
-    value, change = ([part.reshape(-1) for part in means] for means in (summary.value, summary.change))
-    measures = list(summary.measures) * len(summary.settings)
-    notes = [
-        note_of(
-            int(runs),
-            summary.repeats - int(runs),
-            error=float(error),
-            why=why_no_interval(summary.task.measure(name).spread, int(runs), tied=int(tied))
-            if np.isnan(low)
-            else "",
-            is_exact=summary.task.is_exact,
-        )
-        for _, error, low, _, runs, tied, name in zip(*value, measures, strict=True)
+    found = summarize(results, **asked)
+    rows = [
+        (setting, name, means[at], changes[at])
+        for at, setting in enumerate(results.settings)
+        for name, (means, changes) in found.items()
     ]
-    return setting_columns(settings, summary.task) | {
-        "measure": measures,
-        "mean": value[0],
-        "standard_error": value[1],
-        "low": value[2],
-        "high": value[3],
-        "runs": value[4],
-        "change": change[0],
-        "change_standard_error": change[1],
-        "change_low": change[2],
-        "change_high": change[3],
-        "pairs": change[4],
-        "level": [summary.level] * len(settings),
-        "kind": [summary.kind] * len(settings),
-        "note": notes,
-    }
+    settings, names, means, changes = (list(column) for column in zip(*rows, strict=True))
+    columns = setting_columns(settings, results.plan.task) | {"measure": names}
+    for value, start, column, count in (
+        ("mean", "", means, "runs"),
+        ("change", "change_", changes, "pairs"),
+    ):
+        columns[value] = [each.value for each in column]
+        for name in ("standard_error", "low", "high"):
+            columns[f"{start}{name}"] = number_column(getattr(each, name) for each in column)
+        columns[count] = [each.runs for each in column]
+    return columns | {name: [getattr(mean, name) for mean in means] for name in ("level", "kind", "note")}
+
+
+def number_column(numbers: Iterable[float | None]) -> list[float]:
+    """Return numbers with NaN where there is none."""
+    return [np.nan if number is None else number for number in numbers]

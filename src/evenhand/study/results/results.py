@@ -24,18 +24,17 @@ from evenhand.study.advise.advice import advise
 from evenhand.study.page.words import words_in
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
-from evenhand.study.results.estimates import compare, estimate
+from evenhand.study.results.estimates import Comparison, estimate
 from evenhand.study.results.frames import (
     cell_columns,
     data_columns,
     entity_columns,
     group_columns,
     long_columns,
-    summarize,
     wide_columns,
 )
-from evenhand.study.results.frontier import frontier, frontier_columns
-from evenhand.study.results.lookup import measure_named
+from evenhand.study.results.frontier import frontier_columns
+from evenhand.study.results.lookup import measure_named, setting_of
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.store import Store
 from evenhand.table.frames import make_frame
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Comparison, Estimated
+    from evenhand.study.results.estimates import Estimated
     from evenhand.table.frames import Backend
 
 _OWNER = "Results"
@@ -173,9 +172,10 @@ class Results(ResultData):
         are those of ``di``, for which no interval held what it says.
         """
         owner = "Results.summary"
-        summary = summarize(self, measures, level=level, kind=kind, owner=owner)
-        wide = one_of("shape", shape, ("wide", "long"), owner=owner) == "wide"
-        return make_frame(wide_columns(summary) if wide else long_columns(summary), backend=backend)
+        is_wide = one_of("shape", shape, ("wide", "long"), owner=owner) == "wide"
+        summarize = wide_columns if is_wide else long_columns
+        columns = summarize(self, measures=measures, level=level, kind=kind, owner=owner)
+        return make_frame(columns, backend=backend)
 
     def frontier(
         self,
@@ -199,12 +199,7 @@ class Results(ResultData):
         level, kind, backend
             As in :meth:`summary`.
         """
-        known = self.arrays.measures
-        points = frontier(self, x=x, y=y, level=level, kind=kind)
-        names = [measure_named(name, known, parameter="x", owner=_OWNER) for name in (x, y)]
-        return make_frame(
-            frontier_columns(points, x=names[0], y=names[1], task=self.plan.task), backend=backend
-        )
+        return make_frame(frontier_columns(self, x=x, y=y, level=level, kind=kind), backend=backend)
 
     def compare(
         self,
@@ -230,7 +225,14 @@ class Results(ResultData):
         Comparison
             `a` minus `b`, with interval, how many pairs, and a sentence.
         """
-        return compare(self, a, b, measure=measure, level=level, kind=kind)
+        first, second = (
+            setting_of(given, self.settings, owner="compare", parameter=name)
+            for name, given in (("a", a), ("b", b))
+        )
+        name = measure_named(measure, self.arrays.measures, parameter="measure", owner="compare")
+        change = estimate(self, first, name, against=second, level=level, kind=kind)
+        task = self.plan.task
+        return Comparison(first, second, name, change, task.measure(name).words, task.is_exact)
 
     # --- files ------------------------------------------------------------------------------------
 
