@@ -160,7 +160,7 @@ def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]
 
 
 def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str]:
-    """Return the options under which nobody pays: every judged harm is bounded below what matters."""
+    """Return the usable options under which nobody pays: every judged harm is bounded below what matters."""
     judged: dict[str, list[Effect]] = defaultdict(list)
     for row in rows:
         if row.group != EVERYBODY and table.hurts(row.effect) and row.status != "unjudged":
@@ -169,6 +169,7 @@ def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str
         name
         for name, own in judged.items()
         if all(row.status == "none" or (row.status == "clear" and not row.is_harm) for row in own)
+        and not find_trouble(table, name)
     )
 
 

@@ -128,7 +128,7 @@ def _who_pays(telling: Telling) -> str:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
     worse = {row.group for row in found.maybe_worse} - set(groups)
-    maybe = list(dict.fromkeys(row.group for row in telling.open if row.group in worse))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group in worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
     gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))

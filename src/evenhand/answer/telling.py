@@ -147,13 +147,13 @@ class Telling:
         return {"G": name.words, "L": name.label, "gn": 1 if name.is_one else 2}
 
     def named(self, groups: Iterable[str], *, slot: str = "G", words: int = MOST_WORDS) -> dict[str, Any]:
-        """Return the slots of several groups, by name as far as so many words go; payers at least one."""
+        """Return the slots of several groups, by name as far as so many words go, but at least one."""
         names = [self.name(group) for group in groups]
         if len(names) == 1:
             count = 1 if names[0].is_one else 2
             return {slot: names[0].words, f"{slot.lower()}n": count} | self._verbs(slot, count)
         shown = [name.words for name in names[:MOST_NAMED]]
-        while len(shown) > (slot == "G") and _count_words(shown, len(names)) > words:
+        while len(shown) > 1 and _count_words(shown, len(names)) > words:
             shown.pop()
         if len(names) > len(shown):
             shown.append(self.say("group.others", n=len(names) - len(shown)))

@@ -382,6 +382,19 @@ def test_the_smallest_epsilon_at_which_nobody_pays_is_found():
     assert smallest_epsilon(steps[:2]) is None
 
 
+def test_an_epsilon_at_which_some_are_billed_is_not_one_at_which_nobody_pays():
+    """If it were, the page would send people to noise that it calls useless where it is the page's own."""
+    options = (Option("more noise", PLAIN, epsilon=0.1, method="noise"),)
+    even = [see("Ash", "short", 1_000, 1_000, option=each, basis="exact") for each in (PAGE, "more noise")]
+    bills = [
+        see(EVERYBODY, "billed", chance, 0, option=each, basis="exact")
+        for each, chance in ((PAGE, 0), ("more noise", 5.3))
+    ]
+    made = table(*even, *bills, options=options)
+
+    assert smallest_epsilon(list_steps(made, judge(made))).epsilon == 1.0
+
+
 # --- limits ---------------------------------------------------------------------------------------
 
 
