@@ -155,7 +155,7 @@ def few_repeats(women, men, effect="selected", **more):
 
 
 def test_the_page_is_about_who_may_lose_and_not_about_the_largest_gain():
-    """If size alone spoke, a group that gains most in every repeat would be told under "a loss is possible"."""
+    """If size alone spoke, the group that gains most would be told under "a loss is possible"."""
     for more, sign in (({}, -1), ({"unwanted": True, "called": "flagged"}, 1)):
         lost, gained = [sign * each for each in (20, -5, 30)], [-sign * each for each in (110, 230, 390)]
         view = few_repeats(lost, gained, **more)

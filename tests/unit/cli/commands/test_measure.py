@@ -341,6 +341,14 @@ def test_what_matters_must_be_an_amount(call, predictions, word):
     assert "--matters" in done.stderr
 
 
+def test_an_unknown_effect_is_refused_with_those_of_decisions(call, predictions):
+    """If those of releases and payments were listed, a person would choose one that nothing reads."""
+    told = " ".join(call("measure", predictions, *ROLES, "--matters", "nope=3").stderr.split())
+
+    assert "one of wrongly_refused, wrongly_selected, wrong, selected: wrongly_refused=50." in told
+    assert "Got 'nope=3' instead." in told
+
+
 def test_the_page_can_be_german(call, predictions, tmp_path):
     done = call("measure", predictions, *ROLES, "--language", "de", "--label", "sex=female:Frauen")
 
