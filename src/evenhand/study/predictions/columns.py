@@ -21,7 +21,7 @@ from evenhand.report.words import listed
 from evenhand.schema import Domain
 from evenhand.schema.bands import parse_rule, rule_text
 from evenhand.schema.crossing import BETWEEN_VALUES, MOST_COMBINATIONS, OTHER_GROUPS
-from evenhand.study.intake.typed_values import value_of
+from evenhand.schema.typed_values import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
