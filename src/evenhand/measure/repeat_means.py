@@ -226,8 +226,9 @@ def bound_mean(values: Numbers, *, most: float, level: float = 0.95) -> float:
     from scipy.optimize import brentq  # noqa: PLC0415
 
     known = values[np.isfinite(values)].astype(float)
-    least, most = min(known.min(initial=most), most), max(known.max(initial=most), most)
-    if not len(known) or least == most:
+    most = max(known.max(initial=most), most)
+    least = known.min(initial=most)
+    if not len(known) or np.isclose(least, most, rtol=_ROUNDING):
         return float(most)
     knots = (np.sort(np.append(known, most)) - least) / (most - least)
     law = BSpline.basis_element(knots, extrapolate=False).antiderivative()

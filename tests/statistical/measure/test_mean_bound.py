@@ -82,5 +82,7 @@ def test_it_is_the_quantile_of_randomly_weighted_values():
 
 def test_it_is_no_less_than_the_mean_and_no_more_than_is_possible():
     assert bound_mean(np.full(4, 7.0), most=7.0) == 7.0
+    assert bound_mean(np.full(4, 8.0), most=7.0) == 8.0
+    assert bound_mean(np.full(10, 0.3), most=0.1 + 0.2) == pytest.approx(0.3)
     assert 3.0 < bound_mean(np.array([1.0, 5.0, np.nan]), most=7.0) < 7.0
     assert bound_mean(np.array([]), most=7.0) == 7.0
