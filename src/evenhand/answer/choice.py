@@ -309,7 +309,7 @@ def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: 
     people = table.by_key.get((name, EVERYBODY, "in_all"))
     if people is None or math.isnan(due):
         return False
-    pays = "short" in table.effects
+    pays = table.pays_money
     limit = (costs.paid if pays else costs.given) * abs(due)
     one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
     return one_answer or (abs(given - due) > limit and not abs(given - due) <= allowed)

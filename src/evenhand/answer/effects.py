@@ -260,6 +260,11 @@ class EffectTable:
         """The effects that were seen."""
         return frozenset(seen.effect for seen in self.observations)
 
+    @property
+    def pays_money(self) -> bool:
+        """Whether money is given, and not places or rights."""
+        return "short" in self.effects
+
     @cached_property
     def by_name(self) -> dict[str, Option]:
         """The options by their name."""

@@ -263,7 +263,7 @@ def make_row(
         low=limits.low,
         high=limits.high,
         bound=bound,
-        unit=declared.unit,
+        unit="dollars" if seen.effect == "in_all" and table.pays_money else declared.unit,
         rate=seen.rate,
         due_rate=seen.due_rate,
         worst=seen.worst,
