@@ -15,13 +15,13 @@ from evenhand.study.tasks.shared.fields import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
 
     from evenhand.measure.repeat_means import Kind
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
+    from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Task
-
-DONE, FAILED = "done", "failed"
 
 
 def setting_columns(settings: Sequence[Setting], task: Task) -> dict[str, list[Any]]:
@@ -35,70 +35,65 @@ def setting_columns(settings: Sequence[Setting], task: Task) -> dict[str, list[A
     for name in dict.fromkeys(name for setting in task.settings() for name in setting.options):
         column = f"{name}_option" if name in numbers else name
         columns[column] = _option_column([setting.options.get(name) for setting in settings])
-    columns["epsilon"] = [
-        np.nan if setting.epsilon is None else float(setting.epsilon) for setting in settings
-    ]
+    columns["epsilon"] = number_column(setting.epsilon for setting in settings)
     return columns
 
 
 def _option_column(values: list[Any]) -> list[Any]:
     if all(isinstance(value, int | float | None) and not isinstance(value, bool) for value in values):
-        return [np.nan if value is None else float(value) for value in values]
-    return [
-        UNPROTECTED
-        if value is None
-        else value
-        if isinstance(value, str)
-        else json.dumps(value, sort_keys=True)
-        for value in values
-    ]
+        return number_column(values)
+    named = (UNPROTECTED if value is None else value for value in values)
+    return [value if isinstance(value, str) else json.dumps(value, sort_keys=True) for value in named]
 
 
-def _cells(results: ResultData) -> tuple[dict[str, list[Any]], tuple[list[int], list[int]]]:
-    """Return what tells cells apart, and their places in the arrays."""
-    outcomes = results.outcomes
-    columns = setting_columns([outcome.cell.setting for outcome in outcomes], results.plan.task)
+def number_column(numbers: Iterable[Fraction | float | None]) -> list[float]:
+    """Return numbers with NaN where there is none."""
+    return [np.nan if number is None else float(number) for number in numbers]
+
+
+def _cells(
+    results: ResultData, outcomes: Sequence[Outcome]
+) -> tuple[dict[str, Any], tuple[list[int], list[int]]]:
+    """Return what tells the cells of outcomes apart, and their places in the arrays."""
+    settings = [outcome.cell.setting for outcome in outcomes]
     repeats = [outcome.cell.repeat for outcome in outcomes]
-    columns["repeat"] = repeats
-    columns["state"] = [DONE if outcome.failure is None else FAILED for outcome in outcomes]
-    return columns, ([results.place(outcome.cell.setting) for outcome in outcomes], repeats)
+    columns = setting_columns(settings, results.plan.task) | {"repeat": repeats}
+    return columns, ([results.place(setting) for setting in settings], repeats)
+
+
+def _finished(results: ResultData) -> list[Outcome]:
+    return [outcome for outcome in results.outcomes if outcome.failure is None]
 
 
 def cell_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per cell, with every measure."""
-    columns, at = _cells(results)
+    columns, at = _cells(results, results.outcomes)
+    columns["state"] = ["done" if outcome.failure is None else "failed" for outcome in results.outcomes]
     values = results.arrays.of_measures[at]
     return columns | {name: values[:, place] for place, name in enumerate(results.arrays.measures)}
 
 
 def group_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell and group, with every rate and how many people it has."""
-    arrays = results.arrays
-    columns, at = _cells(results)
-    kept = [row for row, state in enumerate(columns.pop("state")) if state == DONE]
-    width = len(arrays.groups)
-    repeated: dict[str, Any] = {
-        name: [values[row] for row in kept for _ in range(width)] for name, values in columns.items()
-    }
-    repeated["group"] = list(arrays.groups) * len(kept)
-    rates = arrays.of_groups[at][kept].reshape(len(kept) * width, len(arrays.rates))
-    return repeated | {name: rates[:, place] for place, name in enumerate(arrays.rates)}
+    arrays, finished = results.arrays, _finished(results)
+    cells, at = _cells(results, finished)
+    columns = {name: [value for value in values for _ in arrays.groups] for name, values in cells.items()}
+    columns["group"] = list(arrays.groups) * len(finished)
+    rates = arrays.of_groups[at].reshape(len(columns["group"]), len(arrays.rates))
+    return columns | {name: rates[:, place] for place, name in enumerate(arrays.rates)}
 
 
 def data_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell, with the disparities of the training labels."""
-    columns, at = _cells(results)
-    kept = [row for row, state in enumerate(columns.pop("state")) if state == DONE]
-    numbers = results.arrays.of_data[at][kept]
-    rows = {name: [values[row] for row in kept] for name, values in columns.items()}
-    return rows | {name: numbers[:, place] for place, name in enumerate(results.arrays.data)}
+    columns, at = _cells(results, _finished(results))
+    numbers = results.arrays.of_data[at]
+    return columns | {name: numbers[:, place] for place, name in enumerate(results.arrays.data)}
 
 
 def entity_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell and entity that it kept, with the numbers of the entity."""
     rows = [(outcome, *entity) for outcome in results.outcomes for entity in outcome.entities]
-    columns = setting_columns([outcome.cell.setting for outcome, _, _ in rows], results.plan.task)
-    columns["repeat"] = [outcome.cell.repeat for outcome, _, _ in rows]
+    columns, _ = _cells(results, [outcome for outcome, _, _ in rows])
     columns["entity"] = [name for _, name, _ in rows]
     names = dict.fromkeys(name for _, _, numbers in rows for name in numbers)
     return columns | {name: [numbers.get(name, np.nan) for _, _, numbers in rows] for name in names}
@@ -160,8 +155,3 @@ def long_columns(results: ResultData, **asked: Any) -> dict[str, Any]:
             columns[f"{start}{name}"] = number_column(getattr(each, name) for each in column)
         columns[count] = [each.runs for each in column]
     return columns | {name: [getattr(mean, name) for mean in means] for name in ("level", "kind", "note")}
-
-
-def number_column(numbers: Iterable[float | None]) -> list[float]:
-    """Return numbers with NaN where there is none."""
-    return [np.nan if number is None else number for number in numbers]
