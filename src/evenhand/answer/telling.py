@@ -198,9 +198,11 @@ class Telling:
         return self._write(effect, value, digits)
 
     def _write(self, effect: str, value: float, digits: int) -> str:
+        """Return a number with its sign of money or percent; a whole number has no digits."""
         unit = EFFECTS[effect].unit
         if unit in ("of 1,000", "of 100 releases") and 0 < abs(value) < 1:
             return self.say("amount.under_one")
+        digits = 0 if round(value, digits) == round(value) else digits
         if unit == "dollars":
             return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
         shown = number(value, digits)
@@ -358,8 +360,21 @@ class Telling:
         if row.effect == "counted":
             return self.say("amount.as", a=self.shown(row.effect, after), b=self.shown(row.effect, due))
         if self.lack(row) <= 0:
-            return self.say("amount.nothing")
-        return self._with_unit(row, self.difference(row.effect, after, due))
+            return self.say("amount.none_of_it" if self._harms(row.setting) else "amount.nothing")
+        return self._with_unit(row, self.lack_words(row))
+
+    def lack_words(self, row: Effect) -> str:
+        """Return what a group lacks, without its unit."""
+        scale = self.scale(row)
+        return self.difference(row.effect, scale * row.after, scale * row.due) if self.lack(row) > 0 else "0"
+
+    def _harms(self, name: str) -> bool:
+        """Return whether a judged group lacks what matters under an option, by any effect."""
+        return any(
+            self._multiple(row) >= 1
+            for row in self.rows_of[name]
+            if row.group != EVERYBODY and self.table.hurts(row.effect) and row.status != "unjudged"
+        )
 
     def level(self, row: Effect, *, source: bool = True) -> str:
         """Return the sentence that tells what a group has instead of what is due to it."""
@@ -433,11 +448,6 @@ class Telling:
         most = max((self.lack(row) for row in rows), default=0.0)
         worst = [row for row in rows if self.lack(row) == most]
         return max(worst, key=lambda row: np.nan_to_num(self.lack_limits(row)[1]), default=None)
-
-    def lack_of_worst(self, name: str) -> float:
-        """Return what the row of :meth:`worst_under` lacks, as it is drawn; NaN if there is none."""
-        row = self.worst_under(name)
-        return math.nan if row is None else self.drawn(row, self.lack(row))
 
     def drawn(self, row: Effect, per: float) -> float:
         """Return an amount per head of a row as it is drawn: people, or of those who qualify."""
