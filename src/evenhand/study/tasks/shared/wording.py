@@ -1,18 +1,23 @@
-"""How pages word what several kinds of study share: mechanisms that publish a table."""
+"""How pages word what several kinds of study share: mechanisms of a table, and what they promise."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evenhand.answer.case import Promise
+from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
+from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, plain
-from evenhand.study.page.wording import delta_text
-from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, title_of
+from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from evenhand.answer.words import Words
     from evenhand.study.plan.cells import Setting
@@ -82,3 +87,22 @@ def tell_apart(names: Mapping[Setting, str], page: Setting) -> dict[Setting, str
         if setting.epsilon not in (None, page.epsilon):
             apart[setting] += f", {epsilon_words(setting.epsilon)}"
     return apart
+
+
+def word_promise(
+    words: Words, epsilon: Fraction | float, delta: float, *, unit: str, mechanism: str, assumes: str
+) -> Promise:
+    """Return what a table promises to one person; nothing from the delta on that is meaningless."""
+    shown = delta_text(delta)
+    if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
+        return Promise(words.say("release.promise_none", delta=shown))
+    change = words.say("release.replace_one" if unit == UNITS[0] else "release.add_or_remove_one")
+    fails = words.say("release.promise_delta", delta=shown) if delta else ""
+    text = words.say("release.promise", unit=change, factor=odds_factor(float(epsilon)), delta=fails)
+    facts = {
+        "guarantee": f"{epsilon_words(epsilon)}, δ = {shown}",
+        "unit": change,
+        "mechanism": mechanism,
+        "assumes": assumes,
+    }
+    return Promise(text, tuple(Fact(words.say(f"study.{key}"), said) for key, said in facts.items()))
