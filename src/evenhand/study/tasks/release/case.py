@@ -14,7 +14,7 @@ from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
-from evenhand.report.words import listed, number, plain
+from evenhand.report.words import capital, listed, number, plain
 from evenhand.study.budget.page import ledger_section
 from evenhand.study.page.around import (
     limits_of,
@@ -96,7 +96,7 @@ def case(
                 keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
                 for each, name in names.items()
             },
-            protection=f"{how[:1].upper()}{how[1:]}",
+            protection=capital(how),
             repeats=1 if exact else results.plan.repeats,
             meta=meta_of(results, **about),
             warnings=warnings_of(results, own=_warnings(study), **about),
@@ -215,7 +215,7 @@ def _cells_section(study: _Study) -> Section | None:
         header=words.say("release.cells_header", small=_bounds(small), large=_bounds(large)).split("|"),
         rows=[
             [
-                f"{names[setting][:1].upper()}{names[setting][1:]}",
+                capital(names[setting]),
                 delta_text(study.deltas[setting]),
                 *(_amount(part_of(setting, "error", size)) for size in (small, large)),
                 _amount(mean_of(measure_runs(results, setting, "alpha"))),
