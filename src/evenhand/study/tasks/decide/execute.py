@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.result.bias import bias
-from evenhand.decide.result.decided import Decided
+from evenhand.decide.result.bias import bias, decide_truly
+from evenhand.decide.result.errors import entity_columns, errors_in_all
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.plan.cells import Cell
@@ -21,21 +21,19 @@ from evenhand.study.store.columns import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.effects import find_page
 from evenhand.study.tasks.decide.measures import (
-    entity_columns,
     errors_by_entity_size,
-    errors_of_a_decision,
     kept_entities,
     numbers_by_group,
     risks_of,
 )
 from evenhand.study.tasks.decide.methods import claim_of, method_of, noise_for
-from evenhand.study.tasks.decide.prepare import entities_of
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenhand.decide.result.decided import Decided
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.base import ResultData
@@ -66,21 +64,19 @@ def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntiti
     with threadpool_limits(1):
         decided, epsilon, delta = decide(cell.setting, task=task, prepared=prepared, source=source)
         between = time.process_time()
-        measures = errors_of_a_decision(decided, money=money)
-        of_entities, of_classes, of_groups = risks_of(
-            decided, money=money, source=source.for_cell("payments")
-        )
+        measures = errors_in_all(decided, money=money)
+        risks = risks_of(decided, money=money, source=source.for_cell("payments"))
         groups = numbers_by_group(decided, budget=task.budget)
         columns = {"size": decided.sizes.astype(np.float64), "truth": decided.truth.astype(np.float64)}
         if is_protected:  # the true ones stand in the cell of the unprotected setting
-            columns = {"bias": decided.bias, **of_entities}
+            columns = {"bias": decided.bias, **risks.columns}
             if decided.standard_error is not None:
                 columns["standard_error"] = decided.standard_error
         return Outcome(
             cell,
             {**measures, "claimed_epsilon": epsilon, "delta": delta},
-            {label: {**numbers, **of_groups.get(label, {})} for label, numbers in groups.items()},
-            errors_by_entity_size(decided, money=money) | of_classes,
+            {label: {**numbers, **risks.groups.get(label, {})} for label, numbers in groups.items()},
+            errors_by_entity_size(decided, money=money) | risks.data,
             {"decide": between - start, "measure": time.process_time() - between},
             entities=kept_entities(decided, rule=task.parsed() if task.is_rule else None),
             names=() if is_protected else tuple(decided.names),
@@ -104,20 +100,19 @@ def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
     """Return the rule, or the allotment with the weights of the entities."""
     if task.is_rule:
         return task.parsed()
-    return Allotment(np.asarray(prepared.weights), budget=task.budget, count=str(task.count))
+    return Allotment(prepared.entities.weights, budget=task.budget, count=str(task.count))
 
 
 def decide(
     setting: Setting, *, task: DecideTask, prepared: PreparedEntities, source: SeededSource
 ) -> Claimed:
     """Decide for every entity, exactly where a method applies, and otherwise from draws of the source."""
-    problem = problem_of(task, prepared)
+    problem, entities = problem_of(task, prepared), prepared.entities
     if not setting.is_protected:
-        return Claimed(_decide_truly(problem, task, prepared), math.nan, 1.0)
+        return Claimed(decide_truly(problem, entities), math.nan, 1.0)
     noise, *claimed = noise_for(task, setting, problem)
     steps, mitigation = method_of(setting)
     options: dict[str, Any] = {"draws": task.draws, "rng": source}
-    entities = entities_of(prepared)
     if mitigation is None:
         return Claimed(bias(problem, entities, noise, post=steps_of(steps) or None, **options), *claimed)
     if mitigation.kind.takes_post:
@@ -126,26 +121,6 @@ def decide(
     options |= {name: prepared.public[column] for name, column in mitigation.columns.items()}
     made = mitigation.kind.decide(problem, entities, noise, **options)
     return Claimed(made.decided, *claim_of(made.guarantee))
-
-
-def _decide_truly(problem: Any, task: DecideTask, prepared: PreparedEntities) -> Decided:
-    """Return the decision from the true counts, as a result that is off by nothing."""
-    counts: dict[str, Any] = dict(prepared.codes)
-    nothing = np.zeros(len(prepared.names))
-    return Decided(
-        kind=task.problem,
-        problem=task.formula,
-        noise="none",
-        names=prepared.names.tolist(),
-        truth=problem.holds(counts) if task.is_rule else problem.shares(counts[str(task.count)]),
-        bias=nothing,
-        variance=nothing,
-        method="the true counts",
-        error_bound=nothing,
-        counts=counts,
-        populations=prepared.populations,
-        budget=task.budget,
-    )
 
 
 # --- every entity under one setting ---------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,7 +30,6 @@ from evenhand.study.run.workers import Shared, open_arrays
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.decide.execute import entity_table
 from evenhand.study.tasks.decide.methods import claim_of, noise_for
-from evenhand.study.tasks.decide.prepare import entities_of
 from evenhand.study.tasks.decide.task import DecideTask
 from unit.study._decide_studies import PLACES, RULE, done_besides, money_task, rule_task, study
 
@@ -210,7 +210,7 @@ def test_shared_entities_are_the_entities():
     prepared = prepare(Plan(task=money_task()), frame=PLACES)
     shared = Shared(prepared)
     try:
-        entities = entities_of(open_arrays(shared.prepared))
+        entities = pickle.loads(pickle.dumps(open_arrays(shared.prepared))).entities
     finally:
         shared.close()
 
@@ -226,16 +226,16 @@ def test_a_product_of_public_columns_weighs():
     task = DecideTask(count="poor", weight="cost * young / 100", name="town")
     prepared = prepare(Plan(task=task), frame=PLACES)
 
-    assert prepared.weights == pytest.approx(
+    assert prepared.entities.weights == pytest.approx(
         [cost * young / 100 for cost, young in zip(PLACES["cost"], PLACES["young"], strict=True)]
     )
-    assert prepare(Plan(task=DecideTask(count="poor")), frame=PLACES).weights.tolist() == [1.0] * 5
+    assert prepare(Plan(task=DecideTask(count="poor")), frame=PLACES).entities.weights.tolist() == [1.0] * 5
 
 
 def test_entities_without_names_are_numbered():
     prepared = prepare(Plan(task=DecideTask(count="poor")), frame=PLACES)
 
-    assert prepared.names.tolist() == ["1", "2", "3", "4", "5"]
+    assert prepared.entities.names == ("1", "2", "3", "4", "5")
     assert prepared.facts.groups == ()
 
 
