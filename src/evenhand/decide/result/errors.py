@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 _AT_RISK = 0.05  # from this chance of a wrong decision on
+_RESULTS = frozenset(
+    (
+        "entity", "truth", "bias", "flip", "distance", "error", "error_bound", "standard_error",
+        "truth_in_money", "bias_in_money", "error_in_money",
+    )
+)  # fmt: skip
 
 
 def errors_in_all(decided: Decided, *, money: float = 1.0) -> dict[str, float]:
@@ -118,3 +124,24 @@ def spread_places(decided: Decided, most: int) -> list[int]:
         spread = by_size[np.linspace(0, by_size.size - 1, most - first.size).astype(np.intp)]
         order = np.concatenate([first, spread[np.argsort(affected[spread], kind="stable")]])
     return [int(place) for place in order]
+
+
+def entity_table(decided: Decided, *, rule: Rule | None = None) -> dict[str, Any]:
+    """Return the columns of a table with one row for each entity, its counts among them.
+
+    A count that is called as a result is has ``counted`` before its name.
+    """
+    numbers = entity_columns(decided, rule=rule)
+    kept = ("bias", "flip", "distance") if decided.kind == "rule" else ("bias", "error")
+    sampled = decided.standard_error is not None
+    beyond = decided.standard_error if sampled else decided.error_bound
+    columns: dict[str, Any] = {"truth": decided.truth, **{name: numbers[name] for name in kept}}
+    if decided.kind == "allotment" and decided.budget is not None:
+        columns |= {f"{name}_in_money": numbers[name] * decided.budget for name in ("truth", "bias", "error")}
+    columns["standard_error" if sampled else "error_bound"] = (
+        np.full(len(decided), math.nan) if beyond is None else beyond
+    )
+    counts = {
+        f"counted {name}" if name in _RESULTS else name: values for name, values in decided.counts.items()
+    }
+    return {"entity": list(decided.names), **counts, **columns}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from evenhand._notes import Note
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.result.bias import bias, decide_truly
-from evenhand.decide.result.errors import entity_columns, errors_in_all
+from evenhand.decide.result.errors import entity_table, errors_in_all
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.plan.cells import Cell
@@ -26,7 +26,7 @@ from evenhand.study.tasks.decide.measures import (
     numbers_by_group,
     risks_of,
 )
-from evenhand.study.tasks.decide.methods import claim_of, method_of, noise_for
+from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, method_of, noise_of_a_count
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
@@ -35,17 +35,9 @@ if TYPE_CHECKING:
 
     from evenhand.decide.result.decided import Decided
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.plan.plan import Plan
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
-
-_RESULTS = frozenset(
-    (
-        "entity", "truth", "bias", "flip", "distance", "error", "error_bound", "standard_error",
-        "truth_in_money", "bias_in_money", "error_in_money",
-    )
-)  # fmt: skip
 
 
 def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
@@ -85,78 +77,49 @@ def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntiti
         )
 
 
-# --- decisions ------------------------------------------------------------------------------------
-
-
-class Claimed(NamedTuple):
-    """What a setting decides, and what it promises to one person."""
-
-    decided: Decided
-    epsilon: float
-    delta: float
-
-
 def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
     """Return the rule, or the allotment with the weights of the entities."""
     if task.is_rule:
         return task.parsed()
-    return Allotment(prepared.entities.weights, budget=task.budget, count=str(task.count))
+    return Allotment(np.asarray(prepared.entities.weights), budget=task.budget, count=str(task.count))
 
 
 def decide(
     setting: Setting, *, task: DecideTask, prepared: PreparedEntities, source: SeededSource
-) -> Claimed:
-    """Decide for every entity, exactly where a method applies, and otherwise from draws of the source."""
+) -> tuple[Decided, float, float]:
+    """Decide for every entity, exactly where a method applies, and otherwise from draws of the source.
+
+    Return it with the epsilon and the delta that one person is promised; NaN and 1 for nothing.
+    """
     problem, entities = problem_of(task, prepared), prepared.entities
     if not setting.is_protected:
-        return Claimed(decide_truly(problem, entities), math.nan, 1.0)
-    noise, *claimed = noise_for(task, setting, problem)
+        return decide_truly(problem, entities), math.nan, 1.0
+    noise = noise_of_a_count(task, setting)
     steps, mitigation = method_of(setting)
     options: dict[str, Any] = {"draws": task.draws, "rng": source}
     if mitigation is None:
-        return Claimed(bias(problem, entities, noise, post=steps_of(steps) or None, **options), *claimed)
+        decided = bias(problem, entities, noise, post=steps_of(steps) or None, **options)
+        return decided, *claim_of_noise(task, setting, problem)
     if mitigation.kind.takes_post:
         options["post"] = steps_of(task.post) or None
     options |= mitigation.parameters
     options |= {name: prepared.public[column] for name, column in mitigation.columns.items()}
     made = mitigation.kind.decide(problem, entities, noise, **options)
-    return Claimed(made.decided, *claim_of(made.guarantee))
-
-
-# --- every entity under one setting ---------------------------------------------------------------
+    return made.decided, *claim_of(made.guarantee)
 
 
 def write_entities(results: ResultData, folder: Path, *, frame: Any = None) -> dict[str, Path]:
-    """Write every entity under the setting of the report, if it has a result; return the path by its word."""
+    """Write every entity under the setting of the report, if it has a result; return the path by its word.
+
+    What is computed is what the first repeat of the setting computed, to the last bit.
+    """
     path, plan = folder / "entities.csv", results.plan
     task: Any = plan.task
     page = find_page(task, results)
     if all(outcome.cell.setting != page or outcome.failure is not None for outcome in results.outcomes):
         return {}
-    table = entity_table(plan, page, prepared=task.prepare(plan, frame=frame))
+    source = SeededSource(plan.seed).for_cell(draw_text(Cell(page, 0)))
+    decided, *_ = decide(page, task=task, prepared=task.prepare(plan, frame=frame), source=source)
+    table = entity_table(decided, rule=task.parsed() if task.is_rule else None)
     write_csv(make_frame(table, backend="pyarrow"), path)
     return {"Entities": path}
-
-
-def entity_table(plan: Plan, setting: Setting, *, prepared: Any) -> dict[str, Any]:
-    """Return the columns of a table with one row for each entity, in the order of the data.
-
-    What is computed is what the first repeat of the setting computed, to the last bit.
-    """
-    task: Any = plan.task
-    source = SeededSource(plan.seed).for_cell(draw_text(Cell(setting, 0)))
-    decided = decide(setting, task=task, prepared=prepared, source=source).decided
-    numbers = entity_columns(decided, rule=task.parsed() if task.is_rule else None)
-    columns: dict[str, Any] = {"entity": list(decided.names)}
-    for name, values in decided.counts.items():
-        columns[f"counted {name}" if name in _RESULTS else name] = values
-    columns["truth"] = decided.truth
-    columns |= {
-        name: numbers[name] for name in (("bias", "flip", "distance") if task.is_rule else ("bias", "error"))
-    }
-    if not task.is_rule and task.budget is not None:
-        columns |= {f"{name}_in_money": numbers[name] * task.budget for name in ("truth", "bias", "error")}
-    named = "error_bound" if decided.standard_error is None else "standard_error"
-    beyond = getattr(decided, named)
-    columns[named] = np.full(len(decided), math.nan) if beyond is None else beyond
-    return columns

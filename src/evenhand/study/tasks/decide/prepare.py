@@ -60,13 +60,14 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
         refuse_field("data", why)
     loaded, _, notes = load_frame(plan, frame)
     columns = frame_columns(loaded)
-    _check_names(task, columns)
+    needed = tuple(dict.fromkeys(name for each in task.mitigations for name in each.columns.values()))
+    _check_names(task, columns, needed)
     with _refusing("data", "cannot be decided on"):
         entities = Entities.read(columns, name=task.name, counts=task.inputs, groups=task.groups)
     weights = None if task.is_rule else _read_weights(task, columns, entities)
     entities = replace(entities, weights=weights)
     with _refusing("task.mitigations", "name a column that does not do"):
-        public = {name: read_public_numbers(columns, name) for name in _public_columns(task)}
+        public = {name: read_public_numbers(columns, name) for name in needed}
     facts = Facts(
         label=label_of(plan),
         schema=Schema([Column(name, _COUNTS) for name in dict.fromkeys((*task.inputs, *task.groups))]),
@@ -82,20 +83,14 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
     return PreparedEntities(facts, {}, _NOBODY, _NOBODY, entities, public)
 
 
-def _public_columns(task: DecideTask) -> tuple[str, ...]:
-    """Return the columns that mitigations need, each once."""
-    return tuple(dict.fromkeys(name for each in task.mitigations for name in each.columns.values()))
-
-
-def _check_names(task: DecideTask, columns: Mapping[str, Any]) -> None:
-    """Refuse a column that the data has not, by the field that names it."""
-    weight = () if task.weight is None else parse_weight(task.weight).names
+def _check_names(task: DecideTask, columns: Mapping[str, Any], needed: tuple[str, ...]) -> None:
+    """Refuse a column that the data has not, by the field that names it; mitigations need some."""
     fields = {
         "rule" if task.is_rule else "count": task.inputs,
         "name": (task.name,) if task.name else (),
-        "weight": weight,
+        "weight": () if task.weight is None else parse_weight(task.weight).names,
         "groups": task.groups,
-        "mitigations": _public_columns(task),
+        "mitigations": needed,
     }
     for where, name in ((where, name) for where, names in fields.items() for name in names):
         if name not in columns:
@@ -148,7 +143,7 @@ def _fingerprint(entities: Entities, public: Mapping[str, NDArray[np.float64]]) 
     digest = hashlib.sha256("\n".join(map(repr, entities.names)).encode())
     people = dict(zip(entities.groups, entities.populations.T, strict=True))
     weights = [] if entities.weights is None else [("", entities.weights)]
-    for name, values in (*entities.counts.items(), *(people | public).items(), *weights):
+    for name, values in (*entities.counts.items(), *{**people, **public}.items(), *weights):
         array = np.ascontiguousarray(values)
         digest.update(f"\n{name!r} {array.size} x {array.itemsize}\n".encode())
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
