@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from evenhand.decide.result.decided import Decided
-from evenhand.study.tasks.decide.measures import (
-    entity_columns,
-    errors_by_entity_size,
-    errors_of_a_decision,
-    kept_entities,
-    numbers_by_group,
-)
+from evenhand.decide.result.errors import entity_columns, errors_in_all
+from evenhand.study.tasks.decide.measures import errors_by_entity_size, kept_entities, numbers_by_group
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
 
 
@@ -35,7 +30,7 @@ def rights(truth, flip, *, counts=None, **more):
 
 
 def test_an_allotment_is_measured_in_money():
-    found = errors_of_a_decision(
+    found = errors_in_all(
         shares([0.1, -0.3, 0.2], variance=[0.0, 0.07, 0.0], error_bound=[0, 1e-9, 0]), money=1000
     )
 
@@ -52,14 +47,14 @@ def test_an_allotment_is_measured_in_money():
 
 def test_shares_that_add_up_to_more_are_overspent():
     """A proxy that pays everybody too much has no losers, and somebody pays for it."""
-    found = errors_of_a_decision(shares([0.1, 0.0]), money=100)
+    found = errors_in_all(shares([0.1, 0.0]), money=100)
 
     assert found["cost_of_privacy"] == 0
     assert found["overspent"] == pytest.approx(10)
 
 
 def test_an_error_that_is_not_known_is_not_invented():
-    found = errors_of_a_decision(shares([0.1, -0.1], variance=[math.nan, 0.0]))
+    found = errors_in_all(shares([0.1, -0.1], variance=[math.nan, 0.0]))
 
     assert math.isnan(found["mean_error"])
     assert math.isnan(found["largest_error"])
@@ -67,7 +62,7 @@ def test_an_error_that_is_not_known_is_not_invented():
 
 
 def test_a_rule_is_measured_in_decisions():
-    found = errors_of_a_decision(rights([True, False, True], [0.5, 0.05, 0.01]), money=7)
+    found = errors_in_all(rights([True, False, True], [0.5, 0.05, 0.01]), money=7)
 
     assert found["expected_wrong"] == pytest.approx(0.56)
     assert found["expected_refused"] == pytest.approx(0.51)
@@ -80,7 +75,7 @@ def test_a_rule_is_measured_in_decisions():
 
 def test_what_was_drawn_says_so():
     drawn = rights([True, False], [0.5, 0.1], standard_error=[0.02, 0.01], draws=500)
-    found = errors_of_a_decision(drawn)
+    found = errors_in_all(drawn)
 
     assert found["exact"] == 0.0
     assert found["error_bound"] == 0.02
