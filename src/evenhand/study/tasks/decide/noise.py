@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from evenhand.decide.exact.noise import guarantee_of
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.guarantees.guarantee import Guarantee
-from evenhand.privacy.rational import exact
+from evenhand.privacy.rational import exact, float_above
 from evenhand.release.mechanisms.noise import DiscreteGaussian
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.tasks.decide.methods import noise_parameters
-from evenhand.study.tasks.shared.claims import rounded_up
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
@@ -96,7 +95,7 @@ def claim_of(guarantee: Guarantee | None) -> tuple[float, float]:
         return math.nan, 1.0
     if guarantee.rho is not None:
         guarantee = guarantee.to_approximate(delta=_DELTA)
-    return float(guarantee.epsilon or 0), rounded_up(guarantee.delta)
+    return float(guarantee.epsilon or 0), float_above(guarantee.delta)
 
 
 @cache

@@ -22,6 +22,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import ONE_ROW, Trust
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.schema.text import listed
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
@@ -31,12 +32,10 @@ from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, shar
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
 from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, train
-from evenhand.study.tasks.shared.claims import rounded_up, state_rows
-from evenhand.study.tasks.shared.parts import parts
-from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.parts import parts, timed
+from evenhand.study.tasks.shared.protection import promise_of, state_rows
 from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.reported import reported_columns
-from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -223,7 +222,7 @@ def _claimed(guarantee: Guarantee) -> dict[str, float]:
     """Return epsilon and delta of a claim; NaN and 1 where nothing is promised to anybody."""
     if str(guarantee.trust) == "none" or guarantee.epsilon is None:
         return {"claimed_epsilon": math.nan, "delta": 1.0}
-    return {"claimed_epsilon": rounded_up(guarantee.epsilon), "delta": rounded_up(guarantee.delta)}
+    return {"claimed_epsilon": float_above(guarantee.epsilon), "delta": float_above(guarantee.delta)}
 
 
 def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearning) -> Guarantee:
