@@ -15,7 +15,7 @@ from evenhand.study.results.estimates import (
     group_estimate,
     paired_change,
 )
-from evenhand.study.tasks.learn.names import LEARN_RATES
+from evenhand.study.tasks.learn.measures import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 
 BEFORE = [0.80, 0.90, 0.70, 0.85]
