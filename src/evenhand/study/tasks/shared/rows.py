@@ -231,10 +231,11 @@ def _fingerprint(
     return digest.hexdigest()
 
 
-def check_roles(schema: Schema) -> None:
+def check_roles(schema: Schema, *, otherwise: str = "") -> None:
     """Refuse a schema without a role that a classifier needs, or whose target is protected.
 
-    Of crossed columns no group need be privileged: the largest difference of any two is compared.
+    Of crossed columns no group need be privileged: the largest difference of any two is compared. `otherwise`
+    is what else one may do, as the end of the hint.
     """
     for role, what in (
         ("target", "the column to predict"),
@@ -243,7 +244,7 @@ def check_roles(schema: Schema) -> None:
         ("privileged", "the group that the others are compared with"),
     ):
         if getattr(schema, role) is None and (role != "privileged" or schema.crossing is None):
-            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}.")
+            refuse_field(f"schema.roles.{role}", f"is missing. Hint: name {what}{otherwise}.")
     if schema.target in schema.protected_columns:
         refuse_field(
             "schema.roles.protected", "is the target too. Hint: compare the groups of another column."
