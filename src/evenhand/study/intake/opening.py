@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand import datasets
 from evenhand._validate import integer
-from evenhand.errors import UnknownNameError
+from evenhand.errors import PlanError, UnknownNameError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.source import ROWS_CELL, DataSource
+from evenhand.study.tasks.shared.rows import sampled_sentence
 from evenhand.table.limits import STREAM_LIMITS, own_file_limits
 from evenhand.table.parts import names_several
 from evenhand.table.read import ENDINGS, ENDINGS_TEXT, detect_file_format, file_columns
-from evenhand.table.sample import read_or_sample
+from evenhand.table.sample import LARGE_FILE_ROWS, read_or_sample
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evenhand.schema import Schema
+    from evenhand.study.plan.plan import Plan
     from evenhand.table import FileFormat
     from evenhand.table.limits import Limits
 
@@ -113,13 +115,6 @@ def open_data(
     seed : int
         Of the study, with which these rows are drawn.
 
-    Raises
-    ------
-    UnknownNameError
-        If it is neither.
-    EvenhandError
-        What reading a file and loading a data set raise.
-
     Examples
     --------
     >>> opened = open_data("causal", options={"n": 1000})
@@ -153,6 +148,47 @@ def open_data(
     there = () if schema is None else file_columns(name, limits=streamed, file_format=written)
     unread = tuple(column for column in there if column not in frame.column_names)
     return Opened(source, frame, schema, unread=unread, assumed=assumed, drawn=drawn)
+
+
+def open_plan(
+    plan: Plan,
+    *,
+    data: str | None = None,
+    file_format: FileFormat | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    may_draw: bool = False,
+    on_format: Callable[[str, FileFormat], None] | None = None,
+) -> tuple[Plan, Opened]:
+    """Return a plan that says all that was found out about its data, and the data.
+
+    A file or a data set, `rows` and a `seed` may be given instead of those of the plan; what is known of how
+    the file is written goes before what the plan says of it. From a file that does not fit, where nobody said
+    how many, rows are drawn if that `may_draw`; else it is refused, as is a plan that names no data.
+    """
+    source = plan.data
+    name = data or (source and (source.dataset or source.path)) or ""
+    if not name:
+        raise PlanError("The plan field 'data' is missing. Hint: name a file or a data set.", field="data")
+    if data is None and source is not None and source.file_format is not None:
+        file_format = source.file_format if file_format is None else file_format.fill_in(source.file_format)
+    options = source.options if source is not None and name == source.dataset else None
+    if rows is None and source is not None:
+        rows = source.rows
+    most = LARGE_FILE_ROWS if rows is None and may_draw else rows
+    opened = open_data(
+        name,
+        file_format=file_format,
+        on_format=on_format,
+        schema=plan.schema,
+        options=options,
+        rows=most,
+        seed=plan.seed if seed is None else seed,
+    )
+    said = () if opened.drawn is None else (sampled_sentence(opened.drawn),)
+    notes = (*plan.notes, *(note for note in said if note not in plan.notes))
+    found = replace(opened.source, rows=opened.drawn if rows is None else rows)
+    return plan.with_(data=found, schema=plan.schema or opened.schema, notes=notes), opened
 
 
 def _close_file(name: str) -> list[str]:
