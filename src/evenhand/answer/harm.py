@@ -59,7 +59,8 @@ class Verdict:
     open, unjudged, gains : tuple of Effect
         Rows that forbid "nobody", rows of too few people, and clear benefits.
     maybe_worse : tuple of Effect
-        The open rows whose group may lack more than the first payer: to name that one alone would mislead.
+        The open rows whose group may lack more than the first payer, the largest estimate first: to name that
+        payer alone would mislead.
     """
 
     state: State
@@ -116,7 +117,10 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
         maybe_worse=tuple(
-            row for row in still_open if named and not _bound_of(table, row) <= named[0].amount
+            sorted(
+                (row for row in still_open if named and not _bound_of(table, row) <= named[0].amount),
+                key=lambda row: -_lack_of(table, row),
+            )
         ),
     )
 
@@ -239,6 +243,13 @@ def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
 def _bound_of(table: EffectTable, row: Effect) -> float:
     """Return the most that a group may lack, per head; NaN where there is no limit."""
     return float(per_head(table.by_key[row.setting, row.group, row.effect], row.bound))
+
+
+def _lack_of(table: EffectTable, row: Effect) -> float:
+    """Return what a group is estimated to lack, per head; below all others where nothing is stored."""
+    seen = table.by_key[row.setting, row.group, row.effect]
+    lack = float(per_head(seen, mean(lacks(table, seen)))) if seen.is_stored else math.nan
+    return lack if math.isfinite(lack) else -math.inf
 
 
 def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, float]:

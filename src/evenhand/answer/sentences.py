@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
-from evenhand.answer.prices import say_cost, say_price, say_useless
+from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.view import Sentence
 from evenhand.report.words import epsilon_of, listed, number
 
@@ -53,8 +53,8 @@ def say_verdict(telling: Telling) -> str:
         why = "few"
     elif telling.case.repeats == 1 and any(row.basis.startswith("repeats") for row in telling.harmful):
         why = "repeats"
-    elif telling.lead is not None and _lost_in_each(telling, telling.lead):
-        return say("verdict.unsure_side", **telling.named([telling.lead.group]))
+    elif telling.lead is not None and (side := _side_in_each(telling, telling.lead)):
+        return say(f"verdict.unsure_{side}", **telling.named([telling.lead.group]))
     return say(f"verdict.unsure_{why}")
 
 
@@ -128,7 +128,7 @@ def _who_pays(telling: Telling) -> str:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
     worse = {row.group for row in found.maybe_worse} - set(groups)
-    maybe = list(dict.fromkeys(row.group for row in telling.open if row.group in worse))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group in worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
     gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))
@@ -275,10 +275,12 @@ def _changes(telling: Telling, row: Effect) -> NDArray[np.float64]:
     return values[np.isfinite(values)]
 
 
-def _lost_in_each(telling: Telling, row: Effect) -> bool:
-    """Return whether a group lost in every one of several repeats that give no limits."""
-    values = _changes(telling, row) * (-1 if row.harm == "less" else 1)
-    return len(values) > 1 and not math.isfinite(row.low) and bool(values.min() > 0)
+def _side_in_each(telling: Telling, row: Effect) -> str:
+    """Return whether a group lost or gained in every one of several repeats that give no limits."""
+    values = _changes(telling, row)
+    if len(values) < 2 or math.isfinite(row.low) or values.min() <= 0 <= values.max():
+        return ""
+    return "lost" if row.lack_by(values[0]) > 0 else "gained"
 
 
 def _gap_details(telling: Telling, lead: Effect) -> list[str]:
@@ -410,7 +412,7 @@ def _growth_to_settle(telling: Telling, row: Effect) -> float:
     Limits shrink with the root of either; NaN where there are no limits to go by.
     """
     threshold = telling.table.threshold(telling.seen(row))
-    lack = {"less": -row.change, "away": abs(row.change)}.get(row.harm, row.change)
+    lack = row.lack_by(row.change)
     reach = row.bound - lack
     if not (math.isfinite(row.low) and math.isfinite(reach)) or reach <= 0:
         return math.nan
@@ -435,6 +437,7 @@ def _what_details(telling: Telling) -> list[str]:
         if trial.failed and trial.tag != "no clear help":
             tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
+    lines += say_next_steps(telling)
     curve = say_curve(telling)
     return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
 

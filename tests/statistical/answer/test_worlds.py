@@ -138,3 +138,40 @@ def test_ranking_by_estimates_accuses_groups_wrongly(monkeypatch):
     monkeypatch.setattr(harm, "_name_equals", take_largest)
 
     assert judge_worlds(SEED, draw_large_payer)[1] > 0.05
+
+
+def judge_rare_worlds(seed, amount):
+    """Return shares: the group that loses in all repeats is named though another loses more, and a caveat.
+
+    The other group loses in a few of the repeats only, by the amount; on average 0 to 1.5 times as much. What
+    no repeat shows is left out: the rule of three does not foresee people who change together.
+    """
+    rng = np.random.default_rng(seed)
+    options = (Option(PLAIN), Option(PAGE, PLAIN, epsilon=1.0))
+    wrong, careful, smaller = 0, 0, 0
+    for _ in range(2 * WORLDS):
+        repeats, times = int(rng.choice([10, 30])), rng.uniform(0.0, 1.5)
+        often = 100 + 10 * rng.normal(size=repeats)
+        rare = amount * (rng.uniform(size=repeats) < times * 100 / amount)
+        if not rare.any():
+            continue
+        seen = [
+            Observation(PAGE, group, "selected", 800 - lost, np.full(repeats, 800.0), 9_000.0)
+            for group, lost in {"often": often, "rare": rare}.items()
+        ]
+        verdict = find_payers(EffectTable(options, tuple(seen), PAGE))
+        is_alone = [payer.row.group for payer in verdict.payers] == ["often"]
+        wrong += is_alone and not verdict.maybe_worse and times > 1
+        smaller += times < 0.5
+        careful += bool(verdict.maybe_worse) and times < 0.5
+    return wrong / (2 * WORLDS), careful / smaller
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("amount", "most"), [(200.0, 0.8), (400.0, 0.9), (800.0, 1.0)])
+def test_a_group_that_rarely_loses_much_is_not_passed_over(amount, most):
+    """If it were, the page would name another group alone."""
+    wrong, careful = judge_rare_worlds(SEED, amount)
+
+    assert wrong <= 0.02
+    assert careful <= most

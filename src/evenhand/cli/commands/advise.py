@@ -64,7 +64,7 @@ class AdviseCommand(TaskCommand):
     run_options: ClassVar[Mapping[str, Any]] = {
         name: kind
         for name, kind in shared.RUN_OPTIONS.items()
-        if name not in {"plan", "save_script", "open_page", "language"}
+        if name not in {"plan", "save_script", "open_page"}
     }
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,
@@ -98,13 +98,15 @@ class AdviseCommand(TaskCommand):
     def conclude(self, run: StudyRun, results: Results) -> None:
         """Show the advice, and end with the exit code."""
         terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
+        language = self.choose_language(run.typed)
         source = results.plan.data
         advice = results.advise(
             **limits,
+            language=language,
             data=shorten_path(Path(source.path)) if source is not None and source.path else None,
             schema=shorten_path(run.folder / "schema.toml"),
         )
-        files = write_files(terminal, results, run.folder, view=advice.view)
+        files = write_files(terminal, results, run.folder, view=advice.view, language=language)
         code = FAILED if results.failures else 0
         terminal.answer(advice.view)
         if run.typed["details"]:

@@ -142,7 +142,7 @@ class Plan:
             if isinstance(each, bool) or not isinstance(each, str | Real):
                 refuse("matters", _OWNER, "amounts above 0, such as 50 or short=2%", kind_of(each))
         words = tuple(map(str, listed))
-        read_matters(words, owner=_OWNER)
+        read_matters(words, owner=_OWNER, names=self.task.effect_names)
         return words
 
     def settings(self) -> tuple[Setting, ...]:

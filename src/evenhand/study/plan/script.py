@@ -69,3 +69,14 @@ def as_notebook(cells: tuple[ScriptCell, ...]) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_script(path: Path, cells: tuple[ScriptCell, ...], *, replace: bool = False) -> Path:
+    """Write cells as a script or as a notebook, by the ending of the file.
+
+    A file that is there is replaced only if that is asked for; else FileExistsError is raised.
+    """
+    text = as_script(cells) if path.suffix.lower() == ENDINGS[0] else as_notebook(cells)
+    with path.open("w" if replace else "x", encoding="utf-8") as file:
+        file.write(text)
+    return path

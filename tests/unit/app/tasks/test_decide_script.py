@@ -10,8 +10,8 @@ from pyarrow import csv
 from evenhand.app.tasks.decide import DecideForm
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.decide.compute import problem_of
-from evenhand.study.tasks.decide.noise import noise_for
+from evenhand.study.tasks.decide.execute import problem_of
+from evenhand.study.tasks.decide.methods import noise_for
 from evenhand.study.tasks.decide.prepare import prepare
 
 NAMES = ("place", "people", "poor")

@@ -317,6 +317,14 @@ def test_older_sampled_sums_are_open():
     assert row["status"] == "open"
 
 
+@pytest.mark.parametrize(("task", "unit"), [(decide.money_task, "dollars"), (decide.rule_task, "people")])
+def test_what_is_given_in_all_has_the_unit_of_what_is_given(task, unit):
+    """If not, a budget of a million would be read as a million people."""
+    effects = _frame(decide.study(task(epsilons=[1])))
+
+    assert set(effects.query("effect == 'in_all'")["unit"]) == {unit}
+
+
 # --- packed ---------------------------------------------------------------------------------------
 
 

@@ -27,9 +27,9 @@ from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.run.workers import Shared, open_arrays
 from evenhand.study.store.canonical import outcome_from, result_text
-from evenhand.study.tasks.decide.noise import claim_of, noise_for
+from evenhand.study.tasks.decide.execute import entity_table
+from evenhand.study.tasks.decide.methods import claim_of, noise_for
 from evenhand.study.tasks.decide.prepare import entities_of
-from evenhand.study.tasks.decide.table import entity_table, write_entities
 from evenhand.study.tasks.decide.task import DecideTask
 from unit.study._decide_studies import PLACES, RULE, done_besides, money_task, rule_task, study
 
@@ -339,7 +339,7 @@ def test_the_whole_table_is_what_the_cell_computed(tmp_path):
     prepared = prepare(plan, frame=PLACES)
     table = entity_table(plan, setting, prepared=prepared)
     told = dict(next(each for each in results.outcomes if each.cell == Cell(setting, 0)).entities)
-    write_entities(plan, setting, tmp_path / "entities.csv", prepared=prepared)
+    plan.task.write_more(results, tmp_path, frame=PLACES)
     text = (tmp_path / "entities.csv").read_text()
 
     assert table["entity"] == PLACES["town"]
