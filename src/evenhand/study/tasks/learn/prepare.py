@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.schema import Schema
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.learn.task import LearnTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
@@ -95,7 +95,7 @@ def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
     return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
 
 
-def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedLearning:
+def prepare(task: LearnTask, plan: Plan, *, frame: Any = None) -> PreparedLearning:
     """Load and encode the rows of a plan, with their features."""
     rows = load_rows(plan, frame)
     check_learning(task, rows.schema)
