@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.plan import Plan
     from evenhand.table import FileFormat
-    from evenhand.table.limits import Limits
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -85,7 +84,6 @@ def open_data(
     *,
     schema: Schema | None = None,
     options: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
     file_format: FileFormat | None = None,
     on_format: Callable[[str, FileFormat], None] | None = None,
     rows: int | None = None,
@@ -102,16 +100,14 @@ def open_data(
         The declared schema of a file: only its columns are read, with the types that they need.
     options : mapping, optional
         Of a data set.
-    limits : Limits, optional
-        How large a file may be; by default :func:`own_file_limits`, for it is a file of one's own.
     file_format : FileFormat, optional
         What is known of how a file is written; the rest is found out.
     on_format : callable, optional
         Called before rows are read with what the file is called and how it was found to be written, where
         nobody said so and it is not plain CSV: so a reason for which reading fails later is understood.
     rows : int, optional
-        How many rows to draw at random, in one pass, from a file that does not fit the limits; by default
-        such a file is refused. A folder or a pattern of files is read as one.
+        How many rows to draw at random, in one pass, from a file that does not fit :func:`own_file_limits`;
+        by default such a file is refused. A folder or a pattern of files is read as one.
     seed : int
         Of the study, with which these rows are drawn.
 
@@ -133,7 +129,7 @@ def open_data(
         raise UnknownNameError("Data", name, [*_close_file(name), *datasets.DATASETS], place=place)
     if not several:
         _refuse_what_is_no_file(name)
-    limits = limits or own_file_limits()
+    limits = own_file_limits()
     streamed = limits if rows is None else STREAM_LIMITS
     written = detect_file_format(name, file_format, limits=streamed)
     assumed = written.assumed_beside(file_format)
