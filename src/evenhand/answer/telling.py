@@ -101,7 +101,7 @@ class Telling:
     def open(self) -> tuple[Effect, ...]:
         """The open rows, those that may lack most first."""
         known = [row for row in self.harmful if row.status in ("open", "not stored")]
-        return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
+        return tuple(sorted(known, key=lambda row: (not math.isfinite(row.low), -_reach(self, row))))
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -506,5 +506,5 @@ def _count_words(shown: list[str], of: int) -> int:
 def _reach(telling: Telling, row: Effect) -> float:
     """Return the most that an open row may come to, as a multiple of what matters."""
     threshold = telling.table.threshold(telling.seen(row)) if row.status != "not stored" else math.inf
-    bound = row.bound if math.isfinite(row.bound) else abs(np.nan_to_num(row.change))
+    bound = row.bound if math.isfinite(row.low) else abs(np.nan_to_num(row.change))
     return float(bound) / threshold if threshold else float(bound)
