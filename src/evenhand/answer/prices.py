@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.answer.choice import try_next_steps
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import find_trouble
 from evenhand.report.language import in_language
@@ -28,6 +29,18 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
         words.append(say(key, amount=amount, **telling.slots(harmed.group)))
     words += [say_cost(telling, name, effect) for effect in trial.costs]
     return listed(words[:most]) if words else say("price.none")
+
+
+def say_next_steps(telling: Telling) -> list[str]:
+    """Return what each remedy costs that was run on top of the page's option, where nobody pays."""
+    if telling.verdict.state != "nobody":
+        return []
+    return [
+        telling.say(
+            "detail.failed", R=telling.option(trial.option.name).words, tests=[say_price(telling, trial)]
+        )
+        for trial in try_next_steps(telling.table, telling.case.costs)
+    ]
 
 
 def say_cost(telling: Telling, name: str, effect: str) -> str:

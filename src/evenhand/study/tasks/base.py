@@ -158,6 +158,9 @@ class Task(ABC):
     key_measures: ClassVar[tuple[str, ...]] = ()
     """The measures that a short table shows first."""
 
+    effect_names: ClassVar[tuple[str, ...]] = ()
+    """The effects of its table from whose size on somebody may choose what matters; by default any."""
+
     row_names: ClassVar[tuple[str, str]] = ("person", "people")
     """What one row of the data stands for, and several."""
 

@@ -28,11 +28,9 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command
-from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
-from evenhand.study.tasks.shared.protection import promise_of, strategy_of
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
 from evenhand.study.tasks.shared.side_by_side import settings_section
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import canonical
 from evenhand.study.tasks.effects.classifiers import observe_classifiers
 from evenhand.study.tasks.effects.options import is_unwanted, options_of, page_setting
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,8 +17,8 @@ from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
-from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.protection import strategy_of
+from evenhand.study.tasks.shared.report_settings import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.rows import (
     add_target_leaks,
     check_parts,
@@ -127,7 +127,7 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
             why = f"holds '{brief(name)}', which has one value only. Hint: take it out, it tells nothing."
             refuse_field("schema.roles.sensitive", why)
     refuse_dropping(schema[name] for name in schema.sensitive)
-    check_optimal(schema, task)
+    check_optimal(schema, task.settings())
 
 
 def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:
@@ -154,7 +154,7 @@ def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:
 def check_task(task: CollectTask) -> None:
     """Refuse a task that none of the cells, or not all of them, could do."""
     try:
-        check_model(task)
+        check_model(task.model, task.parameters)
         for setting in task.settings():
             check_encoder(task.encoder, setting)
     except ImportError:

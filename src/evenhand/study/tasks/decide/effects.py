@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
-from evenhand.study.store.columns import unpack
+from evenhand.study.store.canonical import unpack
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
 from evenhand.study.tasks.effects.options import options_of, page_setting

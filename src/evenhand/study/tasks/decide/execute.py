@@ -25,7 +25,7 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.draw_text import draw_text
-from evenhand.study.store.columns import pack
+from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.effects import find_page
 from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, method_of, noise_of_a_count

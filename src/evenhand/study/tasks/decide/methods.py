@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.decide.exact.noise import guarantee_of, share_noise
 from evenhand.decide.mitigate.registry import NamedMitigation
+from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import steps_of
-from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import JOIN
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -83,4 +83,4 @@ def claim_of(guarantee: Guarantee | None, *, delta: Any = _DELTA) -> tuple[float
         return math.nan, 1.0
     if guarantee.rho is not None:
         guarantee = guarantee.to_approximate(delta=delta)
-    return float(guarantee.epsilon or 0), rounded_up(guarantee.delta)
+    return float(guarantee.epsilon or 0), float_above(guarantee.delta)

@@ -27,7 +27,7 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
-from evenhand.study.tasks.shared.claims import asks_whose_rows
+from evenhand.study.tasks.shared.protection import asks_whose_rows
 from evenhand.study.tasks.shared.side_by_side import settings_section
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import written_in
 from evenhand.report.words import listed, plain
-from evenhand.study.budget.publishing import ledger_section
+from evenhand.study.budget.page import ledger_section
 from evenhand.study.page.around import (
     limits_of,
     meta_of,

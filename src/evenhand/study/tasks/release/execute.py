@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
@@ -19,10 +20,8 @@ from evenhand.study.tasks.groups import groups_of_cells
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.names import STATED
 from evenhand.study.tasks.release.rebuild import learnt_from
-from evenhand.study.tasks.shared.claims import rounded_up
-from evenhand.study.tasks.shared.parts import parts
+from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
-from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,6 +191,6 @@ def _guarantee(mechanism: Any, histogram: Histogram, setting: Setting) -> Guaran
 def _claimed(guarantee: Guarantee) -> dict[str, float]:
     """Return epsilon and delta of a claim; delta is 1 where nothing is promised to anybody."""
     nothing = str(guarantee.trust) == "none" or guarantee.epsilon is None
-    delta = 1.0 if nothing else rounded_up(guarantee.delta)
+    delta = 1.0 if nothing else float_above(guarantee.delta)
     epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
     return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}

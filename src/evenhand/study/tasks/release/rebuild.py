@@ -11,8 +11,7 @@ import numpy as np
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.study.tasks.groups import margin_rates
 from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import NamedModel, classifier
-from evenhand.study.tasks.shared.predict import distinct_rows, predicted
+from evenhand.study.tasks.shared.models import classifier, predict_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Prepared
 
-MODEL = NamedModel("logistic")
+MODEL = "logistic"
 """What learns from a table."""
 
 ENCODER = "one-hot"
@@ -104,14 +103,8 @@ def _predictions(
     outcome = (codes[column.name] == column.domain.code(schema.positive)).astype(np.uint8)
     if outcome.all() or not outcome.any():
         return np.full(len(tested), outcome[0], dtype=np.uint8), None
-    blocks = layout(schema, ENCODER)
     model: Any = classifier(MODEL, seed=seed)
     weights = {f"{model.steps[-1][0]}__sample_weight": people.reshape(-1)[filled].astype(np.float64)}
-    model.fit(feature_matrix(codes, blocks=blocks), outcome, **weights)
+    model.fit(feature_matrix(codes, blocks=layout(schema, ENCODER)), outcome, **weights)
     clean = {name: prepared.codes[name][tested] for name in schema.names if name != schema.target}
-    distinct = distinct_rows(clean, sizes=schema.sizes)
-    if distinct is None:
-        return predicted(model, feature_matrix(clean, blocks=blocks), task=MODEL)
-    shown = {name: codes[distinct[0]] for name, codes in clean.items()}
-    labels, scores = predicted(model, feature_matrix(shown, blocks=blocks), task=MODEL)
-    return labels[distinct[1]], None if scores is None else scores[distinct[1]]
+    return predict_codes(model, clean, model=MODEL, schema=schema, encoder=ENCODER)
