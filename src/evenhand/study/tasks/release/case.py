@@ -13,8 +13,8 @@ from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import in_language, written_in
-from evenhand.report.page import Fact, Section, Table
-from evenhand.report.words import epsilon_words, listed, number, plain
+from evenhand.report.page import Section, Table
+from evenhand.report.words import listed, number, plain
 from evenhand.study.budget.page import ledger_section
 from evenhand.study.page.around import (
     limits_of,
@@ -25,14 +25,14 @@ from evenhand.study.page.around import (
     warnings_of,
 )
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.wording import delta_text, digits_of, odds_factor
+from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.effects.options import BASELINE, mean_of, measure_runs
 from evenhand.study.tasks.release.effects import effects, largest_delta
 from evenhand.study.tasks.release.measures import SIZES
 from evenhand.study.tasks.release.task import STATED
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism
-from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
+from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
+from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
     from evenhand.answer.case import Warned
@@ -125,21 +125,15 @@ def _promise(study: _Study) -> Promise | None:
     task, words, delta = study.task, study.words, study.deltas[study.page]
     if math.isnan(delta):
         return None
-    shown = delta_text(delta)
-    if delta >= MEANINGLESS_DELTA:
-        return Promise(words.say("release.promise_none", delta=shown))
-    epsilon = STATED if study.page.epsilon is None else study.page.epsilon
-    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
-    fails = words.say("release.promise_delta", delta=shown) if delta else ""
     bound = words.say("release.bound", bound=task.bound) if task.bound else ""
-    facts = (
-        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
-        Fact(words.say("study.unit"), unit),
-        Fact(words.say("study.mechanism"), study.names[study.page]),
-        Fact(words.say("study.assumes"), words.say("release.assumes", bound=bound)),
+    return say_promise(
+        words,
+        epsilon=STATED if study.page.epsilon is None else study.page.epsilon,
+        delta=delta,
+        unit=task.unit,
+        mechanism=study.names[study.page],
+        assumes=words.say("release.assumes", bound=bound),
     )
-    factor = odds_factor(float(epsilon))
-    return Promise(words.say("release.promise", unit=unit, factor=factor, delta=fails), facts)
 
 
 def _warnings(study: _Study) -> list[Warned]:
