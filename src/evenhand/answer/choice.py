@@ -160,7 +160,7 @@ def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]
 
 
 def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str]:
-    """Return the options under which nobody pays: every judged harm is bounded below what matters."""
+    """Return the usable options under which nobody pays: every judged harm is bounded below what matters."""
     judged: dict[str, list[Effect]] = defaultdict(list)
     for row in rows:
         if row.group != EVERYBODY and table.hurts(row.effect) and row.status != "unjudged":
@@ -169,6 +169,7 @@ def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str
         name
         for name, own in judged.items()
         if all(row.status == "none" or (row.status == "clear" and not row.is_harm) for row in own)
+        and not find_trouble(table, name)
     )
 
 
@@ -308,7 +309,7 @@ def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: 
     people = table.by_key.get((name, EVERYBODY, "in_all"))
     if people is None or math.isnan(due):
         return False
-    pays = "short" in table.effects
+    pays = table.pays_money
     limit = (costs.paid if pays else costs.given) * abs(due)
     one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
     return one_answer or (abs(given - due) > limit and not abs(given - due) <= allowed)

@@ -52,8 +52,7 @@ def say_cost(telling: Telling, name: str, effect: str) -> str:
     )
     key = effect
     if effect == "in_all":
-        effects = {seen.effect for seen in table.observations}
-        key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
+        key = "paid" if table.pays_money else "rights" if "refused" in table.effects else "given"
     share = number(100 * abs(now / due - 1), 0) if due else "–"
     slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
     return telling.say(f"price.{key}", **slots)

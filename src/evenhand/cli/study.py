@@ -28,7 +28,7 @@ from evenhand.study.intake.setup import plan_of
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
-from evenhand.study.results.writing import files_in, write_results
+from evenhand.study.results.results import files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
 from evenhand.study.run.duration import duration
 from evenhand.study.run.events import Started, Timed

@@ -40,8 +40,8 @@ from evenhand.report.words import number
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.schema.text import visible
+from evenhand.schema.typed_values import label_values
 from evenhand.study.intake.setup import column_named
-from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of

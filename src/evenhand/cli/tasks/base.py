@@ -37,14 +37,15 @@ from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
 from evenhand.report.language import LANGUAGES, written_in
+from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
-from evenhand.study.results.estimates import Estimated, estimate, paired_change
-from evenhand.study.results.writing import write_script
+from evenhand.study.plan.script import write_script
+from evenhand.study.results.estimates import Estimated, estimate
+from evenhand.study.tasks.registry import task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
@@ -177,7 +178,8 @@ class TaskCommand:
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
         if typed.get("called") == "":
             wrong_use("--called is empty. Hint: leave it out, or say the word, such as hired.")
-        read_matters(tuple(typed["matters"] or ()), owner="Plan")
+        names = task_of_kind(self.kind).effect_names
+        read_matters(tuple(typed["matters"] or ()), owner="Plan", names=names)
         self.check(typed)
         check_script(typed.get("save_script"))
         resume, plan_file = typed["resume"], typed.get("plan")
@@ -198,7 +200,8 @@ class TaskCommand:
         run = StudyRun(terminal, typed, folder, plan, frame, workers)
         if not resume:
             run = replace(run, plan=self.announce(run))
-        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}"
+        spoken = f" --language {typed['language']}" if typed["language"] else ""
+        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}{spoken}"
         warn_of_open_network(terminal, typed)
         options = {"frame": frame, "out": folder, "resume": resume, **(where or {"workers": workers})}
         results = follow_run(terminal, run.plan, again=again, began=began, **options)
@@ -209,7 +212,8 @@ class TaskCommand:
         language = self.choose_language(run.typed)
         more = self.write_more(run, results)
         if (script := run.typed.get("save_script")) is not None:
-            more = {**more, "Script": write_script(script, run.plan, language=language)}
+            cells = run.plan.task.script(run.plan, name=script.stem, language=language)
+            more = {**more, "Script": write_script(script, cells)}
         asked = {"open_page": run.typed["open_page"], "language": language}
         self.finish(run.terminal, results, out=run.folder, more=more, **asked)
 
@@ -315,7 +319,7 @@ def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
     return {
         measure: {
             **numbers_of(estimate(results, setting, measure)),
-            "change": numbers_of(paired_change(results, setting, measure)),
+            "change": numbers_of(estimate(results, setting, measure, against=Setting())),
         }
         for measure in results.plan.measures
     }

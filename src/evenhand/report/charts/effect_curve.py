@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.report.charts._panels import tick_labels
+from evenhand.report.charts._panels import split_at_gaps, tick_labels
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart
 from evenhand.report.scales import Linear, Log, labelled_ticks
@@ -48,11 +48,15 @@ def lack_chart(curve: LackCurve, *, name: str) -> Chart:
     )
 
 
-def _points(line: Lacking) -> list[tuple[float, float]]:
-    """Return the epsilons of a line that can be drawn, from the largest, each with what is lacking."""
+def _runs(line: Lacking) -> list[list[tuple[float, float]]]:
+    """Return the epsilons of a line from the largest, each with what is lacking, in runs between gaps."""
     pairs = zip(line.epsilons, line.lacks, strict=True)
-    known = [pair for pair in pairs if 0 < pair[0] < math.inf and math.isfinite(pair[1])]
-    return sorted(known, reverse=True)
+    drawn = sorted((pair for pair in pairs if 0 < pair[0] < math.inf), reverse=True)
+    return split_at_gaps(drawn, lambda pair: math.isfinite(pair[1]))
+
+
+def _points(line: Lacking) -> list[tuple[float, float]]:
+    return [point for run in _runs(line) for point in run]
 
 
 def _draw(curve: LackCurve, *, is_wide: bool) -> str:
@@ -77,8 +81,10 @@ def _draw(curve: LackCurve, *, is_wide: bool) -> str:
         named.append((y, curve.matters_words, Letters("ink2", 12)))
     is_advised = any(line.role == "recommended" for line in curve.lines)
     for line in sorted(curve.lines, key=lambda each: ("other", "page", "recommended").index(each.role)):
-        places = [(right - across(epsilon), labels_at - up(lack)) for epsilon, lack in _points(line)]
-        if not places:
+        runs = [
+            [(right - across(epsilon), labels_at - up(lack)) for epsilon, lack in run] for run in _runs(line)
+        ]
+        if not runs:
             continue
         chosen = dict(_points(line)).get(curve.chosen)
         hue = _hue(line, chosen, curve.matters)
@@ -87,12 +93,13 @@ def _draw(curve: LackCurve, *, is_wide: bool) -> str:
             limits = [labels_at - up(end) for end in (line.low, line.high) if math.isfinite(end)]
             is_ringed = line.role == "recommended" or (hue == "ink" and not is_advised)
             _draw_chosen(sketch, x, labels_at - up(chosen), limits, hue, is_ringed=is_ringed)
-        if len(places) > 1:
-            sketch.line(*places, stroke=hue, width=1.6 if line.role == "other" else 2.4)
-        for x, y in places:
-            sketch.mark(x, y, 2.6 if line.role == "other" else 3.4, fill=hue, stroke=hue, width=0)
+        for places in runs:
+            if len(places) > 1:
+                sketch.line(*places, stroke=hue, width=1.6 if line.role == "other" else 2.4)
+            for x, y in places:
+                sketch.mark(x, y, 2.6 if line.role == "other" else 3.4, fill=hue, stroke=hue, width=0)
         colour = {"g1": "g1-text", "ghost": "ink2"}.get(hue, hue)
-        named.append((places[-1][1], line.name, Letters(colour, 13, is_bold=line.role != "other")))
+        named.append((runs[-1][-1][1], line.name, Letters(colour, 13, is_bold=line.role != "other")))
     _write_names(sketch, named, right + 10, names, labels_at)
     return sketch.svg()
 

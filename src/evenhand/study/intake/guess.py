@@ -14,9 +14,9 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.bands import rule_text
 from evenhand.schema.infer import FEW, open_frame
 from evenhand.schema.roles import cut_target
+from evenhand.schema.typed_values import value_of
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns
-from evenhand.study.intake.typed_values import value_of
 from evenhand.table.encode import Table
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ from evenhand.schema import Schema
 from evenhand.schema.bands import rule_text
 from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame, refuse_one_side
+from evenhand.schema.typed_values import label_values, value_of
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.typed_values import label_values, value_of
 from evenhand.study.intake.wording import say
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.rows import sampled_sentence
 from evenhand.table.repeated_people import find_repeated_people
 
@@ -454,41 +453,3 @@ def plan_of(
         own["notes"] = (*own["notes"], sampled_sentence(opened.drawn))
     source = replace(opened.source, rows=opened.drawn if rows is None else rows)
     return Plan(data=source, task=task, **own, **design)
-
-
-def plan_for(  # noqa: PLR0913 - one keyword for each choice
-    opened: Opened,
-    schema: Schema | None,
-    *,
-    protocols: Sequence[str] = (),
-    epsilons: Sequence[Any] = (),
-    splits: Sequence[str] = (),
-    strategies: Sequence[str] = (),
-    task: CollectTask | None = None,
-    rows: int | None = None,
-    repeats: int = 10,
-    seed: int = 0,
-    notes: Sequence[str] = (),
-) -> Plan:
-    """Return the plan of a study of `opened`, with good defaults for what is left out.
-
-    Examples
-    --------
-    >>> from evenhand.study.intake.opening import open_data
-    >>> plan = plan_for(open_data("causal", options={"n": 1000}), None, repeats=2)
-    >>> len(plan.cells())
-    26
-    """
-    return Plan(
-        data=replace(opened.source, rows=rows),
-        schema=schema,
-        task=(task or CollectTask()).with_(
-            protocols=list(protocols) or list(CollectTask.audit_mechanisms),
-            epsilons=list(epsilons) or list(CollectTask.audit_epsilons),
-            splits=list(splits) or ["optimal"],
-            strategies=list(strategies) or ["independent"],
-        ),
-        repeats=repeats,
-        seed=seed,
-        notes=tuple(notes),
-    )

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 GROUP_RATES = ("base_rate", *COMPARED_RATES)
 """Rates of a group, in the order in which they are shown."""
 
+RATES = {"wrongly_refused": "fnr", "wrongly_selected": "fpr", "wrong": "error", "selected": "selection"}
+"""The rate that each effect is, with outcomes; without them it is the last one only."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionAudit:
@@ -75,7 +78,7 @@ class PredictionAudit:
 
     def __post_init__(self) -> None:
         check_level(self.level, owner=OWNER)
-        read_matters(self.matters, owner=OWNER)
+        read_matters(self.matters, owner=OWNER, names=tuple(RATES))
         participle(self.called, owner=OWNER)
         if len(np.unique(self.rows.group[self.rows.group >= 0])) < 2:
             hint = "name another column, or compare those who do not state it as a group."

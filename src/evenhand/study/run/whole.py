@@ -13,7 +13,7 @@ from evenhand._shared_folders import remove_left_folders
 from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plan import Plan
-from evenhand.study.results.results import Results
+from evenhand.study.results.results import PLAN_FILE, SCHEMA_FILE, Results
 from evenhand.study.run.attempt import attempt, execute
 from evenhand.study.run.cluster import ClusterPool, cluster_of
 from evenhand.study.run.events import (
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from evenhand.study.run.attempt import Execute
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Prepared
-
-PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
-"""The names of the plan and of the schema in the folder of a study."""
 
 _MOST_WORKERS = 1024
 

@@ -158,6 +158,9 @@ class Task(ABC):
     key_measures: ClassVar[tuple[str, ...]] = ()
     """The measures that a short table shows first."""
 
+    effect_names: ClassVar[tuple[str, ...]] = ()
+    """The effects of its table from whose size on somebody may choose what matters; by default any."""
+
     row_names: ClassVar[tuple[str, str]] = ("person", "people")
     """What one row of the data stands for, and several."""
 
@@ -196,9 +199,9 @@ class Task(ABC):
         """Return what is known of a number of each group."""
         return self.group_numbers.get(name) or count_of(name)
 
-    def amount_text(self, value: float, *, sign: bool = False) -> str:
+    def amount_text(self, value: float) -> str:
         """Return an amount of what the task deals with, as its report writes it."""
-        return number(value, 2, sign=sign)
+        return number(value, 2)
 
     @abstractmethod
     def settings(self) -> Iterator[Setting]:

@@ -19,6 +19,7 @@ from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
+from evenhand.study.tasks.effects.classifiers import SPREADS
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
 from evenhand.study.tasks.shared.models import MODELS, OWN
@@ -182,6 +183,7 @@ class CollectTask(Task):
     kind: ClassVar[str] = "collect"
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
     audit_mechanisms: ClassVar[tuple[str, ...]] = (AUTO, "grr", "oue")
+    effect_names: ClassVar[tuple[str, ...]] = tuple(SPREADS)
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
     unweighted: ClassVar[str] = "disparities of the labels, true, reported and tested"
 

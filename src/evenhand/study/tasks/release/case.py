@@ -15,7 +15,7 @@ from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
-from evenhand.study.budget.publishing import ledger_section
+from evenhand.study.budget.page import ledger_section
 from evenhand.study.page.around import (
     limits_of,
     meta_of,

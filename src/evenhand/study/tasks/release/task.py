@@ -90,6 +90,7 @@ class ReleaseTask(Task):
         "laplace", "thresholded-laplace", "suppression", "noisy-suppression",
     )  # fmt: skip
     keeps_schema: ClassVar[bool] = True
+    effect_names: ClassVar[tuple[str, ...]] = ("counted", "hidden", "invented", "off")
     key_measures: ClassVar[tuple[str, ...]] = ("delta", "l1_error", "alpha", "acc")
 
     def __init__(
