@@ -127,7 +127,8 @@ def encoder_of(task: LearnTask, schema: Schema) -> Any:
     columns = []
     for name in input_columns(task, schema):
         dropping = [rule for rule in ("outside", "nulls") if getattr(schema[name], rule) == "drop"]
-        columns.append(replace(schema[name], **dict.fromkeys(dropping, "error")))
+        rules: dict[str, Any] = dict.fromkeys(dropping, "error")
+        columns.append(replace(schema[name], **rules))
     return PublicEncoder(Schema(columns))
 
 
