@@ -166,7 +166,7 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         ),
         lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
         matters=thresholds.pop() * _on_axis(effect) if len(thresholds) == 1 else 0.0,
-        is_more_harm=None if harm == "away" else harm != "less",
+        is_more_harm=None if harm in ("away", "") else harm != "less",
         rest=rest,
         currency=telling.case.currency,
     )

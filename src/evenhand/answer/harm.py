@@ -150,6 +150,22 @@ def lacks(table: EffectTable, seen: Observation) -> NDArray[np.float64]:
     return more
 
 
+def changes_of(table: EffectTable, row: Effect) -> NDArray[np.float64]:
+    """Return the change of a row in each repeat where it is known."""
+    seen = table.by_key[row.setting, row.group, row.effect]
+    before = table.before(seen)
+    values = seen.after - before if len(before) == len(seen.after) else seen.after[:0]
+    return values[np.isfinite(values)]
+
+
+def side_in_each(table: EffectTable, row: Effect) -> Literal["lost", "gained", ""]:
+    """Return whether a group lost or gained in every one of several repeats that give no limits."""
+    values = changes_of(table, row)
+    if len(values) < 2 or math.isfinite(row.low) or values.min() <= 0 <= values.max():
+        return ""
+    return "lost" if row.lack_by(values[0]) > 0 else "gained"
+
+
 def _payer(table: EffectTable, row: Effect) -> Payer:
     """Return a group with a clear harm: the limits of the change are those of the lack."""
     seen = table.by_key[row.setting, row.group, row.effect]

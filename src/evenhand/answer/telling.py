@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
-from evenhand.answer.harm import find_payers
+from evenhand.answer.harm import find_payers, side_in_each
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
 from evenhand.report.words import MINUS, listed, number
@@ -96,9 +96,16 @@ class Telling:
 
     @cached_property
     def open(self) -> tuple[Effect, ...]:
-        """The open rows, those that may lack most first."""
+        """The open rows: those that lost in every repeat first, then those with limits that may lack most."""
         known = [row for row in self.harmful if row.status in ("open", "not stored")]
-        return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
+
+        def order(row: Effect) -> tuple[int, float]:
+            side = side_in_each(self.table, row)
+            if side == "lost":
+                return 0, -row.lack_by(row.change)
+            return 1 + (side == "gained") + (not math.isfinite(row.low)), -_reach(self, row)
+
+        return tuple(sorted(known, key=order))
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -498,5 +505,5 @@ def _count_words(shown: list[str], of: int) -> int:
 def _reach(telling: Telling, row: Effect) -> float:
     """Return the most that an open row may come to, as a multiple of what matters."""
     threshold = telling.table.threshold(telling.seen(row)) if row.status != "not stored" else math.inf
-    bound = row.bound if math.isfinite(row.bound) else row.lack_by(np.nan_to_num(row.change))
+    bound = row.bound if math.isfinite(row.low) else row.lack_by(np.nan_to_num(row.change))
     return float(bound) / threshold if threshold else float(bound)

@@ -15,11 +15,14 @@ from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
+from evenhand.privacy.rational import exact
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 from evenhand.release.mechanisms import noise as mechanisms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evenhand.release.mechanisms.registry import TableMechanism
 
 EVERY: Literal["every input"] = "every input"
 
@@ -118,19 +121,29 @@ def guarantee_of(
     return with_terms(composed, protects=inputs, assumptions=(*composed.assumptions, assumed))
 
 
-def share_gaussian(
-    *, epsilon: Fraction, delta: Fraction, inputs: int, unit: Unit | str
-) -> mechanisms.DiscreteGaussian:
-    """Return Gaussian noise for each of several inputs that together keep epsilon at delta for one person.
+def share_noise(mechanism: TableMechanism, *, epsilon: Fraction | None, inputs: int, unit: str) -> Any:
+    """Return the noise of each of several inputs that together keep epsilon, or the mechanism's own rho.
 
-    Losses of rho add up, so each input has an equal part of about the largest rho that gives epsilon at delta
-    and never more. That takes less noise than parts of epsilon would.
+    Laplace noise has an equal part of epsilon for each. Losses of rho add up, so Gaussian noise has an equal
+    part of about the largest rho that gives epsilon at the mechanism's delta, and never more: that takes less
+    noise than parts of epsilon would.
 
-    >>> noise = share_gaussian(epsilon=Fraction(1), delta=Fraction(1, 10**9), inputs=3, unit="replace one")
+    >>> from evenhand.release.mechanisms.registry import TableMechanism
+    >>> gaussian = TableMechanism("discrete-gaussian", {"delta": "1e-9"})
+    >>> noise = share_noise(gaussian, epsilon=Fraction(1), inputs=3, unit="replace one")
     >>> f"{noise.law.standard_deviation:.1f}"
     '14.2'
     """
-    return mechanisms.DiscreteGaussian(rho=_largest_rho(epsilon, delta) / inputs, unit=unit)
+    if mechanism.name != "discrete-gaussian" or inputs == 1:
+        return mechanism.build(epsilon=None if epsilon is None else epsilon / inputs, unit=unit)
+    given = mechanism.parameters
+    if epsilon is None:
+        whole = exact(given["rho"], name="rho", owner="share_noise", above=0)
+    else:
+        whole = _largest_rho(
+            epsilon, exact(given["delta"], name="delta", owner="share_noise", above=0, most=1)
+        )
+    return mechanisms.DiscreteGaussian(rho=whole / inputs, unit=unit)
 
 
 @cache

@@ -141,8 +141,8 @@ class EntityFigures:
     @property
     def sizes(self) -> NDArray[Any]:
         """How many people are counted in each entity: the largest count that the problem reads."""
-        counts = list(self.counts.values())
-        return np.asarray(np.max(counts, axis=0)) if counts else np.zeros(len(self))
+        counts = list(self.counts.values()) or [np.zeros(len(self))]
+        return _make_read_only(np.max(counts, axis=0))
 
     @property
     def disparity(self) -> Values:

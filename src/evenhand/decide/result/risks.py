@@ -39,13 +39,17 @@ class Risks(NamedTuple):
     """The standard error of the expected sums, where biases were sampled; else None."""
 
 
-def draw_risks(decided: Decided, parts: Values, *, money: float = 1.0, source: SeededSource) -> Risks | None:
-    """Return what single releases pay; None where that is not known.
+def draw_risks(
+    decided: Decided, payments: Payments, parts: Values, *, money: float = 1.0, source: SeededSource
+) -> Risks:
+    """Return what single releases pay.
 
     Parameters
     ----------
     decided : Decided
         Of an allotment.
+    payments : Payments
+        The law of its releases.
     parts : array
         The part of each entity in each sum, sums by entities: of a group of people in each entity, or 1 for
         the entities of a class.
@@ -58,10 +62,8 @@ def draw_risks(decided: Decided, parts: Values, *, money: float = 1.0, source: S
     -----
     Biases come from pairs of draws, whose mean varies at most as one draw does.
     """
-    if decided.payments is None:
-        return None
-    paid, sums = _draw_payments(decided, decided.payments, parts, source)
-    exact = decided.payments.below_zero()
+    paid, sums = _draw_payments(decided, payments, parts, source)
+    exact = payments.below_zero()
     below = paid < 0
     billed = below.mean(axis=1) if exact is None else exact
     anybody = below.any(axis=0).mean() if exact is None else -np.expm1(np.log1p(-exact).sum())

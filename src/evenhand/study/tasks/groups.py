@@ -18,7 +18,7 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.base import refuse_field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -138,6 +138,15 @@ def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
 # --- margins --------------------------------------------------------------------------------------
 
 
+def rates_by_group(report: GroupReport, labels: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return the rates of each group of a report, and how many people of it are tested, by its label."""
+    found = {}
+    for place, label in enumerate(labels):
+        found[label] = {name: float(getattr(report.rates[place], name)) for name in RATES}
+        found[label]["people"] = float(report.table.people[place])
+    return found
+
+
 def margin_rates(
     prepared: Prepared,
     rows: NDArray[np.intp],
@@ -146,25 +155,16 @@ def margin_rates(
 ) -> dict[str, dict[str, float]]:
     """Return the rates of the groups of each crossed column by itself; none where nothing is crossed.
 
-    `rows` are the test rows whose people are in a group, and `predicted` is what is predicted for each.
+    `rows` are the test rows whose people are in a group, of whom `predicted` is predicted.
     """
     rates: dict[str, dict[str, float]] = {}
     for column, labels in prepared.facts.margins.items():
         codes = prepared.codes[column][rows]
-        report = group_report(
-            prepared.target[rows], predicted, codes, groups=range(len(labels)), weights=weights
+        rates |= rates_by_group(
+            group_report(prepared.target[rows], predicted, codes, groups=range(len(labels)), weights=weights),
+            labels,
         )
-        rates |= rates_by_label(report, labels)
     return rates
-
-
-def rates_by_label(report: GroupReport, labels: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the rates of groups, which a report has by their places, and how many people each has."""
-    rates, people = report.rates, report.table.people
-    return {
-        label: {name: float(getattr(rates[place], name)) for name in RATES} | {"people": float(people[place])}
-        for place, label in enumerate(labels)
-    }
 
 
 def groups_of_cells(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:

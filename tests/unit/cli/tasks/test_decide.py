@@ -200,7 +200,7 @@ def test_runs_that_fail_end_with_one(call, towns, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(decide_execute, "noise_for", fail)
+    monkeypatch.setattr(decide_execute, "noise_of_a_count", fail)
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1

@@ -23,9 +23,8 @@ from evenhand.study.tasks.effects.classifiers import SPREADS
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
 from evenhand.study.tasks.shared.models import MODELS, OWN
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.report_settings import report_setting
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, check_error, report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,7 @@ class Mechanism:
         its size and epsilon.
     parameters : mapping, default {}
         Such as ``{"as_printed": True}``. Those of ``"optimal"`` are in
-        :class:`evenhand.study.tasks.shared.optimal_setting.OptimalWay`; defaults are left out.
+        :class:`evenhand.study.tasks.shared.report_settings.OptimalWay`; defaults are left out.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
-from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart, word_promise
+from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +75,12 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
             kind=words.say("decide.kind"),
             question=words.say(asked, entities=nouns[1], formula=plain(task.formula, longest=_LONGEST_RULE)),
             groups=_groups(study),
-            options={keys[each]: _option(words, each, name) for each, name in names.items()},
+            options={
+                keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
+                if each.is_protected
+                else OptionName(name, column=words.say("decide.due"))
+                for each, name in names.items()
+            },
             protection=f"{noise[:1].upper()}{noise[1:]}",
             heads=heads,
             entities=nouns,
@@ -103,12 +108,6 @@ def _name_setting(task: DecideTask, setting: Setting, page: Setting, words: Word
     key = f"decide.{mitigation.name}"
     name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
     return f"{name}, {name_mechanism(words, setting)}" if len(task.mechanisms) > 1 else name
-
-
-def _option(words: Words, setting: Setting, name: str) -> OptionName:
-    if not setting.is_protected:
-        return OptionName(name, column=words.say("decide.due"))
-    return OptionName(name, column=name, use=words.say("release.use", name=name))
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -172,10 +171,10 @@ def _promise(study: _Study) -> Promise | None:
         return None
     weight = [] if task.weight is None else [plain(task.weight)]
     public = [plain(task.name) if task.name else study.nouns[1], *weight, *map(plain, task.groups)]
-    return word_promise(
+    return say_promise(
         words,
-        outcome.measures["claimed_epsilon"],
-        study.table.by_name[study.table.page].delta,
+        epsilon=outcome.measures["claimed_epsilon"],
+        delta=study.table.by_name[study.table.page].delta,
         unit=task.unit,
         mechanism=study.names[study.page],
         assumes=words.say("decide.assumes", counts=task.counts_touched, public=public),

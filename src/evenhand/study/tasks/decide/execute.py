@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.result.bias import bias
-from evenhand.decide.result.decided import Decided
+from evenhand.decide.result.bias import bias, decide_truly
+from evenhand.decide.result.breakdown import error_of_sum, group_shares, parts_of_groups
+from evenhand.decide.result.errors import (
+    entity_columns,
+    entity_table,
+    errors_by_size,
+    errors_in_all,
+    spread_places,
+)
+from evenhand.decide.result.risks import draw_risks
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.plan.cells import Cell
@@ -20,34 +28,21 @@ from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.effects import find_page
-from evenhand.study.tasks.decide.measures import (
-    entity_columns,
-    errors_by_entity_size,
-    errors_of_a_decision,
-    kept_entities,
-    numbers_by_group,
-    risks_of,
-)
-from evenhand.study.tasks.decide.methods import claim_of, method_of, noise_for
-from evenhand.study.tasks.decide.prepare import entities_of
+from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, method_of, noise_of_a_count
+from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenhand.decide.result.decided import Decided
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.plan.plan import Plan
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
-_RESULTS = frozenset(
-    (
-        "entity", "truth", "bias", "flip", "distance", "error", "error_bound", "standard_error",
-        "truth_in_money", "bias_in_money", "error_in_money",
-    )
-)  # fmt: skip
+_MOST_ENTITIES = 300  # that a cell keeps one by one
 
 
 def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
@@ -66,122 +61,118 @@ def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntiti
     with threadpool_limits(1):
         decided, epsilon, delta = decide(cell.setting, task=task, prepared=prepared, source=source)
         between = time.process_time()
-        measures = errors_of_a_decision(decided, money=money)
-        of_entities, of_classes, of_groups = risks_of(
-            decided, money=money, source=source.for_cell("payments")
-        )
-        groups = numbers_by_group(decided, budget=task.budget)
-        columns = {"size": decided.sizes.astype(np.float64), "truth": decided.truth.astype(np.float64)}
+        risks, data, by_group = _risks(decided, money=money, source=source.for_cell("payments"))
+        groups = group_shares(decided, budget=task.budget).groups if decided.populations else ()
+        by_size = errors_by_size(decided, [size.least for size in ENTITY_SIZES], money=money)
+        numbers = entity_columns(decided, rule=task.parsed() if task.is_rule else None)
+        columns = {name: numbers[name] for name in ("size", "truth")}
         if is_protected:  # the true ones stand in the cell of the unprotected setting
-            columns = {"bias": decided.bias, **of_entities}
+            columns = {"bias": decided.bias, **risks}
             if decided.standard_error is not None:
                 columns["standard_error"] = decided.standard_error
         return Outcome(
             cell,
-            {**measures, "claimed_epsilon": epsilon, "delta": delta},
-            {label: {**numbers, **of_groups.get(label, {})} for label, numbers in groups.items()},
-            errors_by_entity_size(decided, money=money) | of_classes,
+            {**errors_in_all(decided, money=money), "claimed_epsilon": epsilon, "delta": delta},
+            {
+                each.group: {name: float(getattr(each, name)) for name in task.group_numbers}
+                | by_group.get(each.group, {})
+                for each in groups
+            },
+            {
+                f"{name}_{size.key}": float(each[at])
+                for name, each in by_size.items()
+                for at, size in enumerate(ENTITY_SIZES)
+            }
+            | data,
             {"decide": between - start, "measure": time.process_time() - between},
-            entities=kept_entities(decided, rule=task.parsed() if task.is_rule else None),
+            entities=tuple(
+                (decided.names[at], {name: float(values[at]) for name, values in numbers.items()})
+                for at in spread_places(decided, _MOST_ENTITIES)
+            ),
             names=() if is_protected else tuple(decided.names),
             columns={name: pack(values) for name, values in columns.items()},
             notes=(Note.of(decided.method, "method"), *decided.notes),
         )
 
 
-# --- decisions ------------------------------------------------------------------------------------
+def _risks(decided: Decided, *, money: float, source: SeededSource) -> tuple[dict[str, Any], ...]:
+    """Return what single releases do to each entity, to all and to classes by size, and to groups of people.
 
-
-class Claimed(NamedTuple):
-    """What a setting decides, and what it promises to one person."""
-
-    decided: Decided
-    epsilon: float
-    delta: float
+    Of an allotment, entities have the chance of a payment below zero (``billed``) and what they are paid in
+    the worst 1 of 20 releases (``worst``), as shares; all have the chance of any bill (``billed_any``) and in
+    how many releases it was counted (``billed_draws``, 0 where it is exact); classes and groups have
+    ``worst``, in money, and where figures were sampled ``gain_error``. Of a rule that was sampled they have
+    ``refused_error`` and ``granted_error``. What is not known is not there.
+    """
+    classes = entity_size_of(decided.sizes)
+    places = sorted(set(classes.tolist()))
+    people = np.array([*decided.populations.values()], dtype=np.float64).reshape(-1, len(decided))
+    members = np.array([classes == place for place in places], dtype=np.float64)
+    columns: dict[str, Any] = {}
+    data: dict[str, float] = {}
+    numbers: list[dict[str, float]] = []
+    if decided.kind == "rule" and decided.standard_error is not None:
+        who = {"refused_error": decided.truth, "granted_error": ~decided.truth}
+        numbers = [
+            {name: error_of_sum(row[which], coupled=decided.coupled) for name, which in who.items()}
+            for row in np.concatenate([people, members * decided.sizes]) * decided.standard_error
+        ]
+    elif decided.payments is not None:
+        parts = np.concatenate([parts_of_groups(people), members])
+        risks = draw_risks(decided, decided.payments, parts, money=money, source=source)
+        columns = {"billed": risks.billed, "worst": risks.worst}
+        data = {"billed_any": risks.billed_any, "billed_draws": risks.draws}
+        sums = {"worst": risks.sums_worst, "gain_error": risks.sums_error}
+        known = {name: values for name, values in sums.items() if values is not None}
+        numbers = [{name: float(values[at]) for name, values in known.items()} for at in range(len(parts))]
+    for place, of_class in zip(places, numbers[len(people) :], strict=False):
+        data |= {f"{name}_{ENTITY_SIZES[place].key}": value for name, value in of_class.items()}
+    return columns, data, dict(zip(decided.populations, numbers, strict=False))
 
 
 def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
     """Return the rule, or the allotment with the weights of the entities."""
     if task.is_rule:
         return task.parsed()
-    return Allotment(np.asarray(prepared.weights), budget=task.budget, count=str(task.count))
+    return Allotment(np.asarray(prepared.entities.weights), budget=task.budget, count=str(task.count))
 
 
 def decide(
     setting: Setting, *, task: DecideTask, prepared: PreparedEntities, source: SeededSource
-) -> Claimed:
-    """Decide for every entity, exactly where a method applies, and otherwise from draws of the source."""
-    problem = problem_of(task, prepared)
+) -> tuple[Decided, float, float]:
+    """Decide for every entity, exactly where a method applies, and otherwise from draws of the source.
+
+    Return it with the epsilon and the delta that one person is promised; NaN and 1 for nothing.
+    """
+    problem, entities = problem_of(task, prepared), prepared.entities
     if not setting.is_protected:
-        return Claimed(_decide_truly(problem, task, prepared), math.nan, 1.0)
-    noise, *claimed = noise_for(task, setting, problem)
+        return decide_truly(problem, entities), math.nan, 1.0
+    noise = noise_of_a_count(task, setting)
     steps, mitigation = method_of(setting)
     options: dict[str, Any] = {"draws": task.draws, "rng": source}
-    entities = entities_of(prepared)
     if mitigation is None:
-        return Claimed(bias(problem, entities, noise, post=steps_of(steps) or None, **options), *claimed)
+        decided = bias(problem, entities, noise, post=steps_of(steps) or None, **options)
+        return decided, *claim_of_noise(task, setting, problem)
     if mitigation.kind.takes_post:
         options["post"] = steps_of(task.post) or None
     options |= mitigation.parameters
     options |= {name: prepared.public[column] for name, column in mitigation.columns.items()}
     made = mitigation.kind.decide(problem, entities, noise, **options)
-    return Claimed(made.decided, *claim_of(made.guarantee))
-
-
-def _decide_truly(problem: Any, task: DecideTask, prepared: PreparedEntities) -> Decided:
-    """Return the decision from the true counts, as a result that is off by nothing."""
-    counts: dict[str, Any] = dict(prepared.codes)
-    nothing = np.zeros(len(prepared.names))
-    return Decided(
-        kind=task.problem,
-        problem=task.formula,
-        noise="none",
-        names=prepared.names.tolist(),
-        truth=problem.holds(counts) if task.is_rule else problem.shares(counts[str(task.count)]),
-        bias=nothing,
-        variance=nothing,
-        method="the true counts",
-        error_bound=nothing,
-        counts=counts,
-        populations=prepared.populations,
-        budget=task.budget,
-    )
-
-
-# --- every entity under one setting ---------------------------------------------------------------
+    return made.decided, *claim_of(made.guarantee)
 
 
 def write_entities(results: ResultData, folder: Path, *, frame: Any = None) -> dict[str, Path]:
-    """Write every entity under the setting of the report, if it has a result; return the path by its word."""
+    """Write every entity under the setting of the report, if it has a result; return the path by its word.
+
+    What is computed is what the first repeat of the setting computed, to the last bit.
+    """
     path, plan = folder / "entities.csv", results.plan
     task: Any = plan.task
     page = find_page(task, results)
     if all(outcome.cell.setting != page or outcome.failure is not None for outcome in results.outcomes):
         return {}
-    table = entity_table(plan, page, prepared=task.prepare(plan, frame=frame))
+    source = SeededSource(plan.seed).for_cell(draw_text(Cell(page, 0)))
+    decided, *_ = decide(page, task=task, prepared=task.prepare(plan, frame=frame), source=source)
+    table = entity_table(decided, rule=task.parsed() if task.is_rule else None)
     write_csv(make_frame(table, backend="pyarrow"), path)
     return {"Entities": path}
-
-
-def entity_table(plan: Plan, setting: Setting, *, prepared: Any) -> dict[str, Any]:
-    """Return the columns of a table with one row for each entity, in the order of the data.
-
-    What is computed is what the first repeat of the setting computed, to the last bit.
-    """
-    task: Any = plan.task
-    source = SeededSource(plan.seed).for_cell(draw_text(Cell(setting, 0)))
-    decided = decide(setting, task=task, prepared=prepared, source=source).decided
-    numbers = entity_columns(decided, rule=task.parsed() if task.is_rule else None)
-    columns: dict[str, Any] = {"entity": list(decided.names)}
-    for name, values in decided.counts.items():
-        columns[f"counted {name}" if name in _RESULTS else name] = values
-    columns["truth"] = decided.truth
-    columns |= {
-        name: numbers[name] for name in (("bias", "flip", "distance") if task.is_rule else ("bias", "error"))
-    }
-    if not task.is_rule and task.budget is not None:
-        columns |= {f"{name}_in_money": numbers[name] * task.budget for name in ("truth", "bias", "error")}
-    named = "error_bound" if decided.standard_error is None else "standard_error"
-    beyond = getattr(decided, named)
-    columns[named] = np.full(len(decided), math.nan) if beyond is None else beyond
-    return columns

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from evenhand.decide.exact.noise import guarantee_of, share_gaussian
+from evenhand.decide.exact.noise import guarantee_of, share_noise
 from evenhand.decide.mitigate.registry import NamedMitigation
-from evenhand.privacy.rational import exact
-from evenhand.release.mechanisms.noise import DiscreteGaussian
+from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import steps_of
-from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.table_mechanisms import JOIN
 from evenhand.study.tasks.shared.wording import mechanism_name
 
@@ -37,12 +35,7 @@ def method_of(setting: Setting) -> tuple[tuple[str, ...], NamedMitigation | None
 
 
 def method_title(setting: Setting) -> str:
-    """Return what is done besides adding noise, in a few words.
-
-    >>> from evenhand.study.plan.cells import Setting
-    >>> method_title(Setting("laplace")), method_title(Setting("laplace", options={"post": "nonnegative"}))
-    ('Plain release', 'Negatives set to 0')
-    """
+    """Return what is done besides adding noise, in a few words."""
     steps, mitigation = method_of(setting)
     if mitigation is not None:
         return mitigation.kind.title
@@ -67,36 +60,16 @@ def setting_words(setting: Setting) -> str:
 # --- noise ----------------------------------------------------------------------------------------
 
 
-class Promised(NamedTuple):
-    """A mechanism for each count, and what the release of all promises to one person; NaN for nothing."""
-
-    mechanism: Any
-    epsilon: float
-    delta: float
-
-
-def noise_for(task: DecideTask, setting: Setting, problem: Any) -> Promised:
-    """Return the noise of a setting on each count of a rule or an allotment, with its promise."""
-    mechanism = noise_of_a_count(task, setting)
-    promised = guarantee_of(problem, mechanism, touches=task.counts_touched)
-    return Promised(mechanism, *claim_of(promised, delta=setting.option("delta", _DELTA)))
-
-
 def noise_of_a_count(task: DecideTask, setting: Setting) -> Any:
-    """Return the mechanism by which one count is published, with its part of what a person is promised.
+    """Return the mechanism by which one count is published; counts that a person is in share the promise."""
+    mechanism = TableMechanism(setting.mechanism, _noise_parameters(setting))
+    return share_noise(mechanism, epsilon=setting.epsilon, inputs=task.counts_touched, unit=task.unit)
 
-    Counts that one person is in share epsilon: Laplace noise has the same part of it on each, and Gaussian
-    noise the same part of its rho.
-    """
-    touched, unit, epsilon = task.counts_touched, task.unit, setting.epsilon
-    noise = TableMechanism(setting.mechanism, _noise_parameters(setting))
-    if setting.mechanism != "discrete-gaussian" or touched == 1:
-        return noise.build(epsilon=None if epsilon is None else epsilon / touched, unit=unit)
-    if epsilon is None:
-        rho = exact(noise.parameters["rho"], name="rho", owner="DecideTask", above=0)
-        return DiscreteGaussian(rho=rho / touched, unit=unit)
-    delta = exact(noise.parameters["delta"], name="delta", owner="DecideTask", above=0, most=1)
-    return share_gaussian(epsilon=epsilon, delta=delta, inputs=touched, unit=unit)
+
+def claim_of_noise(task: DecideTask, setting: Setting, problem: Any) -> tuple[float, float]:
+    """Return epsilon and delta that noise on all counts of a rule or an allotment promises to one person."""
+    promised = guarantee_of(problem, noise_of_a_count(task, setting), touches=task.counts_touched)
+    return claim_of(promised, delta=setting.option("delta", _DELTA))
 
 
 def _noise_parameters(setting: Setting) -> dict[str, Any]:
@@ -105,13 +78,9 @@ def _noise_parameters(setting: Setting) -> dict[str, Any]:
 
 
 def claim_of(guarantee: Guarantee | None, *, delta: Any = _DELTA) -> tuple[float, float]:
-    """Return epsilon and delta of a claim, delta never below what it is; one in rho is read at a delta.
-
-    >>> claim_of(None)
-    (nan, 1.0)
-    """
+    """Return epsilon and delta of a claim, delta never below what it is; one in rho is read at a delta."""
     if guarantee is None or str(guarantee.trust) == "none":
         return math.nan, 1.0
     if guarantee.rho is not None:
         guarantee = guarantee.to_approximate(delta=delta)
-    return float(guarantee.epsilon or 0), rounded_up(guarantee.delta)
+    return float(guarantee.epsilon or 0), float_above(guarantee.delta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.decide.task import DecideTask
 
 _COUNTS = Domain.integers(0, 10**15)
@@ -33,20 +33,16 @@ _NOBODY = np.zeros(0, dtype=np.uint8)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreparedEntities(Prepared):
-    """The entities of a study of decisions, as arrays that processes can share.
+    """The entities of a study of decisions, and public columns that mitigations need, such as amounts.
 
-    ``codes`` are the true counts by column; ``target`` and ``group`` are empty. Weights are those of an
-    allotment. People of each group in each entity are `populations`, and columns that mitigations need, such
-    as last year's amounts, are `public`.
+    An allotment's weights are those of the entities. ``codes``, ``target`` and ``group`` are empty.
     """
 
-    names: NDArray[np.str_] = field(default_factory=lambda: np.zeros(0, dtype=np.str_))
-    weights: NDArray[np.float64] | None = None
-    populations: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    public: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    entities: Entities
+    public: Mapping[str, NDArray[np.float64]]
 
 
-def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> PreparedEntities:
+def prepare(task: DecideTask, plan: Plan, *, frame: Any = None) -> PreparedEntities:
     """Load the entities of a plan and check that they can be decided on.
 
     A plan is refused by its field; the message names a column and nothing that is in it.
@@ -64,16 +60,14 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
         refuse_field("data", why)
     loaded, _, notes = load_frame(plan, frame)
     columns = frame_columns(loaded)
-    _check_names(task, columns)
+    needed = tuple(dict.fromkeys(name for each in task.mitigations for name in each.columns.values()))
+    _check_names(task, columns, needed)
     with _refusing("data", "cannot be decided on"):
         entities = Entities.read(columns, name=task.name, counts=task.inputs, groups=task.groups)
     weights = None if task.is_rule else _read_weights(task, columns, entities)
+    entities = replace(entities, weights=weights)
     with _refusing("task.mitigations", "name a column that does not do"):
-        public = {name: read_public_numbers(columns, name) for name in _public_columns(task)}
-    populations = {name: entities.populations[:, place] for place, name in enumerate(entities.groups)}
-    names = np.array(entities.names, dtype=np.str_)
-    counts: dict[str, Any] = dict(entities.counts)
-    weighed = {} if weights is None else {"": weights}
+        public = {name: read_public_numbers(columns, name) for name in needed}
     facts = Facts(
         label=label_of(plan),
         schema=Schema([Column(name, _COUNTS) for name in dict.fromkeys((*task.inputs, *task.groups))]),
@@ -81,37 +75,22 @@ def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> Prepared
         dropped=0,
         groups=entities.groups,
         privileged=0,
-        sizes=tuple(int(each.sum()) for each in populations.values()),
-        fingerprint=_fingerprint(names, [counts, {**populations, **public}, weighed]),
+        sizes=tuple(int(each) for each in entities.populations.sum(axis=0)),
+        fingerprint=_fingerprint(entities, public),
         versions=versions(task.used_packages),
         notes=(*plan.notes, *notes, *_note_repeated_names(task, entities)),
     )
-    return PreparedEntities(facts, counts, _NOBODY, _NOBODY, names, weights, populations, public)
+    return PreparedEntities(facts, {}, _NOBODY, _NOBODY, entities, public)
 
 
-def entities_of(prepared: PreparedEntities) -> Entities:
-    """Return the entities as decisions take them."""
-    people = [np.asarray(each) for each in prepared.populations.values()]
-    table = np.stack(people, axis=1) if people else np.zeros((len(prepared.names), 0), dtype=np.int64)
-    weights = None if prepared.weights is None else np.asarray(prepared.weights)
-    names, counts = tuple(map(str, prepared.names)), dict(prepared.codes)
-    return Entities(names, counts, weights, tuple(prepared.populations), table)  # type: ignore[arg-type]
-
-
-def _public_columns(task: DecideTask) -> tuple[str, ...]:
-    """Return the columns that mitigations need, each once."""
-    return tuple(dict.fromkeys(name for each in task.mitigations for name in each.columns.values()))
-
-
-def _check_names(task: DecideTask, columns: Mapping[str, Any]) -> None:
-    """Refuse a column that the data has not, by the field that names it."""
-    weight = () if task.weight is None else parse_weight(task.weight).names
+def _check_names(task: DecideTask, columns: Mapping[str, Any], needed: tuple[str, ...]) -> None:
+    """Refuse a column that the data has not, by the field that names it; mitigations need some."""
     fields = {
         "rule" if task.is_rule else "count": task.inputs,
         "name": (task.name,) if task.name else (),
-        "weight": weight,
+        "weight": () if task.weight is None else parse_weight(task.weight).names,
         "groups": task.groups,
-        "mitigations": _public_columns(task),
+        "mitigations": needed,
     }
     for where, name in ((where, name) for where, names in fields.items() for name in names):
         if name not in columns:
@@ -159,10 +138,12 @@ def _note_repeated_names(task: DecideTask, entities: Entities) -> tuple[Note, ..
     return (Note("privacy", text),)
 
 
-def _fingerprint(names: NDArray[np.str_], parts: list[Mapping[str, Any]]) -> str:
+def _fingerprint(entities: Entities, public: Mapping[str, NDArray[np.float64]]) -> str:
     """Return the SHA-256 of every column that is used, low byte first."""
-    digest = hashlib.sha256("\n".join(map(repr, names.tolist())).encode())
-    for name, values in (column for part in parts for column in part.items()):
+    digest = hashlib.sha256("\n".join(map(repr, entities.names)).encode())
+    people = dict(zip(entities.groups, entities.populations.T, strict=True))
+    weights = [] if entities.weights is None else [("", entities.weights)]
+    for name, values in (*entities.counts.items(), *{**people, **public}.items(), *weights):
         array = np.ascontiguousarray(values)
         digest.update(f"\n{name!r} {array.size} x {array.itemsize}\n".encode())
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)

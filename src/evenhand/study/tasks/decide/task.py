@@ -204,7 +204,7 @@ class DecideTask(Task):
 
     def parsed(self) -> Rule:
         """Return the rule itself."""
-        return _parsed(self.rule)
+        return parse(str(self.rule))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -264,12 +264,11 @@ class DecideTask(Task):
         """What every cell tells of each group of people."""
         return RULE_GROUP_NUMBERS if self.is_rule else ALLOTMENT_GROUP_NUMBERS
 
-    def amount_text(self, value: float, *, sign: bool = False) -> str:
+    def amount_text(self, value: float) -> str:
         """Return money, or a share of the budget where there is none."""
         if self.budget is None:
-            return f"{number(100 * value, 3, sign=sign)}%"
-        before = MINUS if value < 0 else "+" if sign and value > 0 else ""
-        shown = number(abs(value), 0 if abs(value) >= _WHOLE else 2)
+            return f"{number(100 * value, 3)}%"
+        before, shown = MINUS if value < 0 else "", number(abs(value), 0 if abs(value) >= _WHOLE else 2)
         is_word = self.currency[:2].isalpha() and len(self.currency) > 1
         return f"{before}{shown} {self.currency}" if is_word else f"{before}{self.currency}{shown}"
 
@@ -291,18 +290,10 @@ class DecideTask(Task):
     @property
     def fixed(self) -> dict[str, Any]:
         """What all cells share, in JSON's types: everything but the grid, and how money is written."""
-        return {
-            "kind": self.kind,
-            "rule": self.rule,
-            "count": self.count,
-            "weight": self.weight,
-            "budget": None if self.budget is None else {"float": self.budget.hex()},
-            "name": self.name,
-            "groups": list(self.groups),
-            "touches": self.touches,
-            "unit": self.unit,
-            "draws": self.draws,
-        }
+        table = self.to_toml()
+        kept = ("kind", "rule", "count", "weight", "budget", "name", "groups", "touches", "unit", "draws")
+        budget = None if self.budget is None else {"float": self.budget.hex()}
+        return {**{name: table.get(name) for name in kept}, "budget": budget}
 
     def to_toml(self) -> dict[str, Any]:
         """Return the task as the ``[task]`` table of a plan file."""

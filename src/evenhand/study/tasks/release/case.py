@@ -32,7 +32,7 @@ from evenhand.study.tasks.release.effects import effects, largest_delta
 from evenhand.study.tasks.release.measures import SIZES
 from evenhand.study.tasks.release.task import STATED
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
-from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart, word_promise
+from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
     from evenhand.answer.case import Warned
@@ -122,10 +122,10 @@ def _promise(study: _Study) -> Promise | None:
     if math.isnan(study.deltas[page]):
         return None
     bound = words.say("release.bound", bound=task.bound) if task.bound else ""
-    return word_promise(
+    return say_promise(
         words,
-        STATED if page.epsilon is None else page.epsilon,
-        study.deltas[page],
+        epsilon=STATED if page.epsilon is None else page.epsilon,
+        delta=study.deltas[page],
         unit=task.unit,
         mechanism=study.names[page],
         assumes=words.say("release.assumes", bound=bound),

@@ -11,21 +11,19 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import groups_of_cells, margin_rates, rates_by_label
+from evenhand.study.tasks.groups import groups_of_cells, margin_rates, rates_by_group
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.task import STATED
-from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import NamedModel, classifier
-from evenhand.study.tasks.shared.parts import parts
-from evenhand.study.tasks.shared.predict import predicted
+from evenhand.study.tasks.shared.models import classifier, predict_codes
+from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
-from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.release.task import ReleaseTask
 
 _STEPS = ("count", "release", "bias", "train", "measure")  # what is timed, in order
-_MODEL, _ENCODER = NamedModel("logistic"), "one-hot"  # what learns from a table, and from which features
+_MODEL, _ENCODER = "logistic", "one-hot"  # what learns from a table, and from which features
 _STRAIGHT = ("nonnegative", "integral")
 
 
@@ -162,7 +160,7 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
 def _claimed(guarantee: Guarantee) -> dict[str, float]:
     """Return epsilon and delta of a claim; delta is 1 where nothing is promised to anybody."""
     nothing = str(guarantee.trust) == "none" or guarantee.epsilon is None
-    delta = 1.0 if nothing else rounded_up(guarantee.delta)
+    delta = 1.0 if nothing else float_above(guarantee.delta)
     epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
     return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}
 
@@ -195,7 +193,7 @@ def learnt_from(
         scores=scores,
     )
     measures = {name: float(report.value(name)) for name in MEASURES}
-    return measures, rates_by_label(report, facts.groups) | margin_rates(prepared, tested, labels)
+    return measures, rates_by_group(report, facts.groups) | margin_rates(prepared, tested, labels)
 
 
 def _predictions(
@@ -212,18 +210,11 @@ def _predictions(
     outcome = (codes[column.name] == column.domain.code(schema.positive)).astype(np.uint8)
     if outcome.all() or not outcome.any():
         return np.full(len(tested), outcome[0], dtype=np.uint8), None
-    blocks = layout(schema, _ENCODER)
     model: Any = classifier(_MODEL, seed=seed)
     weights = {f"{model.steps[-1][0]}__sample_weight": people.reshape(-1)[filled].astype(np.float64)}
-    model.fit(feature_matrix(codes, blocks=blocks), outcome, **weights)
+    model.fit(feature_matrix(codes, blocks=layout(schema, _ENCODER)), outcome, **weights)
     clean = {name: prepared.codes[name][tested] for name in schema.names if name != schema.target}
-    shape = tuple(schema[name].size for name in clean)
-    _, first, same = np.unique(
-        np.ravel_multi_index(tuple(clean.values()), shape), return_index=True, return_inverse=True
-    )
-    shown = feature_matrix({name: own[first] for name, own in clean.items()}, blocks=blocks)
-    labels, scores = predicted(model, shown, task=_MODEL)
-    return labels[same], None if scores is None else scores[same]
+    return predict_codes(model, clean, model=_MODEL, schema=schema, encoder=_ENCODER)
 
 
 def rebuilt_people(published: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""How pages word what several kinds of study share: mechanisms of a table, and what they promise."""
+"""How pages word what several kinds of study share: mechanisms that publish a table."""
 
 from __future__ import annotations
 
@@ -78,6 +78,25 @@ def name_mechanism(
     return words.say("release.kept", name=name) if tuple(was) == ("nonnegative",) else name
 
 
+def say_promise(
+    words: Words, *, epsilon: Fraction | float, delta: float, unit: str, mechanism: str, assumes: str
+) -> Promise:
+    """Return what the publication of counts promises to one person, and that it is nothing where it is."""
+    shown = delta_text(delta)
+    if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
+        return Promise(words.say("release.promise_none", delta=shown))
+    changed = words.say("release.replace_one" if unit == UNITS[0] else "release.add_or_remove_one")
+    fails = words.say("release.promise_delta", delta=shown) if delta else ""
+    facts = (
+        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
+        Fact(words.say("study.unit"), changed),
+        Fact(words.say("study.mechanism"), mechanism),
+        Fact(words.say("study.assumes"), assumes),
+    )
+    slots = {"unit": changed, "factor": odds_factor(float(epsilon)), "delta": fails}
+    return Promise(words.say("release.promise", **slots), facts)
+
+
 def tell_apart(names: Mapping[Setting, str], page: Setting) -> dict[Setting, str]:
     """Return names of settings of which no two are alike: by parameters, and by epsilon if not the page's."""
     times = Counter((name, setting.epsilon) for setting, name in names.items())
@@ -87,22 +106,3 @@ def tell_apart(names: Mapping[Setting, str], page: Setting) -> dict[Setting, str
         if setting.epsilon not in (None, page.epsilon):
             apart[setting] += f", {epsilon_words(setting.epsilon)}"
     return apart
-
-
-def word_promise(
-    words: Words, epsilon: Fraction | float, delta: float, *, unit: str, mechanism: str, assumes: str
-) -> Promise:
-    """Return what a table promises to one person; nothing from the delta on that is meaningless."""
-    shown = delta_text(delta)
-    if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
-        return Promise(words.say("release.promise_none", delta=shown))
-    change = words.say("release.replace_one" if unit == UNITS[0] else "release.add_or_remove_one")
-    fails = words.say("release.promise_delta", delta=shown) if delta else ""
-    text = words.say("release.promise", unit=change, factor=odds_factor(float(epsilon)), delta=fails)
-    facts = {
-        "guarantee": f"{epsilon_words(epsilon)}, δ = {shown}",
-        "unit": change,
-        "mechanism": mechanism,
-        "assumes": assumes,
-    }
-    return Promise(text, tuple(Fact(words.say(f"study.{key}"), said) for key, said in facts.items()))

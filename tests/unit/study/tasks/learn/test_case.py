@@ -177,8 +177,10 @@ def test_the_evidence_has_every_method_with_its_bound():
     [
         (
             "en",
-            "Parity: people with sex = m are worse off by 50 of 1,000"
-            " and 25 more of 1,000 decisions are wrong.",
+            (
+                "Parity: people with sex = m are worse off by 50 of 1,000"
+                " and 25 more of 1,000 decisions are wrong."
+            ),
         ),
         (
             "de",

@@ -9,6 +9,7 @@ import pytest
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.measure import MEASURES, group_report
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.release.table.histogram import Histogram
@@ -21,7 +22,6 @@ from evenhand.study.store.canonical import result_text
 from evenhand.study.tasks.release.execute import _lasting, learnt_from, rebuilt_people, table_counts
 from evenhand.study.tasks.release.execute import execute as execute_release
 from evenhand.study.tasks.release.task import STATED, ReleaseTask
-from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.parts import parts
 from unit.study._release_studies import people, plan, schema
 
@@ -150,7 +150,7 @@ def test_suppressed_cells_are_read_as_the_plan_says(fill, number):
     assert outcome.measures["suppressed"] == pytest.approx((true < 6).mean())
 
 
-def test_delta_is_stated_at_the_epsilon_of_the_setting_and_rounded_up():
+def test_delta_is_stated_at_the_epsilon_of_the_setting_and_never_below():
     """A delta at another epsilon says nothing of the setting."""
     gaussian = {"name": "discrete-gaussian", "rho": "1/10"}
     asked, rows = prepared(ReleaseTask(COLUMNS, [gaussian, "discrete-gaussian"], [2]))
@@ -163,8 +163,8 @@ def test_delta_is_stated_at_the_epsilon_of_the_setting_and_rounded_up():
     assert 0 < by_rho["delta"] < 1
     assert by_epsilon["claimed_epsilon"] == 2
     assert 0 < by_epsilon["delta"] <= 1e-6
-    assert rounded_up(Fraction(1, 3)) >= Fraction(1, 3)
-    assert rounded_up(Fraction(2, 3)) >= Fraction(2, 3)
+    assert float_above(Fraction(1, 3)) >= Fraction(1, 3)
+    assert float_above(Fraction(2, 3)) >= Fraction(2, 3)
 
 
 def test_the_error_of_noise_is_exact_in_every_cell_and_repeat():

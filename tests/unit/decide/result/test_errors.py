@@ -1,4 +1,4 @@
-"""Measures of a decision against slow, obvious versions of themselves."""
+"""Errors of a result against slow, obvious versions of themselves."""
 
 import math
 
@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.decide.result.decided import Decided
-from evenhand.study.tasks.decide.measures import (
-    entity_columns,
-    errors_by_entity_size,
-    errors_of_a_decision,
-    kept_entities,
-    numbers_by_group,
-)
-from evenhand.study.tasks.decide.names import ENTITY_SIZES
+from evenhand.decide.result.errors import entity_columns, errors_by_size, errors_in_all, spread_places
 
 
 def shares(bias, *, truth=None, variance=None, counts=None, **more):
@@ -35,7 +28,7 @@ def rights(truth, flip, *, counts=None, **more):
 
 
 def test_an_allotment_is_measured_in_money():
-    found = errors_of_a_decision(
+    found = errors_in_all(
         shares([0.1, -0.3, 0.2], variance=[0.0, 0.07, 0.0], error_bound=[0, 1e-9, 0]), money=1000
     )
 
@@ -52,14 +45,14 @@ def test_an_allotment_is_measured_in_money():
 
 def test_shares_that_add_up_to_more_are_overspent():
     """A proxy that pays everybody too much has no losers, and somebody pays for it."""
-    found = errors_of_a_decision(shares([0.1, 0.0]), money=100)
+    found = errors_in_all(shares([0.1, 0.0]), money=100)
 
     assert found["cost_of_privacy"] == 0
     assert found["overspent"] == pytest.approx(10)
 
 
 def test_an_error_that_is_not_known_is_not_invented():
-    found = errors_of_a_decision(shares([0.1, -0.1], variance=[math.nan, 0.0]))
+    found = errors_in_all(shares([0.1, -0.1], variance=[math.nan, 0.0]))
 
     assert math.isnan(found["mean_error"])
     assert math.isnan(found["largest_error"])
@@ -67,7 +60,7 @@ def test_an_error_that_is_not_known_is_not_invented():
 
 
 def test_a_rule_is_measured_in_decisions():
-    found = errors_of_a_decision(rights([True, False, True], [0.5, 0.05, 0.01]), money=7)
+    found = errors_in_all(rights([True, False, True], [0.5, 0.05, 0.01]), money=7)
 
     assert found["expected_wrong"] == pytest.approx(0.56)
     assert found["expected_refused"] == pytest.approx(0.51)
@@ -80,7 +73,7 @@ def test_a_rule_is_measured_in_decisions():
 
 def test_what_was_drawn_says_so():
     drawn = rights([True, False], [0.5, 0.1], standard_error=[0.02, 0.01], draws=500)
-    found = errors_of_a_decision(drawn)
+    found = errors_in_all(drawn)
 
     assert found["exact"] == 0.0
     assert found["error_bound"] == 0.02
@@ -93,24 +86,22 @@ def test_classes_of_sizes_agree_with_a_loop():
     bias = rng.normal(size=62) / 100
     truth = [0.0, *[0.01] * 61]
     decided = shares(bias, truth=truth, variance=rng.random(62), counts=counts)
-    found = errors_by_entity_size(decided, money=50)
+    starts = [0, 1, 300, 1_000, 300_000, 1_000_000]
+    found = errors_by_size(decided, starts, money=50)
 
     errors = decided.typical_error
-    for size in ENTITY_SIZES:
-        inside = [
-            at
-            for at, count in enumerate(counts)
-            if size.least <= count <= (10**9 if size.most is None else size.most)
-        ]
-        assert found[f"entities_{size.key}"] == len(inside)
+    for place, (least, end) in enumerate(zip(starts, [*starts[1:], math.inf], strict=True)):
+        inside = [at for at, count in enumerate(counts) if least <= count < end]
+        assert found["entities"][place] == len(inside)
         if not inside:
-            assert math.isnan(found[f"gain_{size.key}"])
+            assert math.isnan(found["gain"][place])
             continue
-        assert found[f"gain_{size.key}"] == pytest.approx(np.mean([50 * bias[at] for at in inside]))
-        assert found[f"error_{size.key}"] == pytest.approx(np.mean([50 * errors[at] for at in inside]))
+        assert found["gain"][place] == pytest.approx(np.mean([50 * bias[at] for at in inside]))
+        assert found["error"][place] == pytest.approx(np.mean([50 * errors[at] for at in inside]))
         relative = [errors[at] / truth[at] for at in inside if truth[at]]
-        assert found[f"relative_{size.key}"] == pytest.approx(np.mean(relative))
-        assert math.isnan(found[f"flip_{size.key}"])
+        assert found["relative"][place] == pytest.approx(np.mean(relative))
+        assert math.isnan(found["flip"][place])
+    assert 0 in found["entities"][1:-1]
 
 
 def test_the_size_of_an_entity_is_its_largest_count():
@@ -120,41 +111,25 @@ def test_the_size_of_an_entity_is_its_largest_count():
     )  # fmt: skip
 
     assert entity_columns(decided)["size"].tolist() == [8, 700]
-    assert errors_by_entity_size(decided)["flip_3_9"] == pytest.approx(0.1)
+    assert decided.sizes.tolist() == [8, 700]
+    assert errors_by_size(decided, [0, 3, 10])["flip"][1:].tolist() == pytest.approx([0.1, 0.2])
 
 
-def test_groups_have_their_numbers_and_none_without_populations():
-    people = {"young": [30, 0], "old": [10, 40]}
-    money = numbers_by_group(shares([0.1, -0.1], populations=people), budget=1000)
-    right = numbers_by_group(rights([True, False], [0.5, 0.25], populations=people))
-
-    assert money["young"]["gain"] == pytest.approx(75)
-    assert money["young"]["gain_per_head"] == pytest.approx(2.5)
-    assert money["old"]["gain"] == pytest.approx(25 - 100)
-    assert right["young"] == {"people": 30, "due": 30, "refused": 15, "granted": 0}
-    assert right["old"] == {"people": 50, "due": 10, "refused": 5, "granted": 10}
-    assert numbers_by_group(shares([0.1, -0.1])) == {}
+# --- entities that stand for all ------------------------------------------------------------------
 
 
-# --- entities that are kept -------------------------------------------------------------------------
+def test_few_entities_are_all_there_the_most_affected_first():
+    assert spread_places(shares([0.1, -0.3, 0.2]), 10) == [1, 2, 0]
 
 
-def test_few_entities_are_all_kept_the_most_affected_first():
-    kept = kept_entities(shares([0.1, -0.3, 0.2]))
-
-    assert [name for name, _ in kept] == ["e1", "e2", "e0"]
-    assert set(kept[0][1]) == {"size", "truth", "bias", "error", "flip", "distance", "place"}
-    assert kept[0][1]["place"] == 1.0
-
-
-def test_of_many_the_most_affected_are_kept_and_some_of_every_size():
+def test_of_many_the_most_affected_are_there_and_some_of_every_size():
     """A picture of the most affected alone would show small places only."""
     size = 5_000
     counts = np.arange(1, size + 1)
-    kept = kept_entities(shares(1e-6 / counts, counts=counts.tolist()), most=100)
-    sizes = sorted(numbers["size"] for _, numbers in kept)
+    found = spread_places(shares(1e-6 / counts, counts=counts.tolist()), 100)
+    sizes = sorted(counts[found])
 
-    assert len(kept) == len({name for name, _ in kept}) == 100
+    assert len(found) == len(set(found)) == 100
     assert sizes[:50] == list(range(1, 51))
     assert sizes[-1] == size
     assert max(np.diff(sizes[50:])) < 2.2 * size / 50
