@@ -14,8 +14,7 @@ from evenhand.report.page import Section, Table
 from evenhand.report.words import epsilon_of, number
 from evenhand.study.page.around import say_around
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.parts import cell_text, fold_rows
-from evenhand.study.page.wording import mark
+from evenhand.study.page.wording import cell_text, fold_rows, mark
 from evenhand.study.page.words import words_in
 from evenhand.study.results.frames import cell_columns
 from evenhand.study.results.frontier import frontier
