@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, predict_codes
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.study.tasks.groups import margin_rates
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, predict_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
