@@ -300,9 +300,7 @@ class CollectTask(Task):
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
         """Return ``evenhand privatize`` as the setting tested it."""
-        from evenhand.study.tasks.collect.release_command import (  # noqa: PLC0415 - only for a report
-            privatize_command,
-        )
+        from evenhand.study.tasks.collect.case import privatize_command  # noqa: PLC0415 - for a report
 
         return privatize_command(setting, schema, data=data, file=file)
 
