@@ -131,7 +131,7 @@ def _choice(view: View) -> Section | None:
     curve = view.curve
     charts = []
     if curve is not None and curve.lines:
-        charts.append(lack_chart(curve, name="worst-off-lack"))
+        charts.append(lack_chart(curve, name="worst-off-lack", is_alone=not view.remedies))
     tables = [_remedies(view)] if view.remedies else []
     if not charts and not tables:
         return None

@@ -505,5 +505,5 @@ def _count_words(shown: list[str], of: int) -> int:
 def _reach(telling: Telling, row: Effect) -> float:
     """Return the most that an open row may come to, as a multiple of what matters."""
     threshold = telling.table.threshold(telling.seen(row)) if row.status != "not stored" else math.inf
-    bound = row.bound if math.isfinite(row.bound) else row.lack_by(np.nan_to_num(row.change))
+    bound = row.bound if math.isfinite(row.low) else row.lack_by(np.nan_to_num(row.change))
     return float(bound) / threshold if threshold else float(bound)

@@ -80,7 +80,7 @@ def test_a_plan_without_a_number_of_rows_runs_on_a_large_file(call, file, monkey
     call("audit", "release", file, *TABLE, "--rows", 80)
     plan = Plan.load("study/plan.toml")
     plan.with_(data=replace(plan.data, rows=None), notes=()).save("grown.toml")
-    monkeypatch.setattr("evenhand.study.intake.planned.LARGE_FILE_ROWS", 80)
+    monkeypatch.setattr("evenhand.study.intake.opening.LARGE_FILE_ROWS", 80)
 
     done = call("audit", "release", "--plan", "grown.toml", "--out", "grown", "--yes")
 

@@ -46,7 +46,7 @@ from evenhand.study.intake.setup import column_named
 from evenhand.study.page.wording import counted
 from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import PredictionAudit
-from evenhand.study.predictions.case import VERDICTS, as_estimate, case, show_estimate
+from evenhand.study.predictions.case import VERDICTS, case, show_estimate
 from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.effects import cut_offs
 from evenhand.study.predictions.rules import Rule
@@ -374,7 +374,7 @@ def _show(terminal: Terminal, audit: PredictionAudit, view: View) -> None:
     if audit.rows.left_out:
         rows = [f"{counted(count, 'row')} without {name}" for name, count in audit.rows.left_out.items()]
         terminal.say("Left out", "; ".join(rows))
-    if unknown := int((audit.rows.group < 0).sum()):
+    if unknown := audit.unknown:
         do = "does" if unknown == 1 else "do"
         people = counted(unknown, "person", "people")
         terminal.say(
@@ -383,8 +383,7 @@ def _show(terminal: Terminal, audit: PredictionAudit, view: View) -> None:
     terminal.answer(replace(view, commands=()))  # it was just typed
     say = words_in(view.language).say
     for rule, verdict in audit.verdicts:
-        shown = show_estimate(as_estimate(audit.disparities[rule.comparison]))
-        text = f"{rule.text}: {rule.comparison} {shown}"
+        text = f"{rule.text}: {rule.comparison} {show_estimate(audit.compared(rule.comparison))}"
         terminal.mark(say(f"measure.{VERDICTS[verdict]}"), text, style=_STYLES[verdict], width=13)
     for kind, value, reason in audit.added.values():
         terminal.fact("Also", f"{kind.words}: {reason or show_estimate(value, 3)}")

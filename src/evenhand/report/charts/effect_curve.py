@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import LackCurve, Lacking
 
-_SIZES = {True: (432.0, 290.0, 118.0), False: (346.0, 280.0, 106.0)}
-"""Width, height and room for the names of lines, at the desk and at the phone's width."""
+_ALONE, _BESIDE, _NARROW = (928.0, 300.0, 200.0), (432.0, 290.0, 118.0), (346.0, 280.0, 106.0)
+"""Width, height and room for the names of lines: alone or beside a table at the desk, and on the phone."""
 
 _LEAST_APART, _LINE = 16.0, 15.0
 
 
-def lack_chart(curve: LackCurve, *, name: str) -> Chart:
+def lack_chart(curve: LackCurve, *, name: str, is_alone: bool = False) -> Chart:
     """Return the trade-off over epsilon as a picture.
 
     Parameters
@@ -31,8 +31,10 @@ def lack_chart(curve: LackCurve, *, name: str) -> Chart:
     curve : LackCurve
     name : str
         Stem of file names.
+    is_alone : bool
+        Whether nothing stands beside it, so that it is as wide as the page.
     """
-    wide, narrow = (_draw(curve, is_wide=is_wide) for is_wide in (True, False))
+    wide, narrow = (_draw(curve, *size) for size in (_ALONE if is_alone else _BESIDE, _NARROW))
     points = [(line.name, *point) for line in curve.lines for point in _points(line)]
     names, epsilons, lacks = (
         (list(column) for column in zip(*points, strict=True)) if points else ([], [], [])
@@ -59,8 +61,7 @@ def _points(line: Lacking) -> list[tuple[float, float]]:
     return [point for run in _runs(line) for point in run]
 
 
-def _draw(curve: LackCurve, *, is_wide: bool) -> str:
-    width, height, names = _SIZES[is_wide]
+def _draw(curve: LackCurve, width: float, height: float, names: float) -> str:
     ends = [end for line in curve.lines for end in (line.low, line.high, *(y for _, y in _points(line)))]
     labels_at = height - 44
     up = Linear.over([0.0, curve.matters, *ends], pixels=labels_at - 12, most_ticks=6, from_zero=True)

@@ -39,7 +39,6 @@ _OWNER = "Plan"
 _FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "matters", "notes")
 _TABLES = ("data", "task", "schema")
-_DATA = ("path", "dataset", "options", "rows", "file_format")
 _SHOWN = 20
 _OLD_KIND = "classify"
 
@@ -103,9 +102,7 @@ class Plan:
         for parameter, kind in kinds.items():
             given = getattr(self, parameter)
             if not isinstance(given, kind):
-                must_be = f"a {getattr(kind, '__name__', kind)}"
-                got = f"a value of type {type(given).__name__}"
-                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
+                refuse(parameter, _OWNER, f"a {getattr(kind, '__name__', kind)}", kind_of(given))
         asked: object = self.repeats
         repeats = self.task.default_repeats if asked is None else asked
         checked = {
@@ -118,13 +115,13 @@ class Plan:
         for parameter, value in checked.items():
             object.__setattr__(self, parameter, value)
         if not _is_text(self.name):
-            raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=ascii(self.name))
+            refuse("name", _OWNER, "a text", ascii(self.name))
 
     def _notes(self) -> tuple[Note, ...]:
         notes: object = self.notes
         if not isinstance(notes, tuple | list) or not all(map(_is_note, notes)):
             must_be = "a list of sentences, or of tables with 'kind' and 'text'"
-            raise InvalidParameterError("notes", owner=_OWNER, must_be=must_be, got=ascii(notes))
+            refuse("notes", _OWNER, must_be, ascii(notes))
         return tuple(map(Note.of, notes))
 
     def _measures(self) -> tuple[str, ...]:
@@ -273,7 +270,7 @@ def _read_parts(document: dict[str, Any], folder: Path | None) -> dict[str, Any]
 
 
 def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
-    _refuse_unknown_fields(table, _DATA, prefix="data.")
+    _refuse_unknown_fields(table, [part.name for part in fields(DataSource)], prefix="data.")
     path = table.get("path")
     if folder is not None and isinstance(path, str):
         table = {**table, "path": str(folder / path)}
@@ -281,8 +278,7 @@ def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
         parts = table["file_format"]
         if not isinstance(parts, dict):
             refuse_field("data.file_format", "must be a [data.file_format] table.")
-        known = [part.name for part in fields(FileFormat)]
-        _refuse_unknown_fields(parts, known, prefix="data.file_format.")
+        _refuse_unknown_fields(parts, [part.name for part in fields(FileFormat)], prefix="data.file_format.")
         with _name_field("data.file_format"):
             table = {**table, "file_format": FileFormat(**parts)}
     with _name_field("data"):

@@ -194,7 +194,7 @@ def _cross(groups: Mapping[str, Coded]) -> tuple[NDArray[np.intp], tuple[tuple[s
         if several:
             what, got = f"columns of 1 to {_MOST_GROUPS} combinations", f"{kept:,} of them"
         refuse("group", OWNER, what, got, hint=_FEWER if several else "")
-    codes = np.full(len(stated), -1, np.intp)
+    codes = np.full(columns.shape[1], -1, np.intp)
     codes[stated] = (np.cumsum(there) - 1)[crossed]
     places = zip(*np.unravel_index(np.flatnonzero(there), sizes), strict=True)
     names = [labels for _, labels in groups.values()]

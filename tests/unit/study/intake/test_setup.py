@@ -8,12 +8,10 @@ import pytest
 
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError, UnreadableFileError
 from evenhand.schema import Domain, Schema
-from evenhand.study.intake.opening import Opened, open_data
-from evenhand.study.intake.planned import open_plan
+from evenhand.study.intake.opening import Opened, open_data, open_plan
 from evenhand.study.intake.setup import (
     RoleOptions,
     Setup,
-    choices_of,
     missing_roles,
     set_up,
     value_of,
@@ -224,12 +222,6 @@ def test_a_text_is_taken_for_the_value_that_a_person_means(domain, text, value):
 
     assert found == value
     assert type(found) is type(value)
-
-
-def test_the_choices_of_a_column_are_its_labels():
-    assert choices_of(opened(), "sex", "protected") == ("f", "m")
-    assert choices_of(opened(same=["x"] * 120), "same", "target") == ()
-    assert choices_of(opened(set_up(opened(), ALL).schema), "ok", "target") == ("no", "yes")
 
 
 # --- opening --------------------------------------------------------------------------------------

@@ -10,17 +10,16 @@ from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.effects import per_head
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.report.language import in_language, written_in
-from evenhand.report.page import Fact, Section, Table
-from evenhand.report.words import epsilon_words, listed, number, plain
+from evenhand.report.page import Section, Table
+from evenhand.report.words import listed, number, plain
 from evenhand.study.page.around import limits_of, meta_of, sources_of, warned, warnings_of
 from evenhand.study.page.around import method_of as method_lines
-from evenhand.study.page.wording import delta_text, digits_of, odds_factor
+from evenhand.study.page.wording import digits_of
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.methods import method_of
 from evenhand.study.tasks.decide.names import ENTITY_SIZES
-from evenhand.study.tasks.shared.table_mechanisms import UNITS
-from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
+from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,7 +75,12 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
             kind=words.say("decide.kind"),
             question=words.say(asked, entities=nouns[1], formula=plain(task.formula, longest=_LONGEST_RULE)),
             groups=_groups(study),
-            options={keys[each]: _option(words, each, name) for each, name in names.items()},
+            options={
+                keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
+                if each.is_protected
+                else OptionName(name, column=words.say("decide.due"))
+                for each, name in names.items()
+            },
             protection=f"{noise[:1].upper()}{noise[1:]}",
             heads=heads,
             entities=nouns,
@@ -104,12 +108,6 @@ def _name_setting(task: DecideTask, setting: Setting, page: Setting, words: Word
     key = f"decide.{mitigation.name}"
     name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
     return f"{name}, {name_mechanism(words, setting)}" if len(task.mechanisms) > 1 else name
-
-
-def _option(words: Words, setting: Setting, name: str) -> OptionName:
-    if not setting.is_protected:
-        return OptionName(name, column=words.say("decide.due"))
-    return OptionName(name, column=name, use=words.say("release.use", name=name))
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -171,22 +169,16 @@ def _promise(study: _Study) -> Promise | None:
     task, words, outcome = study.task, study.words, study.outcome
     if outcome is None:
         return None
-    delta = study.table.by_name[study.table.page].delta
-    epsilon, shown = outcome.measures["claimed_epsilon"], delta_text(delta)
-    if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
-        return Promise(words.say("release.promise_none", delta=shown))
-    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
-    fails = words.say("release.promise_delta", delta=shown) if delta else ""
     weight = [] if task.weight is None else [plain(task.weight)]
     public = [plain(task.name) if task.name else study.nouns[1], *weight, *map(plain, task.groups)]
-    assumes = words.say("decide.assumes", counts=task.counts_touched, public=public)
-    facts = (
-        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
-        Fact(words.say("study.unit"), unit),
-        Fact(words.say("study.mechanism"), study.names[study.page]),
-        Fact(words.say("study.assumes"), assumes),
+    return say_promise(
+        words,
+        epsilon=outcome.measures["claimed_epsilon"],
+        delta=study.table.by_name[study.table.page].delta,
+        unit=task.unit,
+        mechanism=study.names[study.page],
+        assumes=words.say("decide.assumes", counts=task.counts_touched, public=public),
     )
-    return Promise(words.say("release.promise", unit=unit, factor=odds_factor(epsilon), delta=fails), facts)
 
 
 def _warnings(study: _Study) -> Iterator[Warned]:

@@ -12,7 +12,15 @@ from threadpoolctl import threadpool_limits
 from evenhand._notes import Note
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.result.bias import bias, decide_truly
-from evenhand.decide.result.errors import entity_table, errors_in_all
+from evenhand.decide.result.breakdown import error_of_sum, group_shares, parts_of_groups
+from evenhand.decide.result.errors import (
+    entity_columns,
+    entity_table,
+    errors_by_size,
+    errors_in_all,
+    spread_places,
+)
+from evenhand.decide.result.risks import draw_risks
 from evenhand.privacy.randomness import SeededSource
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.plan.cells import Cell
@@ -20,13 +28,8 @@ from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.effects import find_page
-from evenhand.study.tasks.decide.measures import (
-    errors_by_entity_size,
-    kept_entities,
-    numbers_by_group,
-    risks_of,
-)
 from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, method_of, noise_of_a_count
+from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
+
+_MOST_ENTITIES = 300  # that a cell keeps one by one
 
 
 def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntities) -> Outcome:
@@ -56,25 +61,73 @@ def execute(task: DecideTask, cell: Cell, *, seed: int, prepared: PreparedEntiti
     with threadpool_limits(1):
         decided, epsilon, delta = decide(cell.setting, task=task, prepared=prepared, source=source)
         between = time.process_time()
-        measures = errors_in_all(decided, money=money)
-        risks = risks_of(decided, money=money, source=source.for_cell("payments"))
-        groups = numbers_by_group(decided, budget=task.budget)
-        columns = {"size": decided.sizes.astype(np.float64), "truth": decided.truth.astype(np.float64)}
+        risks, data, by_group = _risks(decided, money=money, source=source.for_cell("payments"))
+        groups = group_shares(decided, budget=task.budget).groups if decided.populations else ()
+        by_size = errors_by_size(decided, [size.least for size in ENTITY_SIZES], money=money)
+        numbers = entity_columns(decided, rule=task.parsed() if task.is_rule else None)
+        columns = {name: numbers[name] for name in ("size", "truth")}
         if is_protected:  # the true ones stand in the cell of the unprotected setting
-            columns = {"bias": decided.bias, **risks.columns}
+            columns = {"bias": decided.bias, **risks}
             if decided.standard_error is not None:
                 columns["standard_error"] = decided.standard_error
         return Outcome(
             cell,
-            {**measures, "claimed_epsilon": epsilon, "delta": delta},
-            {label: {**numbers, **risks.groups.get(label, {})} for label, numbers in groups.items()},
-            errors_by_entity_size(decided, money=money) | risks.data,
+            {**errors_in_all(decided, money=money), "claimed_epsilon": epsilon, "delta": delta},
+            {
+                each.group: {name: float(getattr(each, name)) for name in task.group_numbers}
+                | by_group.get(each.group, {})
+                for each in groups
+            },
+            {
+                f"{name}_{size.key}": float(each[at])
+                for name, each in by_size.items()
+                for at, size in enumerate(ENTITY_SIZES)
+            }
+            | data,
             {"decide": between - start, "measure": time.process_time() - between},
-            entities=kept_entities(decided, rule=task.parsed() if task.is_rule else None),
+            entities=tuple(
+                (decided.names[at], {name: float(values[at]) for name, values in numbers.items()})
+                for at in spread_places(decided, _MOST_ENTITIES)
+            ),
             names=() if is_protected else tuple(decided.names),
             columns={name: pack(values) for name, values in columns.items()},
             notes=(Note.of(decided.method, "method"), *decided.notes),
         )
+
+
+def _risks(decided: Decided, *, money: float, source: SeededSource) -> tuple[dict[str, Any], ...]:
+    """Return what single releases do to each entity, to all and to classes by size, and to groups of people.
+
+    Of an allotment, entities have the chance of a payment below zero (``billed``) and what they are paid in
+    the worst 1 of 20 releases (``worst``), as shares; all have the chance of any bill (``billed_any``) and in
+    how many releases it was counted (``billed_draws``, 0 where it is exact); classes and groups have
+    ``worst``, in money, and where figures were sampled ``gain_error``. Of a rule that was sampled they have
+    ``refused_error`` and ``granted_error``. What is not known is not there.
+    """
+    classes = entity_size_of(decided.sizes)
+    places = sorted(set(classes.tolist()))
+    people = np.array([*decided.populations.values()], dtype=np.float64).reshape(-1, len(decided))
+    members = np.array([classes == place for place in places], dtype=np.float64)
+    columns: dict[str, Any] = {}
+    data: dict[str, float] = {}
+    numbers: list[dict[str, float]] = []
+    if decided.kind == "rule" and decided.standard_error is not None:
+        who = {"refused_error": decided.truth, "granted_error": ~decided.truth}
+        numbers = [
+            {name: error_of_sum(row[which], coupled=decided.coupled) for name, which in who.items()}
+            for row in np.concatenate([people, members * decided.sizes]) * decided.standard_error
+        ]
+    elif decided.payments is not None:
+        parts = np.concatenate([parts_of_groups(people), members])
+        risks = draw_risks(decided, decided.payments, parts, money=money, source=source)
+        columns = {"billed": risks.billed, "worst": risks.worst}
+        data = {"billed_any": risks.billed_any, "billed_draws": risks.draws}
+        sums = {"worst": risks.sums_worst, "gain_error": risks.sums_error}
+        known = {name: values for name, values in sums.items() if values is not None}
+        numbers = [{name: float(values[at]) for name, values in known.items()} for at in range(len(parts))]
+    for place, of_class in zip(places, numbers[len(people) :], strict=False):
+        data |= {f"{name}_{ENTITY_SIZES[place].key}": value for name, value in of_class.items()}
+    return columns, data, dict(zip(decided.populations, numbers, strict=False))
 
 
 def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:

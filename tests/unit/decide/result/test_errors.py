@@ -1,4 +1,4 @@
-"""Measures of a decision against slow, obvious versions of themselves."""
+"""Errors of a result against slow, obvious versions of themselves."""
 
 import math
 
@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.decide.result.decided import Decided
-from evenhand.decide.result.errors import entity_columns, errors_in_all
-from evenhand.study.tasks.decide.measures import errors_by_entity_size, kept_entities, numbers_by_group
-from evenhand.study.tasks.decide.names import ENTITY_SIZES
+from evenhand.decide.result.errors import entity_columns, errors_by_size, errors_in_all, spread_places
 
 
 def shares(bias, *, truth=None, variance=None, counts=None, **more):
@@ -88,24 +86,22 @@ def test_classes_of_sizes_agree_with_a_loop():
     bias = rng.normal(size=62) / 100
     truth = [0.0, *[0.01] * 61]
     decided = shares(bias, truth=truth, variance=rng.random(62), counts=counts)
-    found = errors_by_entity_size(decided, money=50)
+    starts = [0, 1, 300, 1_000, 300_000, 1_000_000]
+    found = errors_by_size(decided, starts, money=50)
 
     errors = decided.typical_error
-    for size in ENTITY_SIZES:
-        inside = [
-            at
-            for at, count in enumerate(counts)
-            if size.least <= count <= (10**9 if size.most is None else size.most)
-        ]
-        assert found[f"entities_{size.key}"] == len(inside)
+    for place, (least, end) in enumerate(zip(starts, [*starts[1:], math.inf], strict=True)):
+        inside = [at for at, count in enumerate(counts) if least <= count < end]
+        assert found["entities"][place] == len(inside)
         if not inside:
-            assert math.isnan(found[f"gain_{size.key}"])
+            assert math.isnan(found["gain"][place])
             continue
-        assert found[f"gain_{size.key}"] == pytest.approx(np.mean([50 * bias[at] for at in inside]))
-        assert found[f"error_{size.key}"] == pytest.approx(np.mean([50 * errors[at] for at in inside]))
+        assert found["gain"][place] == pytest.approx(np.mean([50 * bias[at] for at in inside]))
+        assert found["error"][place] == pytest.approx(np.mean([50 * errors[at] for at in inside]))
         relative = [errors[at] / truth[at] for at in inside if truth[at]]
-        assert found[f"relative_{size.key}"] == pytest.approx(np.mean(relative))
-        assert math.isnan(found[f"flip_{size.key}"])
+        assert found["relative"][place] == pytest.approx(np.mean(relative))
+        assert math.isnan(found["flip"][place])
+    assert 0 in found["entities"][1:-1]
 
 
 def test_the_size_of_an_entity_is_its_largest_count():
@@ -115,41 +111,25 @@ def test_the_size_of_an_entity_is_its_largest_count():
     )  # fmt: skip
 
     assert entity_columns(decided)["size"].tolist() == [8, 700]
-    assert errors_by_entity_size(decided)["flip_3_9"] == pytest.approx(0.1)
+    assert decided.sizes.tolist() == [8, 700]
+    assert errors_by_size(decided, [0, 3, 10])["flip"][1:].tolist() == pytest.approx([0.1, 0.2])
 
 
-def test_groups_have_their_numbers_and_none_without_populations():
-    people = {"young": [30, 0], "old": [10, 40]}
-    money = numbers_by_group(shares([0.1, -0.1], populations=people), budget=1000)
-    right = numbers_by_group(rights([True, False], [0.5, 0.25], populations=people))
-
-    assert money["young"]["gain"] == pytest.approx(75)
-    assert money["young"]["gain_per_head"] == pytest.approx(2.5)
-    assert money["old"]["gain"] == pytest.approx(25 - 100)
-    assert right["young"] == {"people": 30, "due": 30, "refused": 15, "granted": 0}
-    assert right["old"] == {"people": 50, "due": 10, "refused": 5, "granted": 10}
-    assert numbers_by_group(shares([0.1, -0.1])) == {}
+# --- entities that stand for all ------------------------------------------------------------------
 
 
-# --- entities that are kept -------------------------------------------------------------------------
+def test_few_entities_are_all_there_the_most_affected_first():
+    assert spread_places(shares([0.1, -0.3, 0.2]), 10) == [1, 2, 0]
 
 
-def test_few_entities_are_all_kept_the_most_affected_first():
-    kept = kept_entities(shares([0.1, -0.3, 0.2]))
-
-    assert [name for name, _ in kept] == ["e1", "e2", "e0"]
-    assert set(kept[0][1]) == {"size", "truth", "bias", "error", "flip", "distance", "place"}
-    assert kept[0][1]["place"] == 1.0
-
-
-def test_of_many_the_most_affected_are_kept_and_some_of_every_size():
+def test_of_many_the_most_affected_are_there_and_some_of_every_size():
     """A picture of the most affected alone would show small places only."""
     size = 5_000
     counts = np.arange(1, size + 1)
-    kept = kept_entities(shares(1e-6 / counts, counts=counts.tolist()), most=100)
-    sizes = sorted(numbers["size"] for _, numbers in kept)
+    found = spread_places(shares(1e-6 / counts, counts=counts.tolist()), 100)
+    sizes = sorted(counts[found])
 
-    assert len(kept) == len({name for name, _ in kept}) == 100
+    assert len(found) == len(set(found)) == 100
     assert sizes[:50] == list(range(1, 51))
     assert sizes[-1] == size
     assert max(np.diff(sizes[50:])) < 2.2 * size / 50
