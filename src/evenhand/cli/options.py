@@ -34,7 +34,7 @@ REGISTRIES = {
     "mechanisms": "evenhand.release:MECHANISMS",
     "methods": "evenhand.study.tasks.learn.methods:METHODS",
     "mitigations": "evenhand.decide.mitigate.registry:MITIGATIONS",
-    "models": "evenhand.study.tasks.shared.models:MODELS",
+    "models": "evenhand.learn.models:MODELS",
     "noises": "evenhand.study.tasks.decide.names:NOISES",
     "papers": "evenhand.papers:PAPERS",
     "protocols": "evenhand.collect:PROTOCOLS",

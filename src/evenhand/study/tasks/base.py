@@ -122,9 +122,6 @@ class Task(ABC):
     effect_names: ClassVar[tuple[str, ...]] = ()
     """The effects of its table from whose size on somebody may choose what matters; by default any."""
 
-    row_names: ClassVar[tuple[str, str]] = ("person", "people")
-    """What one row of the data stands for, and several."""
-
     keeps_schema: ClassVar[bool] = False
     """Whether the schema is saved in the folder of a study, where the command that follows reads it."""
 

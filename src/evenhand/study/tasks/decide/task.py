@@ -127,7 +127,6 @@ class DecideTask(Task):
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.1", "1")
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
-    row_names: ClassVar[tuple[str, str]] = ("entity", "entities")
     effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "short", "billed")
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",

@@ -36,20 +36,10 @@ if TYPE_CHECKING:
     from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Codes
 
-_UNNAMED = "data frame"
-
 
 @dataclass(frozen=True)
 class LoadedRows:
-    """A frame as it was read, with the schema in force.
-
-    Parameters
-    ----------
-    frame : frame
-    schema : Schema
-    notes : tuple of str
-        What a reader should know about the data set.
-    """
+    """A frame as it was read, with the schema in force, and what a reader should know about the data set."""
 
     frame: Any
     schema: Schema
@@ -94,18 +84,8 @@ def sampled_sentence(rows: int) -> Note:
 
 
 def encode_rows(plan: Plan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
-    """Encode rows and draw as many of them as the plan asks for.
+    """Encode rows and draw as many of them as the plan asks for; `keep_target` keeps its codes too.
 
-    Parameters
-    ----------
-    plan : Plan
-    rows : LoadedRows
-        With a schema that names the protected column.
-    keep_target : bool
-        Whether the target is one of the columns of codes.
-
-    Notes
-    -----
     With ``rows`` in the plan's data, so many rows are drawn after encoding, so rows that a rule leaves out do
     not count. Which ones depends on the seed and the number of rows alone.
     """
@@ -162,17 +142,15 @@ def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
     notes = []
     if schema.weight is not None:
         name = brief(schema.weight)
-        notes.append(
-            Note("method", f"Rates and measures are weighted by '{name}'; models are trained without.")
-        )
-        notes += [Note("method", f"Not weighted: {unweighted}.")] if unweighted else []
+        notes.append(f"Rates and measures are weighted by '{name}'; models are trained without.")
+        notes += [f"Not weighted: {unweighted}."] if unweighted else []
     if schema.person is not None:
         most = schema.rows_per_person or 1
-        count = (
+        rows = (
             "one row drawn at random counts" if most == 1 else f"at most {most:,} rows drawn at random count"
         )
-        notes.append(Note("method", f"Of each '{brief(schema.person)}' {count}."))
-    return tuple(notes)
+        notes.append(f"Of each '{brief(schema.person)}' {rows}.")
+    return tuple(Note("method", note) for note in notes)
 
 
 def _choose_rows(plan: Plan, there: int) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
@@ -208,7 +186,7 @@ def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray
 
 def label_of(plan: Plan) -> str:
     """Return what the data of a plan is called."""
-    return plan.data.label if plan.data is not None else plan.name or _UNNAMED
+    return plan.data.label if plan.data is not None else plan.name or "data frame"
 
 
 def _fingerprint(
@@ -265,16 +243,12 @@ def check_parts(
         refuse_field("schema.roles.target", f"{why} Hint: check the positive value and the rows.")
     if not all(sizes):
         why = f"names '{brief(schema.protected_name)}', in which a declared group has nobody."
-        refuse_field(
-            "schema.roles.protected", f"{why} Hint: take values that do not occur out of its domain."
-        )
-    if folds is not None:
-        enough, field = fewest >= folds, "task.folds"
-    else:
-        held = math.ceil(test * target.size)
-        learnt = target.size - held  # each outcome has its share of them, rounded
-        enough = fewest >= 2 and held >= 2 and learnt >= 2 and 2 * learnt * fewest > target.size
-        field = "task.test"
-    if not enough:
+        hint = "take values that do not occur out of its domain."
+        refuse_field("schema.roles.protected", f"{why} Hint: {hint}")
+    held = math.ceil(test * target.size)
+    learnt = target.size - held  # each outcome has its share of them, rounded
+    enough = fewest >= 2 and held >= 2 and learnt >= 2 and 2 * learnt * fewest > target.size
+    if not (enough if folds is None else fewest >= folds):
         why = "asks for parts that would not all hold both outcomes."
+        field = "task.test" if folds is None else "task.folds"
         refuse_field(field, f"{why} Hint: use more rows, or fewer and larger parts.")

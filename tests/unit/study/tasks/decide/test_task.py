@@ -245,7 +245,6 @@ def test_the_words_that_every_task_has():
 
     assert task.kind == "decide"
     assert task.is_exact
-    assert task.row_names == ("entity", "entities")
 
 
 def test_a_mitigation_with_a_number_that_is_none_is_refused():
