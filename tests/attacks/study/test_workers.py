@@ -23,8 +23,7 @@ from attacks._study_cells import (
 )
 from evenhand.errors import InvalidParameterError
 from evenhand.study.run.attempt import DIED
-from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished
-from evenhand.study.run.whole import WorkerDied
+from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, WorkerDied
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask
 

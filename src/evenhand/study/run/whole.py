@@ -13,7 +13,7 @@ from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import PLAN_FILE, SCHEMA_FILE, Results
-from evenhand.study.run.attempt import attempt, execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.cluster import ClusterPool, cluster_of
 from evenhand.study.run.events import (
     Cancel,
@@ -24,10 +24,11 @@ from evenhand.study.run.events import (
     Finished,
     Started,
     Timed,
+    WorkerDied,
+    listening,
 )
 from evenhand.study.run.pace import Pace, RunTime, compile_clock, spread_first_repeat
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.progress import listening
 from evenhand.study.run.workers import Died, Job, Pool
 from evenhand.study.store.file import FILE, path_of
 from evenhand.study.store.store import LOCK, Store
@@ -44,21 +45,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 _MOST_WORKERS = 1024
-
-
-@dataclass(frozen=True)
-class WorkerDied(Event):
-    """A worker process ended in the middle of a cell, which is tried once more.
-
-    Parameters
-    ----------
-    cell : Cell
-    code : int, optional
-        The exit code; a negative one is the number of the signal that ended it.
-    """
-
-    cell: Cell
-    code: int | None
 
 
 def run(
@@ -356,8 +342,7 @@ class Runner:
                 if self.cancel.requested:
                     return
                 start, before = time.monotonic(), compiled()
-                outcome = attempt(cell, plan=job.plan, prepared=job.prepared, execute=job.execute)
-                self._store_outcome(outcome)
+                outcome = self._store_outcome(job.run(cell))
                 took = RunTime(time.monotonic() - start, compiled() - before)
                 self._note_time(pace, outcome, took, workers=1)
                 yield outcome

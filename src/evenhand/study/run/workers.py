@@ -71,6 +71,16 @@ class Job:
     prepared: Any
     execute: Execute
 
+    def run(self, cell: Cell) -> Outcome:
+        """Return the outcome of a cell, see :func:`attempt`."""
+        return attempt(cell, plan=self.plan, prepared=self.prepared, execute=self.execute)
+
+    def refusal(self, place: str, *, hint: str = "") -> InvalidParameterError:
+        """Return the error where the model of the task cannot be sent to a place."""
+        task, must_be = self.plan.task, f"a classifier that can be sent to {place}"
+        got = type(getattr(task, "model", task)).__name__
+        return InvalidParameterError("model", owner=type(task).__name__, must_be=must_be, got=got, hint=hint)
+
 
 @dataclass(frozen=True)
 class Died:
@@ -92,15 +102,8 @@ class Pool:
     """Processes that compute cells, one at a time each.
 
     Each is a fresh interpreter, started by loky, with one thread for linear algebra and OpenMP.
-    A process that dies is replaced; its cell is tried once more, and is then a recorded failure.
-
-    Parameters
-    ----------
-    job : Job
-    count : int
-        How many processes.
-    stop : callable
-        Asked ten times a second whether to stop.
+    A process that dies is replaced; its cell is tried once more, and is then a recorded failure. `stop` is
+    asked ten times a second whether to stop.
     """
 
     def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
@@ -221,7 +224,7 @@ def serve(connection: Connection, parent: int) -> None:
 def _attempt(cell: Cell, job: Job) -> Outcome:
     """Return the outcome of a cell. Ctrl-C does not come here, so a KeyboardInterrupt is the model's own."""
     try:
-        return attempt(cell, plan=job.plan, prepared=job.prepared, execute=job.execute)
+        return job.run(cell)
     except KeyboardInterrupt as error:
         return Outcome(cell, failure=failure_of(error))
 
@@ -305,12 +308,8 @@ def _pack(job: Job, share: Callable[[pickle.PickleBuffer], object]) -> bytes:
     try:
         packed: bytes = cloudpickle.dumps(job, protocol=5, buffer_callback=share)
     except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
-        task, must_be = job.plan.task, "a classifier that can be sent to worker processes"
-        got = type(getattr(task, "model", task)).__name__
         hint = "workers=1 computes every cell in this process."
-        raise InvalidParameterError(
-            "model", owner=type(task).__name__, must_be=must_be, got=got, hint=hint
-        ) from None
+        raise job.refusal("worker processes", hint=hint) from None
     return packed
 
 
