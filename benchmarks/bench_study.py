@@ -65,15 +65,17 @@ def times_of(setting, plan, prepared, repeats):
 
 def naive_time(plan, prepared):
     """Return the CPU time that the model's own predictions take, on every test row."""
-    [(train, test)] = parts(plan.task, prepared.target, seed=plan.seed)
-    blocks, dtype = layout(prepared.facts.schema, plan.task.encoder), number_type(plan.task)
+    [(train, test)] = parts(prepared.target, test=plan.task.test, seed=plan.seed)
+    blocks, dtype = layout(prepared.facts.schema, plan.task.encoder), number_type(plan.task.model)
     learnt, clean = (
         feature_matrix(
             {name: codes[rows] for name, codes in prepared.codes.items()}, blocks=blocks, dtype=dtype
         )
         for rows in (train, test)
     )
-    model = classifier(plan.task, seed=plan.seed).fit(learnt, prepared.target[train])
+    model = classifier(plan.task.model, plan.task.parameters, seed=plan.seed).fit(
+        learnt, prepared.target[train]
+    )
     start = time.process_time()
     labels, scores = model.predict(clean), model.predict_proba(clean)
     return time.process_time() - start + 0 * (np.size(labels) + np.size(scores))

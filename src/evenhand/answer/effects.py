@@ -260,6 +260,11 @@ class EffectTable:
         """The effects that were seen."""
         return frozenset(seen.effect for seen in self.observations)
 
+    @property
+    def pays_money(self) -> bool:
+        """Whether money is given, and not places or rights."""
+        return "short" in self.effects
+
     @cached_property
     def by_name(self) -> dict[str, Option]:
         """The options by their name."""
@@ -334,8 +339,12 @@ def per_head(seen: Observation, amount: float | NDArray[np.float64]) -> float | 
     return amount * {"people": 1000 / size, "dollars": 1 / size}.get(EFFECTS[seen.effect].unit, 1.0)
 
 
-def read_matters(words: tuple[str, ...], *, owner: str) -> dict[str, tuple[float, float]]:
+def read_matters(
+    words: tuple[str, ...], *, owner: str, names: tuple[str, ...] = ()
+) -> dict[str, tuple[float, float]]:
     """Return what matters from texts such as ``"50"``, for all rates, and ``"short=2%"``.
+
+    A refusal lists `names`, the effects of one kind of study.
 
     >>> read_matters(("short=2%",), owner="audit")
     {'short': (0.0, 0.02)}
@@ -343,21 +352,19 @@ def read_matters(words: tuple[str, ...], *, owner: str) -> dict[str, tuple[float
     (20.0, 0.0)
     """
     matters: dict[str, tuple[float, float]] = {}
+    names = names or tuple(name for name, declared in EFFECTS.items() if declared.harm)
+    rates = tuple(name for name, declared in EFFECTS.items() if declared.unit == "of 1,000")
     for word in words:
         name, equals, text = word.rpartition("=")
-        names = (
-            (one_of("matters", name.strip(), tuple(EFFECTS), owner=owner),)
-            if equals
-            else tuple(name for name, declared in EFFECTS.items() if declared.unit == "of 1,000")
-        )
         try:
             amount = float(text.removesuffix("%"))
         except ValueError:
             amount = math.nan
-        if not 0 < amount < math.inf:
-            refuse("matters", owner, "an amount above 0, such as 50 or short=2%", word)
+        if not 0 < amount < math.inf or (equals and name.strip() not in EFFECTS):
+            must_be = f"an amount above 0 such as 50, or with one of {', '.join(names)}: {names[0]}=50"
+            refuse("matters", owner, must_be, word)
         limit = (0.0, amount / 100) if text.endswith("%") else (amount, 0.0)
-        matters |= dict.fromkeys(names, limit)
+        matters |= dict.fromkeys([name.strip()] if equals else rates, limit)
     return matters
 
 

@@ -23,7 +23,7 @@ from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import stop_code
 from evenhand.cli.terminal.progress import follow_study
 from evenhand.errors import MissingExtraError, StudyStoreError
-from evenhand.study.intake.planned import open_plan
+from evenhand.study.intake.opening import open_plan
 from evenhand.study.intake.setup import plan_of
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan

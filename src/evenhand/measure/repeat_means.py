@@ -45,7 +45,8 @@ rate of one group without protection, because what is enough for one group is th
 **Equal repeats.** Where more than half of the repeats have one value, up to rounding, there is no interval of
 either kind but Student's. Their spread says nothing about a value that is rare and far off: with :math:`n`
 repeats one of probability up to :math:`3 / n` may not have been seen yet, and Student's interval of equal
-repeats has the width 0.
+repeats has the width 0. Where a few repeats differ and it is known how far a value can go, :func:`bound_mean`
+has a bound on one side.
 
 ``docs/background/inside-a-study.md`` has what was measured.
 
@@ -54,6 +55,10 @@ References
 .. [1] Nadeau, Bengio (2003). Inference for the generalization error. Machine Learning 52. Section 3.
 .. [2] Johnson (1978). Modified t tests and confidence intervals for asymmetrical populations. Journal of the
    American Statistical Association 73.
+.. [3] Gaffke (2005). Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+   nonnegative variable. Mathematical Methods of Statistics 14; with the conjecture, Learned-Miller, Thomas
+   (2019). A new confidence interval for the mean of a bounded random variable. arXiv:1905.06208.
+.. [4] Curry, Schoenberg (1966). On Pólya frequency functions IV. Journal d'Analyse Mathématique 17.
 """
 
 from __future__ import annotations
@@ -204,6 +209,32 @@ def _count_tied(values: Numbers, runs: NDArray[np.intp]) -> NDArray[np.intp]:
 def _are_mostly_equal(tied: NDArray[np.intp], runs: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return where more than half of several repeats have one value, so that their spread tells nothing."""
     return (runs > 1) & (2 * tied > runs)
+
+
+def bound_mean(values: Numbers, *, most: float, level: float = 0.95) -> float:
+    r"""Return an upper bound of the mean of independent values of which no more is known than their most.
+
+    It is the quantile of the values and `most`, weighted at random by weights that add up to 1 and are all
+    equally likely [3]_: the density of such a sum is a B-spline whose knots are the values [4]_. Of values
+    that are 0 or `most` it is the limit of Clopper and Pearson. That it holds as often as it says for all
+    others is a conjecture; in worlds with rare differences it held at least 94 times in 100.
+
+    >>> round(bound_mean(np.array([0.0] * 26 + [146, 152, 145, 148]), most=795), 1)
+    95.0
+    """
+    from scipy.interpolate import BSpline  # noqa: PLC0415 - slow to import
+    from scipy.optimize import brentq  # noqa: PLC0415
+
+    known = values[np.isfinite(values)].astype(float)
+    most = max(known.max(initial=most), most)
+    least = known.min(initial=most)
+    if not len(known) or np.isclose(least, most, rtol=_ROUNDING):
+        return float(most)
+    knots = (np.sort(np.append(known, most)) - least) / (most - least)
+    law = BSpline.basis_element(knots, extrapolate=False).antiderivative()
+    start = law(0.0)
+    share = brentq(lambda at: len(known) * float(law(at) - start) - level, 0.0, 1 - _ROUNDING)
+    return float(least + share * (most - least))
 
 
 # --- how values are spread ---------------------------------------------------------------------------

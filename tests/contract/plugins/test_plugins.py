@@ -16,14 +16,13 @@ from evenhand._registry import installed_plugins
 from evenhand.cli.app import app
 from evenhand.collect import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.protocols.registry import auto_name, compared_names, formula_names
-from evenhand.decide.mitigate.registry import MITIGATIONS, mitigation_kinds
+from evenhand.decide.mitigate.registry import MITIGATIONS, free_mitigations, mitigation_kinds
 from evenhand.errors import PluginError, UnknownNameError
 from evenhand.measure import MEASURES, group_report
 from evenhand.measure.added import ADDED_MEASURES
 from evenhand.release import MECHANISMS, mechanism_from, mechanism_named
 from evenhand.study import CollectTask, Plan
 from evenhand.study.plan.facts import versions
-from evenhand.study.tasks.decide.methods import free_mitigations
 from evenhand.study.tasks.registry import KINDS, task_of_kind
 from evenhand.study.tasks.shared.models import MODELS
 from unit.cli.conftest import ROLES, people

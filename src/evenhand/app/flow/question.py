@@ -22,7 +22,7 @@ from evenhand.study.plan.script import as_script
 from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.registry import task_of_kind
-from evenhand.study.tasks.shared.claims import state_rows
+from evenhand.study.tasks.shared.protection import state_rows
 from evenhand.table.file_format import FileFormat
 
 if TYPE_CHECKING:

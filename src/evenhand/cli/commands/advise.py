@@ -10,12 +10,11 @@ import typer
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
 from evenhand.cli.roles import assign_roles, open_people
-from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_files
+from evenhand.cli.study import StudyRun, build_plan, shorten_path, write_files
 from evenhand.cli.tasks.base import TaskCommand, warn_of_failures
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import Limits
 from evenhand.study.advise.trial_plan import advice_plan
-from evenhand.study.intake.setup import plan_for
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -65,7 +64,7 @@ class AdviseCommand(TaskCommand):
     run_options: ClassVar[Mapping[str, Any]] = {
         name: kind
         for name, kind in shared.RUN_OPTIONS.items()
-        if name not in {"plan", "save_script", "open_page", "language"}
+        if name not in {"plan", "save_script", "open_page"}
     }
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,
@@ -82,14 +81,9 @@ class AdviseCommand(TaskCommand):
         """Return the plan of a small study, and its rows."""
         opened = open_people(terminal, typed)
         setup = assign_roles(terminal, opened, typed, command=self.name)
-        plan = plan_for(
-            opened,
-            setup.schema,
-            epsilons=_epsilons(typed["epsilon"]),
-            rows=typed["rows"],
-            notes=setup.sentences,
-            **{"repeats": _REPEATS, **typed_design(typed)},
-        )
+        task = CollectTask(CollectTask.audit_mechanisms, _epsilons(typed["epsilon"]))
+        repeats = _REPEATS if typed["repeats"] is None else typed["repeats"]
+        plan = build_plan(opened, task, {**typed, "repeats": repeats}, setup)
         small = advice_plan(plan, prepare(plan, frame=opened.frame))
         return small.with_(repeats=plan.repeats), opened.frame
 
@@ -104,13 +98,15 @@ class AdviseCommand(TaskCommand):
     def conclude(self, run: StudyRun, results: Results) -> None:
         """Show the advice, and end with the exit code."""
         terminal, limits = run.terminal, {name: run.typed[name] for name in _LIMITS}
+        language = self.choose_language(run.typed)
         source = results.plan.data
         advice = results.advise(
             **limits,
+            language=language,
             data=shorten_path(Path(source.path)) if source is not None and source.path else None,
             schema=shorten_path(run.folder / "schema.toml"),
         )
-        files = write_files(terminal, results, run.folder, view=advice.view)
+        files = write_files(terminal, results, run.folder, view=advice.view, language=language)
         code = FAILED if results.failures else 0
         terminal.answer(advice.view)
         if run.typed["details"]:

@@ -40,17 +40,18 @@ from evenhand.report.language import LANGUAGES, written_in
 from evenhand.schema import Schema
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.schema.infer import open_frame
+from evenhand.schema.typed_values import label_values
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
-from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted
 from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import PredictionAudit
-from evenhand.study.predictions.case import VERDICTS, as_estimate, case, show_estimate
+from evenhand.study.predictions.case import VERDICTS, case, show_estimate
 from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.effects import cut_offs
 from evenhand.study.predictions.rules import Rule
 from evenhand.table import Table
+from evenhand.table.repeated_people import notice_people_in_frame
 from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ EXAMPLE = """\
 _ENDINGS = {".html": "html", ".json": "json"}
 _FORMAT = "evenhand measure 2"
 _STYLES = {"pass": "green", "fail": "bold red", "unclear": "yellow"}
-_ROLES = ("outcome", "prediction", "score", "weight")
+_ROLES = ("outcome", "prediction", "score", "weight", "person")
 
 
 def measure(  # noqa: PLR0913 - one option each
@@ -102,6 +103,10 @@ def measure(  # noqa: PLR0913 - one option each
     ] = None,
     labels: shared.Labels = None,
     weight: shared.Weight = None,
+    person: Annotated[
+        str | None,
+        role_option("COLUMN", "Whose row it is; one row of each, drawn at random, counts: 7 and 07 are one."),
+    ] = None,
     missing_group: shared.MissingGroup = False,
     pool_below: shared.PoolBelow = None,
     unwanted: shared.Unwanted = False,
@@ -213,6 +218,11 @@ def _refuse_early(typed: dict[str, Any]) -> None:
 def _audit(opened: Opened, typed: dict[str, Any], rules: tuple[Rule, ...]) -> PredictionAudit:
     names = {role: typed[role] for role in _ROLES if typed[role] is not None}
     protected, notes = _protected(opened, typed)
+    if typed["person"] is None and (whose := notice_people_in_frame(opened.frame, owner="evenhand measure")):
+        notes.append(
+            f"One person may have several rows: values of '{whose}' repeat. If they say whose row it is, "
+            "name the column with --person; until then each row counts as a person."
+        )
     groups = {name: _encode(opened, name, protected) for name in protected.names}
     columns = {role: opened.frame.column(name) for role, name in names.items()}
     try:
@@ -364,7 +374,7 @@ def _show(terminal: Terminal, audit: PredictionAudit, view: View) -> None:
     if audit.rows.left_out:
         rows = [f"{counted(count, 'row')} without {name}" for name, count in audit.rows.left_out.items()]
         terminal.say("Left out", "; ".join(rows))
-    if unknown := int((audit.rows.group < 0).sum()):
+    if unknown := audit.unknown:
         do = "does" if unknown == 1 else "do"
         people = counted(unknown, "person", "people")
         terminal.say(
@@ -373,8 +383,7 @@ def _show(terminal: Terminal, audit: PredictionAudit, view: View) -> None:
     terminal.answer(replace(view, commands=()))  # it was just typed
     say = words_in(view.language).say
     for rule, verdict in audit.verdicts:
-        shown = show_estimate(as_estimate(audit.disparities[rule.comparison]))
-        text = f"{rule.text}: {rule.comparison} {shown}"
+        text = f"{rule.text}: {rule.comparison} {show_estimate(audit.compared(rule.comparison))}"
         terminal.mark(say(f"measure.{VERDICTS[verdict]}"), text, style=_STYLES[verdict], width=13)
     for kind, value, reason in audit.added.values():
         terminal.fact("Also", f"{kind.words}: {reason or show_estimate(value, 3)}")

@@ -41,6 +41,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import write_script
 from evenhand.study.results.estimates import Estimated, estimate
+from evenhand.study.tasks.registry import task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -177,7 +178,8 @@ class TaskCommand:
         refuse_empty({option_flag(name, kind): typed[name] for name, kind in lists.items()})
         if typed.get("called") == "":
             wrong_use("--called is empty. Hint: leave it out, or say the word, such as hired.")
-        read_matters(tuple(typed["matters"] or ()), owner="Plan")
+        names = task_of_kind(self.kind).effect_names
+        read_matters(tuple(typed["matters"] or ()), owner="Plan", names=names)
         self.check(typed)
         check_script(typed.get("save_script"))
         resume, plan_file = typed["resume"], typed.get("plan")
@@ -198,7 +200,8 @@ class TaskCommand:
         run = StudyRun(terminal, typed, folder, plan, frame, workers)
         if not resume:
             run = replace(run, plan=self.announce(run))
-        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}"
+        spoken = f" --language {typed['language']}" if typed["language"] else ""
+        again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}{spoken}"
         warn_of_open_network(terminal, typed)
         options = {"frame": frame, "out": folder, "resume": resume, **(where or {"workers": workers})}
         results = follow_run(terminal, run.plan, again=again, began=began, **options)

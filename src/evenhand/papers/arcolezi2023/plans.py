@@ -191,10 +191,11 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
 
     def features(rows: Any) -> Any:
         codes = {column: values[rows] for column, values in prepared.codes.items()}
-        return feature_matrix(codes, blocks=blocks, dtype=number_type(task))
+        return feature_matrix(codes, blocks=blocks, dtype=number_type(task.model))
 
     return features(kept), prepared.target[kept], features(held), prepared.target[held]
 
 
 def _model(name: str, parameters: Mapping[str, Any]) -> Any:
-    return classifier(cast("CollectTask", plan_for(name, seeds=1, parameters=parameters).task), seed=_SEED)
+    task = cast("CollectTask", plan_for(name, seeds=1, parameters=parameters).task)
+    return classifier(task.model, task.parameters, seed=_SEED)

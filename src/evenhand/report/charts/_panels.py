@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from itertools import groupby, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evenhand.report.drawing import Segment, Word
 from evenhand.report.language import fixed_word
@@ -14,10 +14,12 @@ from evenhand.report.scales import Linear, Log, labelled_ticks
 from evenhand.report.words import epsilon_of, number, shortened, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from evenhand.report.drawing import Drawing
     from evenhand.report.marks import Axis, Estimate
+
+Place = TypeVar("Place")
 
 WHOLE = 1024.0
 """How many pixels a chart has at the desk."""
@@ -78,6 +80,15 @@ def draw_no_values(drawing: Drawing) -> str:
     drawing.rules([Segment(0, height, width, height)], stroke="ghost", width=1, pixels=True)
     drawing.words(Word(width / 2, height / 2, fixed_word("chart.no_values"), "center", "ink3", halo=False))
     return drawing.svg()
+
+
+def split_at_gaps(points: Iterable[Place], is_known: Callable[[Place], bool]) -> list[list[Place]]:
+    """Return the runs of points between those that are not known, across which no line is drawn.
+
+    >>> split_at_gaps([1.0, math.nan, 2.0, 3.0], math.isfinite)
+    [[1.0], [2.0, 3.0]]
+    """
+    return [list(run) for known, run in groupby(points, key=is_known) if known]
 
 
 def level_scale(values: list[float], pixels: float, *, most: int, **options: Any) -> Linear:

@@ -31,6 +31,8 @@ from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.shared.fields import participle
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evenhand.measure.added import GroupMeasure
     from evenhand.measure.counts import Shares
     from evenhand.study.predictions.rules import Rule, Verdict
@@ -38,29 +40,15 @@ if TYPE_CHECKING:
 GROUP_RATES = ("base_rate", *COMPARED_RATES)
 """Rates of a group, in the order in which they are shown."""
 
+RATES = {"wrongly_refused": "fnr", "wrongly_selected": "fpr", "wrong": "error", "selected": "selection"}
+"""The rate that each effect is, with outcomes; without them it is the last one only."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionAudit:
     """What each group gets from predictions, how far apart the groups are, and how sure that is.
 
-    Parameters
-    ----------
-    rows : Predictions
-    rules : tuple of Rule
-    privileged : str, optional
-        The group that others are compared with; by default the largest.
-    fewest : int
-        How many people a rate must rest on to be compared; an effect is never judged from fewer than 30.
-    level : float
-    unwanted : bool
-        Whether the positive prediction is bad for people, such as an alarm.
-    measures : tuple of str
-        Measures of other packages that are shown besides.
-    matters : tuple of str
-        The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
-    called : str
-        What happens to somebody whose prediction is positive, such as ``"approved"``; by default *selected*,
-        or *flagged* where that is unwanted.
+    The fields are those of :func:`evenhand.measure.page`.
     """
 
     rows: Predictions
@@ -75,7 +63,7 @@ class PredictionAudit:
 
     def __post_init__(self) -> None:
         check_level(self.level, owner=OWNER)
-        read_matters(self.matters, owner=OWNER)
+        read_matters(self.matters, owner=OWNER, names=tuple(RATES))
         participle(self.called, owner=OWNER)
         if len(np.unique(self.rows.group[self.rows.group >= 0])) < 2:
             hint = "name another column, or compare those who do not state it as a group."
@@ -95,22 +83,17 @@ class PredictionAudit:
         """Whether the true outcomes are known."""
         return self.rows.truth is not None
 
+    def _count(self, codes: Any, groups: int = 1) -> CountTable:
+        """Return rows counted by group, outcome and prediction; those with the code -1 are not in it."""
+        rows, chosen = self.rows, codes >= 0
+        truth, weights = (None if part is None else part[chosen] for part in (rows.truth, rows.weights))
+        predicted, groups_there = rows.predicted[chosen], range(groups)
+        return count_table(truth, predicted, codes[chosen], groups=groups_there, weights=weights)
+
     @cached_property
     def table(self) -> CountTable:
-        """Rows counted by group, outcome and prediction; those of unknown group are not in it."""
-        return self._count(self.rows.group >= 0, self.rows.group, range(len(self.rows.labels)))
-
-    @cached_property
-    def not_stated(self) -> CountTable | None:
-        """The same of those whose group is not stated, as one group; None if all are."""
-        unknown = self.rows.group < 0
-        return self._count(unknown, np.zeros(len(unknown), np.intp), range(1)) if unknown.any() else None
-
-    def _count(self, chosen: Any, codes: Any, groups: range) -> CountTable:
-        rows = self.rows
-        truth = None if rows.truth is None else rows.truth[chosen]
-        weights = None if rows.weights is None else rows.weights[chosen]
-        return count_table(truth, rows.predicted[chosen], codes[chosen], groups=groups, weights=weights)
+        """Rows by group, outcome and prediction; those of unknown group are not in it."""
+        return self._count(self.rows.group, len(self.rows.labels))
 
     @cached_property
     def shares(self) -> Shares:
@@ -120,8 +103,7 @@ class PredictionAudit:
     @cached_property
     def overall(self) -> Shares:
         """Shares of everybody, those of unknown group too."""
-        codes = np.zeros(len(self.rows.group), np.intp)
-        return Tables.of(self._count(codes == 0, codes, range(1)), None).groups
+        return Tables.of(self._count(np.zeros(len(self.rows.group), np.intp)), None).groups
 
     @cached_property
     def people(self) -> tuple[int, ...]:
@@ -129,13 +111,10 @@ class PredictionAudit:
         stated = self.rows.group[self.rows.group >= 0]
         return tuple(np.bincount(stated, minlength=len(self.rows.labels)).tolist())
 
-    @cached_property
-    def margins(self) -> dict[str, Shares]:
-        """Shares of the groups of each crossed column by itself; none where nothing is crossed."""
-        return {
-            name: Tables.of(self._count(codes >= 0, codes, range(len(labels))), None).groups
-            for name, (codes, labels) in self.rows.margins.items()
-        }
+    @property
+    def unknown(self) -> int:
+        """How many rows are of no group."""
+        return len(self.rows.group) - sum(self.people)
 
     @property
     def reference(self) -> int:
@@ -150,16 +129,12 @@ class PredictionAudit:
         """Return a rate of a group, NaN where it cannot be estimated."""
         of = self.shares if shares is None else shares
         low, high = (limits[place] for limits in rate_limits(of, rate, self.level))
-        return _estimated(rate_values(of, rate)[place], low, high, self.level)
+        return self._estimated(rate_values(of, rate)[place], low, high)
 
-    def balanced(self, place: int, shares: Shares | None = None) -> Estimated:
-        """Return the balanced accuracy of a group: the mean of its true positive and true negative rate."""
-        of = self.shares if shares is None else shares
-        (found, positives), (kept, negatives) = (
-            [part[place] for part in rate_counts(of, rate)] for rate in ("tpr", "tnr")
-        )
-        value = (rate_values(of, "tpr")[place] + rate_values(of, "tnr")[place]) / 2
-        return _estimated(value, *mean_of_shares(found, positives, kept, negatives, self.level), self.level)
+    def _estimated(self, value: Any, low: Any, high: Any) -> Estimated:
+        """Return a number with its limits; without, where it cannot be estimated."""
+        limits = (float(low), float(high)) if math.isfinite(value) else ()
+        return Estimated(float(value) if limits else math.nan, *limits, level=self.level)
 
     @cached_property
     def disparities(self) -> dict[str, Disparity]:
@@ -168,6 +143,11 @@ class PredictionAudit:
             name: compare_groups(self.shares, name, fewest=self.fewest, level=self.level)
             for name in COMPARISONS
         }
+
+    def compared(self, name: str) -> Estimated:
+        """Return a comparison with its limits."""
+        found = self.disparities[name]
+        return self._estimated(found.value, found.low, found.high)
 
     @cached_property
     def added(self) -> dict[str, tuple[GroupMeasure, Estimated, str]]:
@@ -180,7 +160,7 @@ class PredictionAudit:
             kind = ADDED_MEASURES[name]
             reason = kind.reason_for(compared)
             low, high = (math.nan, math.nan) if reason else kind.interval_of(compared, self.level)
-            found[name] = kind, _estimated(kind.value_of(compared), low, high, self.level), reason
+            found[name] = kind, self._estimated(kind.value_of(compared), low, high), reason
         return found
 
     @cached_property
@@ -190,88 +170,79 @@ class PredictionAudit:
 
     # --- scores -----------------------------------------------------------------------------------
 
+    def _scored(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield outcomes, scores and weights of each group, where there are outcomes and scores."""
+        rows = self.rows
+        if rows.scores is not None and rows.truth is not None:
+            for place in range(len(rows.labels)):
+                own = np.flatnonzero(rows.group == place)
+                yield rows.truth[own], rows.scores[own], None if rows.weights is None else rows.weights[own]
+
     @cached_property
     def rankings(self) -> tuple[Ranking, ...]:
         """How well scores rank people of each group; none without scores and outcomes."""
-        rows = self.rows
-        if rows.scores is None or rows.truth is None:
-            return ()
-        return tuple(
-            rank_scores(rows.truth[chosen], rows.scores[chosen], _part(rows.weights, chosen))
-            for chosen in self._members()
-        )
+        return tuple(rank_scores(*group) for group in self._scored())
 
     def area(self, place: int) -> Estimated:
         """Return the area under the ROC curve of a group."""
         ranking = self.rankings[place]
-        return _estimated(ranking.area, *ranking.limits(self.level), self.level)
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether there are outcomes, and scores from 0 to 1."""
-        scores = self.rows.scores
-        return scores is not None and self.is_labelled and bool(((scores >= 0) & (scores <= 1)).all())
+        return self._estimated(ranking.area, *ranking.limits(self.level))
 
     @cached_property
     def calibrations(self) -> tuple[Calibration, ...]:
         """Scores beside outcomes for each group; none unless scores are from 0 to 1."""
-        rows = self.rows
-        if not self.has_probabilities or rows.truth is None or rows.scores is None:
+        scores = self.rows.scores
+        if scores is None or not ((scores >= 0) & (scores <= 1)).all():
             return ()
-        return tuple(
-            calibrate(rows.truth[chosen], rows.scores[chosen], _part(rows.weights, chosen), level=self.level)
-            for chosen in self._members()
-        )
-
-    def _members(self) -> list[Any]:
-        return [np.flatnonzero(self.rows.group == place) for place in range(len(self.rows.labels))]
+        return tuple(calibrate(*group, level=self.level) for group in self._scored())
 
     # --- for machines -----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by its name; what cannot be estimated is not a number."""
-        labels = self.rows.labels
-        groups = {label: self._group(place) for place, label in enumerate(labels)}
-        if self.not_stated is not None:
-            shares = Tables.of(self.not_stated, None).groups
-            people = int((self.rows.group < 0).sum())
-            groups_apart = {
-                "people": people,
-                **{name: _numbers(self.rate(0, name, shares)) for name in GROUP_RATES},
-            }
+        rows = self.rows
+        margins = {}
+        for name, (codes, labels) in rows.margins.items():
+            shares = Tables.of(self._count(codes, len(labels)), None).groups
+            margins[name] = {label: self._rates(place, shares) for place, label in enumerate(labels)}
+        not_stated = None
+        if self.unknown:
+            shares = Tables.of(self._count(np.where(rows.group < 0, 0, -1)), None).groups
+            not_stated = {"people": self.unknown, **self._rates(0, shares)}
         return {
-            "outcome": self.rows.outcome if self.is_labelled else None,
-            "protected": self.rows.protected,
-            "people": len(self.rows.predicted),
-            "left_out": dict(self.rows.left_out),
+            "outcome": rows.outcome if self.is_labelled else None,
+            "protected": rows.protected,
+            "people": len(rows.predicted),
+            "left_out": dict(rows.left_out),
             "level": self.level,
             "fewest": self.fewest,
-            "reference": labels[self.reference],
-            "overall": {name: _numbers(self.rate(0, name, self.overall)) for name in GROUP_RATES},
-            "groups": groups,
-            "not_stated": groups_apart if self.not_stated is not None else None,
-            "margins": {name: self._margin(name) for name in self.margins},
-            "comparisons": {name: self.comparison_numbers(found) for name, found in self.disparities.items()},
+            "reference": rows.labels[self.reference],
+            "overall": self._rates(0, self.overall),
+            "groups": {label: self._group(place) for place, label in enumerate(rows.labels)},
+            "not_stated": not_stated,
+            "margins": margins,
+            "comparisons": {name: self.comparison_numbers(name) for name in self.disparities},
             "measures": {name: self.added_numbers(name) for name in self.added},
-            "rules": [self.rule_numbers(rule, verdict) for rule, verdict in self.verdicts],
+            "rules": [self.rule_numbers(*judged) for judged in self.verdicts],
         }
 
-    def _margin(self, name: str) -> dict[str, Any]:
-        """Return the rates of the groups of a crossed column."""
-        shares, labels = self.margins[name], self.rows.margins[name][1]
-        return {
-            label: {rate: _numbers(self.rate(place, rate, shares)) for rate in GROUP_RATES}
-            for place, label in enumerate(labels)
-        }
+    def _rates(self, place: int, shares: Shares) -> dict[str, Any]:
+        return {rate: _numbers(self.rate(place, rate, shares)) for rate in GROUP_RATES}
 
     def _group(self, place: int) -> dict[str, Any]:
-        numbers: dict[str, Any] = {"people": self.people[place]}
-        numbers |= {name: _numbers(self.rate(place, name)) for name in GROUP_RATES}
-        numbers["balanced_accuracy"] = _numbers(self.balanced(place))
         selected = self.table.counts[:, :, 1].sum(axis=1)
-        numbers["share_of_selected"] = float(selected[place] / selected.sum()) if selected.sum() else math.nan
-        numbers["against_reference"] = {
-            rate: self._against(place, rate) for rate in COMPARED_RATES if place != self.reference
+        tpr, tnr = (rate_values(self.shares, rate)[place] for rate in ("tpr", "tnr"))
+        counts = (part[place] for rate in ("tpr", "tnr") for part in rate_counts(self.shares, rate))
+        numbers: dict[str, Any] = {
+            "people": self.people[place],
+            **self._rates(place, self.shares),
+            "balanced_accuracy": _numbers(
+                self._estimated((tpr + tnr) / 2, *mean_of_shares(*counts, self.level))
+            ),
+            "share_of_selected": float(selected[place] / selected.sum()) if selected.sum() else math.nan,
+            "against_reference": {
+                rate: self._against(place, rate) for rate in COMPARED_RATES if place != self.reference
+            },
         }
         if self.rankings:
             numbers["auc"] = _numbers(self.area(place))
@@ -280,26 +251,24 @@ class PredictionAudit:
             numbers["calibration"] = {"error": found.error, "bins": [vars(part) for part in found.bins]}
         return numbers
 
-    def against(self, place: int, rate: str) -> tuple[Estimated, Estimated]:
+    def _against(self, place: int, rate: str) -> dict[str, Any]:
         """Return difference and ratio of a group's rate to that of the reference."""
         found = compare_with(self.shares, rate, self.reference, self.level)
-        pairs = (found.difference, found.difference_limits), (found.ratio, found.ratio_limits)
-        difference, ratio = (
-            _estimated(values[place], low[place], high[place], self.level) for values, (low, high) in pairs
-        )
-        return difference, ratio
+        pairs = {
+            "difference": (found.difference, *found.difference_limits),
+            "ratio": (found.ratio, *found.ratio_limits),
+        }
+        return {
+            name: _numbers(self._estimated(*(part[place] for part in pair))) for name, pair in pairs.items()
+        }
 
-    def _against(self, place: int, rate: str) -> dict[str, Any]:
-        difference, ratio = self.against(place, rate)
-        return {"difference": _numbers(difference), "ratio": _numbers(ratio)}
-
-    def comparison_numbers(self, found: Disparity) -> dict[str, Any]:
+    def comparison_numbers(self, name: str) -> dict[str, Any]:
         """Return a comparison by the names of its numbers."""
-        labels = self.rows.labels
+        labels, found = self.rows.labels, self.disparities[name]
         ends = {"lowest": found.lowest, "highest": found.highest}
         return {
             "value": found.value, "low": found.low, "high": found.high, "rate": found.rate,
-            **{name: None if place is None else labels[place] for name, place in ends.items()},
+            **{end: None if place is None else labels[place] for end, place in ends.items()},
             "not_compared": [labels[place] for place in found.too_few], "reason": found.reason,
         }  # fmt: skip
 
@@ -317,16 +286,5 @@ class PredictionAudit:
                 "verdict": verdict}  # fmt: skip
 
 
-def _estimated(value: Any, low: Any, high: Any, level: float) -> Estimated:
-    """Return a number with its limits; without, where it cannot be estimated."""
-    if not math.isfinite(value):
-        return Estimated(math.nan, level=level)
-    return Estimated(float(value), float(low), float(high), level=level)
-
-
 def _numbers(found: Estimated) -> dict[str, Any]:
     return {"value": found.value, "low": found.low, "high": found.high}
-
-
-def _part(weights: Any, chosen: Any) -> Any:
-    return None if weights is None else weights[chosen]

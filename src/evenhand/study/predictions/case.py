@@ -15,17 +15,16 @@ from evenhand.study.page.parts import fold_rows
 from evenhand.study.page.wording import mark, value_words
 from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import GROUP_RATES
-from evenhand.study.predictions.cutoffs import ALL, LACKING
+from evenhand.study.predictions.cutoffs import LACKING
 from evenhand.study.predictions.effects import DECISIONS, OUTSIDE, cut_offs, effects, group_keys, margin_key
-from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
-    from evenhand.measure.disparities import Disparity
     from evenhand.study.predictions.audit import PredictionAudit
+    from evenhand.study.results.estimates import Estimated
 
 VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
 _TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}
@@ -77,9 +76,10 @@ def name_groups(audit: PredictionAudit, words: Words) -> dict[str, Name]:
         key: name_values(words, dict(zip(columns, parts, strict=bool(parts))))
         for key, parts in zip(group_keys(rows), rows.parts, strict=False)
     }
+    silent = words.say("study.not_stated")
     for key in group_keys(rows)[len(rows.parts) :]:  # those who do not state it, compared as one
-        silent = [f"{value_words(column, words.say('study.not_stated'))}" for column in columns]
-        names[key] = Name(words.say("group.with_values", values=silent), words.say("study.not_stated"))
+        values = [value_words(column, silent) for column in columns]
+        names[key] = Name(words.say("group.with_values", values=values), silent)
     for column, (_, labels) in rows.margins.items():
         names |= {margin_key(rows, column, label): name_values(words, {column: label}) for label in labels}
     return names
@@ -88,20 +88,16 @@ def name_groups(audit: PredictionAudit, words: Words) -> dict[str, Name]:
 def _name_options(
     audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words
 ) -> dict[str, OptionName]:
-    decisions, keys = words.say("measure.decisions"), group_keys(audit.rows)
+    say, keys = words.say, group_keys(audit.rows)
     named = {
-        OUTSIDE: OptionName(words.say("measure.others")),
-        DECISIONS: OptionName(decisions, words.say("measure.group")),
+        OUTSIDE: OptionName(say("measure.others")),
+        DECISIONS: OptionName(say("measure.decisions"), say("measure.group")),
     }
     for option, scores in cuts.items():
         told = [f"{names[keys[place]].words}: ≥ {_score(score)}" for place, score in scores.items()]
-        way = {LACKING: "own", ALL: "each"}[option]
-        named[option] = OptionName(
-            words.say(f"measure.{way}"),
-            words.say("measure.own_short") if way == "own" else "",
-            use=words.say(f"measure.use_{way}"),
-            note="; ".join([*(told if len(told) <= _MOST_TOLD else []), words.say("measure.tried")]),
-        )
+        note = "; ".join([*(told if len(told) <= _MOST_TOLD else []), say("measure.tried")])
+        way, short = ("own", say("measure.own_short")) if option == LACKING else ("each", "")
+        named[option] = OptionName(say(f"measure.{way}"), short, say(f"measure.use_{way}"), note)
     return named
 
 
@@ -116,29 +112,28 @@ def _warnings(audit: PredictionAudit, language: str) -> tuple[Warned, ...]:
     for rule, verdict in audit.verdicts:
         if verdict != "pass":
             slots = {"rule": plain(rule.text), "verdict": say(f"measure.{VERDICTS[verdict]}")}
-            value = f"{rule.comparison} = {show_estimate(as_estimate(audit.disparities[rule.comparison]))}"
+            value = f"{rule.comparison} = {show_estimate(audit.compared(rule.comparison))}"
             found.append(warned(language, "measure.rule", value=value, **slots))
     return tuple(found)
 
 
 def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> tuple[str, ...]:
     """Return how many people there are by group, what they are compared with, and what was left out."""
-    rows = audit.rows
+    rows, say = audit.rows, words.say
+
+    def tell(sizes: Mapping[str, int]) -> list[str]:
+        return [say("study.size", group=group, size=size) for group, size in sizes.items()]
+
     sizes = {names[key].label: size for key, size in zip(group_keys(rows), audit.people, strict=True)}
-    if unknown := int((rows.group < 0).sum()):
-        sizes[words.say("study.not_stated")] = unknown
-    told = [words.say("study.size", group=group, size=size) for group, size in sizes.items()]
-    people = words.say("study.people", people=len(rows.predicted))
-    label = plain(rows.source or rows.outcome)
+    sizes |= {say("study.not_stated"): audit.unknown} if audit.unknown else {}
+    people, label = say("study.people", people=len(rows.predicted)), plain(rows.source or rows.outcome)
     lines = [
-        words.say("study.rows", label=label, people=people, sizes=told, dropped=""),
-        words.say("measure.method"),
+        say("study.rows", label=label, people=people, sizes=tell(sizes), dropped=""),
+        say("measure.method"),
     ]
     if rows.left_out:
-        missing = [
-            words.say("study.size", group=plain(name), size=count) for name, count in rows.left_out.items()
-        ]
-        lines.append(words.say("measure.left_out", columns=missing))
+        missing = {plain(name): count for name, count in rows.left_out.items()}
+        lines.append(say("measure.left_out", columns=tell(missing)))
     return (*lines, *(plain(note, longest=300) for note in rows.notes))
 
 
@@ -157,16 +152,12 @@ def _compared(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -
     keys, rows = group_keys(audit.rows), []
     for name, found in audit.disparities.items():
         if found.reason != "no_outcome":
-            ends = [
-                "" if place is None else names[keys[place]].label for place in (found.lowest, found.highest)
-            ]
-            rows.append([name, show_estimate(as_estimate(found)), *ends])
-    rows += [
-        [name, reason or show_estimate(value, 3), "", ""] for name, (_, value, reason) in audit.added.items()
-    ]
-    data = [
-        {"comparison": name, **audit.comparison_numbers(found)} for name, found in audit.disparities.items()
-    ]
+            ends = (found.lowest, found.highest)
+            labels = ["" if place is None else names[keys[place]].label for place in ends]
+            rows.append([name, show_estimate(audit.compared(name)), *labels])
+    for name, (_, value, reason) in audit.added.items():
+        rows.append([name, reason or show_estimate(value, 3), "", ""])
+    data = [{"comparison": name, **audit.comparison_numbers(name)} for name in audit.disparities]
     data += [{"comparison": name, **audit.added_numbers(name)} for name in audit.added]
     return Table(
         header=["measure", "value", "lowest", "highest"],
@@ -190,16 +181,16 @@ def _by_group(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name]) ->
         cells += [_score(found[place]) if place in found else _NONE for found in cuts.values()]
         rows.append([names[key].label, number(audit.people[place], 0), *cells])
     scored = [*(["auc"] if audit.rankings else []), *(["calibration_error"] if audit.calibrations else [])]
-    scored += cuts
+    header = ["group", "people", *shown, *scored, *cuts]
     data = [
         {"group": label, "rate": rate, **vars(mark(audit.rate(place, rate)))}
         for place, label in enumerate(audit.rows.labels)
         for rate in rates
     ]
     return Table(
-        header=["group", "people", *shown, *scored],
+        header=header,
         rows=rows,
-        numeric=[False, *([True] * (1 + len(shown) + len(scored)))],
+        numeric=[False] + [True] * (len(header) - 1),
         fold=fold_rows(len(rows)),
         name="by-group",
         data=_columns_of(data),
@@ -210,10 +201,10 @@ def _rules(audit: PredictionAudit, words: Words) -> Table:
     rows = [
         [
             plain(rule.text),
-            show_estimate(as_estimate(audit.disparities[rule.comparison])),
-            words.say(f"measure.{VERDICTS[verdict]}"),
+            show_estimate(audit.compared(rule.comparison)),
+            words.say(f"measure.{VERDICTS[found]}"),
         ]
-        for rule, verdict in audit.verdicts
+        for rule, found in audit.verdicts
     ]
     return Table(
         header=["rule", "value", "verdict"],
@@ -222,13 +213,6 @@ def _rules(audit: PredictionAudit, words: Words) -> Table:
         tags={(place, 2): _TONES[verdict] for place, (_, verdict) in enumerate(audit.verdicts)},
         name="rules",
         data=_columns_of([audit.rule_numbers(*judged) for judged in audit.verdicts]),
-    )
-
-
-def as_estimate(found: Disparity) -> Estimated:
-    """Return a comparison as a number with its interval."""
-    return (
-        Estimated(found.value, found.low, found.high) if math.isfinite(found.value) else Estimated(math.nan)
     )
 
 
@@ -242,9 +226,9 @@ def show_estimate(found: Estimated, digits: int = 2) -> str:
 
 def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return rows as columns, empty where a row lacks one; a list in a cell becomes text."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return {name: [_plain_cell(row.get(name)) for row in rows] for name in names}
-
-
-def _plain_cell(value: Any) -> Any:
-    return ", ".join(map(str, value)) if isinstance(value, list) else value
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return {
+        name: [", ".join(cell) if isinstance(cell, list) else cell for cell in cells]
+        for name, cells in columns.items()
+    }

@@ -21,6 +21,7 @@ from evenhand.measure.counts import PLACE, Tables, count_table
 from evenhand.measure.disparities import COMPLEMENTS
 from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.ranking import rank_scores
+from evenhand.study.predictions.audit import RATES
 from evenhand.study.predictions.columns import OWNER
 from evenhand.study.predictions.cutoffs import ALL, LACKING, decide_again, find_cut_offs
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 DECISIONS = "decisions"
 OUTSIDE = "everybody outside the group"
-RATES = {"wrongly_refused": "fnr", "wrongly_selected": "fpr", "wrong": "error", "selected": "selection"}
-"""The rate that each effect is, with outcomes; without them it is the last one only."""
 
 
 def effects(audit: PredictionAudit) -> EffectTable:

@@ -9,10 +9,11 @@ import narwhals as nw
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import FEWEST_PEOPLE
 from evenhand.answer.page import build_page
+from evenhand.measure.columns import same_index
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.case import case
-from evenhand.study.predictions.columns import check_order, encode_group, read_predictions
+from evenhand.study.predictions.columns import OWNER, encode_group, read_predictions
 from evenhand.study.predictions.rules import Rule
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     predicted: Any = None,
     privileged: Any = None,
     weights: Any = None,
+    person: Any = None,
     rules: Sequence[str] = (),
     measures: Sequence[str] = (),
     labels: Mapping[Any, str] | None = None,
@@ -73,6 +75,8 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         The group that others are compared with, of crossed columns a value of each; by default the largest.
     weights : array, list or series, optional
         One weight per row, at least 0.
+    person : array, list or series, optional
+        Whose row it is, where a person has several: one row of each, drawn at random, then counts.
     rules : sequence of str
         Such as ``"80%"`` or ``"odds_gap <= 0.1"``. A rule is kept only if the whole interval keeps it.
     measures : sequence of str
@@ -120,10 +124,10 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     >>> page.head.said[1].text
     'Of 1,000 women, 180 were hired; of 1,000 others 400.'
     """
-    columns = {"outcome": y_true, "prediction": y_pred, "score": scores, "weight": weights}
+    columns = {"outcome": y_true, "prediction": y_pred, "score": scores, "weight": weights, "person": person}
     there = {name: values for name, values in columns.items() if values is not None}
     grouped = group if isinstance(group, dict) else {protected or _name_of(group) or "group": group}
-    check_order({**there, **grouped})
+    same_index({**there, **grouped}.items(), owner=OWNER)
     names = {name: _name_of(values) or name for name, values in there.items()}
     if outcome:
         names["outcome" if y_true is not None else "prediction" if y_pred is not None else "score"] = outcome

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.decide.language.tokens import refuse_text, tokenize
-from evenhand.measure.disparities import COMPARISONS, comparison_named
+from evenhand.measure.disparities import comparison_named
 
 if TYPE_CHECKING:
     from evenhand.measure.disparities import Disparity
@@ -15,23 +17,12 @@ if TYPE_CHECKING:
 Verdict = Literal["pass", "fail", "unclear"]
 
 _PERCENT_RULE = re.compile(r"\s*([0-9]{1,2}(?:\.[0-9]+)?)\s*%\s*(?:rule)?\s*", re.IGNORECASE)
-_SIGNS = ("<=", ">=", "<", ">")
+_SIGNS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A comparison and the limit that it must keep.
-
-    Parameters
-    ----------
-    text : str
-        As somebody wrote it.
-    comparison : str
-        Of :data:`evenhand.measure.disparities.COMPARISONS`.
-    sign : {"<=", ">=", "<", ">"}
-    limit : float
-        A share, such as 0.05 for five points, or a ratio.
-    """
+    """A comparison and the limit that it must keep: a share, such as 0.05 for five points, or a ratio."""
 
     text: str
     comparison: str
@@ -42,14 +33,8 @@ class Rule:
     def parse(cls, text: str) -> Rule:
         """Return the rule of a text: ``80%``, or a comparison, a sign and a number.
 
-        The first is the rule of four fifths: no group is selected less than 80% as often as another.
-
-        Raises
-        ------
-        RuleError
-            If the text cannot be read; it points at the place.
-        UnknownNameError
-            If there is no such comparison.
+        The first is the rule of four fifths: no group is selected less than 80% as often as another. What
+        cannot be read is a RuleError that points at the place.
 
         Examples
         --------
@@ -77,17 +62,7 @@ class Rule:
 
         It breaks the rule if its whole interval does. Else, and where it is undefined, that is unclear.
         """
-        low, high = disparity.low, disparity.high
-        near, far = (low, high) if self.sign in {"<=", "<"} else (high, low)
-        if self._holds_for(far):
-            return "pass"
-        return "fail" if near == near and not self._holds_for(near) else "unclear"  # noqa: PLR0124 - NaN
-
-    def _holds_for(self, value: float) -> bool:
-        limit = self.limit
-        return {"<=": value <= limit, "<": value < limit, ">=": value >= limit, ">": value > limit}[self.sign]
-
-    @property
-    def is_ratio(self) -> bool:
-        """Whether its limit is a ratio."""
-        return COMPARISONS[self.comparison].how == "ratio"
+        if math.isnan(disparity.low) or math.isnan(disparity.high):
+            return "unclear"
+        holds = {_SIGNS[self.sign](limit, self.limit) for limit in (disparity.low, disparity.high)}
+        return "unclear" if len(holds) > 1 else "pass" if holds == {True} else "fail"

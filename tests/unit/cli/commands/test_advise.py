@@ -67,6 +67,30 @@ def test_the_report_says_what_the_terminal_does(call, file, with_rows):
     assert "Use GRR at ε" in page.replace("\u00a0", " ")
 
 
+def test_advice_can_be_german_in_the_terminal_and_on_the_page(call, file, with_rows):
+    """If not, whoever hands the page on would have to translate it."""
+    done = call("advise", file, *WHOLE, "--max-gap", 0.1, "--language", "de")
+
+    shown = " ".join(done.stdout.split())
+    page = (file.parent / "advice" / "report.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert done.exit_code == 0
+    assert "GRR bei ε = 1 nutzen." in shown
+    assert "Kein kleineres getestetes ε genügt." in shown
+    assert 'lang="de"' in page
+    assert "GRR bei ε = 1 nutzen" in page
+    assert "No smaller" not in shown + page
+
+
+@pytest.mark.parametrize("command", [["advise"], ["audit", "collect"]])
+def test_a_study_that_goes_on_keeps_its_language(call, file, monkeypatch, command):
+    """If not, what was stopped would go on in another language than it was asked for."""
+    told = []
+    monkeypatch.setattr("evenhand.cli.tasks.base.follow_run", lambda *_, again, **__: told.append(again))
+    call(*command, file, *WHOLE, "--language", "de")
+
+    assert told == [f"{command[0]} --resume --language de"]
+
+
 def test_the_largest_epsilon_limits_what_is_tried(call, file, fake):
     call("advise", file, *WHOLE, "--epsilon", 1.5, "--repeats", 3, "--rows", 100, "--seed", 4)
 

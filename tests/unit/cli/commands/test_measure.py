@@ -341,9 +341,59 @@ def test_what_matters_must_be_an_amount(call, predictions, word):
     assert "--matters" in done.stderr
 
 
+def test_an_unknown_effect_is_refused_with_those_of_decisions(call, predictions):
+    """If those of releases and payments were listed, a person would choose one that nothing reads."""
+    told = " ".join(call("measure", predictions, *ROLES, "--matters", "nope=3").stderr.split())
+
+    assert "one of wrongly_refused, wrongly_selected, wrong, selected: wrongly_refused=50." in told
+    assert "Got 'nope=3' instead." in told
+
+
 def test_the_page_can_be_german(call, predictions, tmp_path):
     done = call("measure", predictions, *ROLES, "--language", "de", "--label", "sex=female:Frauen")
 
     assert "Frauen stehen schlechter als andere." in done.stdout
     assert '<html lang="de"' in (tmp_path / "measure.html").read_text(encoding="utf-8")
     assert "--language de" in text_of(tmp_path / "measure.html")
+
+
+# --- people with several rows ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def panel(predictions, tmp_path):
+    """Write the same people with five decisions each, and a number that says whose they are."""
+    head, *rows = predictions.read_text(encoding="utf-8").splitlines()
+    lines = [f"{place},{place * 7 % 31 + wave},{row}" for place, row in enumerate(rows) for wave in range(5)]
+    path = tmp_path / "panel.csv"
+    path.write_text("\n".join([f"nr,wave,{head}", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def test_several_rows_of_a_person_count_as_one_person(call, predictions, panel, tmp_path):
+    """If not, whoever was decided on five times would make the page five times as sure."""
+    single = json.loads(call("measure", predictions, *ROLES, "--json").stdout)
+    done = call("measure", panel, *ROLES, "--person", "nr", "--json", "--overwrite")
+    told = json.loads(done.stdout)
+
+    assert (told["people"], told["groups"]) == (400, single["groups"])
+    text = text_of(tmp_path / "measure.html")
+    assert "--person nr" in text
+    assert "Of each 'nr' one row drawn at random counts." in text
+
+
+def test_rows_that_seem_to_be_of_the_same_people_are_noticed(call, panel):
+    """If not, rows would be taken for people without a word."""
+    done = call("measure", panel, *ROLES)
+
+    told = " ".join(done.stderr.split())
+    assert "One person may have several rows: values of 'nr' repeat." in told
+    assert "--person" in told
+    assert "--person" not in call("measure", panel, *ROLES, "--person", "nr", "--overwrite").stderr
+
+
+def test_a_person_must_be_a_column(call, panel):
+    done = call("measure", panel, *ROLES, "--person", "nobody")
+
+    assert done.exit_code == 2
+    assert "nobody" in done.stderr

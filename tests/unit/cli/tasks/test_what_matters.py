@@ -2,7 +2,9 @@
 
 import pytest
 
+from evenhand.answer.effects import EFFECTS
 from evenhand.study import Plan
+from evenhand.study.tasks.registry import task_of_kind
 from unit.cli.commands.test_audit_options import STUDIES
 
 
@@ -56,6 +58,18 @@ def test_what_cannot_matter_is_refused_in_one_sentence(call, file, fake, kind, w
     assert "Traceback" not in done.stderr
     assert len(fake) == is_planned
     assert not (file.parent / "t").exists()
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_an_unknown_effect_is_refused_with_those_of_the_kind(call, file, fake, kind):
+    """If all were listed, a person would choose one that their study never has, and nothing would change."""
+    done = call("audit", kind, file, *STUDIES[kind], "--matters", "nope=3", "--out", "t")
+
+    told, own = " ".join(done.stderr.split()), task_of_kind(kind).effect_names
+    names = ", ".join(own)
+    assert f"--matters must be an amount above 0 such as 50, or with one of {names}: {own[0]}=50." in told
+    assert "Got 'nope=3' instead." in told
+    assert not [name for name in EFFECTS if name not in own and f" {name}" in told]
 
 
 @pytest.mark.parametrize("kind", ["collect", "learn"])

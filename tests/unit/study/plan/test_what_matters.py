@@ -2,6 +2,7 @@
 
 import pytest
 
+from evenhand.answer.effects import EFFECTS
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.study import CollectTask, DecideTask, LearnTask, Plan, ReleaseTask
 from evenhand.study.results.results import Results
@@ -122,6 +123,15 @@ def test_what_matters_reaches_the_table_of_every_kind(study):
     assert not results.plan.task.effects(results).matters
     assert again.plan.task.effects(again).matters["selected"] == (77.0, 0.0)
     assert again.plan.task.effects(again).matters["short"] == (0.0, 0.03)
+
+
+@pytest.mark.parametrize("study", [_collected, learn.small_study, release.study, _decided, decide.money])
+def test_a_kind_names_every_effect_of_its_table_that_may_hurt(study):
+    """If it named fewer, a message would leave out what such a study does have."""
+    results = study()
+    table = results.plan.task.effects(results)
+
+    assert {each for each in table.effects if EFFECTS[each].harm} <= {*results.plan.task.effect_names}
 
 
 def test_unwanted_reaches_the_table_of_classifiers():

@@ -34,10 +34,11 @@ HIDDEN = {("women", "black"): 0.8, ("women", "white"): 0.2, ("men", "black"): 0.
 SHOWN = {("women", "black"): 0.2, ("women", "white"): 0.2, ("men", "black"): 0.8, ("men", "white"): 0.8}
 
 
-def audit(truth, predicted, group, *, scores=None, weights=None, rules=(), **options):
+def audit(truth, predicted, group, *, scores=None, weights=None, person=None, rules=(), **options):
     columns = {"outcome": truth, "prediction": predicted, "score": scores, "weight": weights}
+    columns["person"] = person
     there = {name: values for name, values in columns.items() if values is not None}
-    names = {"outcome": "hired", "prediction": "offer", "score": "risk", "weight": "weight"}
+    names = {"outcome": "hired", "prediction": "offer", "score": "risk", "weight": "weight", "person": "id"}
     reading = {
         name: options.pop(name)
         for name in ("positive", "predicted", "threshold", "pool_below")

@@ -5,12 +5,18 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import stats
 
 import evenhand as eh
-from evenhand.errors import InvalidParameterError
+from evenhand.answer.status import judge
+from evenhand.errors import InvalidParameterError, OutsideDomainError
 from evenhand.study.predictions.columns import encode_group, read_predictions
+from evenhand.study.predictions.effects import effects
+from unit.study.predictions._cases import audit, people
 
-NAMES = {"outcome": "hired", "prediction": "offer", "score": "risk", "weight": "weight"}
+ALPHA = 1e-9
+
+NAMES = {"outcome": "hired", "prediction": "offer", "score": "risk", "weight": "weight", "person": "id"}
 GROUPS = {"sex": (np.array([0, 1, 0, 1]), ["f", "m"])}
 
 
@@ -145,3 +151,77 @@ def test_columns_in_another_order_are_refused():
 def test_too_many_groups_are_refused():
     with pytest.raises(InvalidParameterError, match="200 groups"):
         encode_group(list(range(201)))
+
+
+# --- people with several rows ----------------------------------------------------------------------
+
+
+def test_people_with_several_rows_count_once():
+    """If every row counted, ten decisions on each of 800 people would look like 8,000 people."""
+    truth, predicted, group = people()
+    ids = np.arange(len(truth))
+    single = audit(truth, predicted, group)
+    repeated = audit(
+        np.repeat(truth, 10), np.repeat(predicted, 10), list(np.repeat(group, 10)), person=np.repeat(ids, 10)
+    )
+    as_rows = audit(np.repeat(truth, 10), np.repeat(predicted, 10), list(np.repeat(group, 10)))
+
+    assert repeated.to_dict() == single.to_dict()
+    assert repeated.people == (400, 400)
+    assert repeated.rows.notes == ("Of each 'id' one row drawn at random counts.",)
+    assert as_rows.rate(0, "tpr").low > repeated.rate(0, "tpr").low + 0.02
+
+
+def test_few_people_with_many_rows_are_not_judged():
+    """If rows were people, 20 women would be judged by 400 rows."""
+    truth, predicted, group = people(women=(4, 6, 2, 8))
+    times = np.where(np.array(group) == "women", 20, 1)
+    columns = [list(np.repeat(each, times)) for each in (truth, predicted, group)]
+    ids = np.repeat(np.arange(len(truth)), times)
+
+    def judged(found):
+        return {row.group for row in judge(effects(found)) if row.status != "unjudged"}
+
+    assert judged(audit(*columns)) >= {"women", "men"}
+    assert judged(audit(*columns, person=ids)) == {""}
+
+
+def test_a_row_of_each_person_is_drawn_among_those_that_lack_nothing():
+    """If not, whoever lacks one prediction would be left out with all that are there."""
+    ids = np.repeat(np.arange(50), 4)
+    predicted = [None, None, 1, None] * 50
+    rows = read({"sex": (ids % 2, ["f", "m"])}, prediction=predicted, person=list(ids))
+
+    assert len(rows.predicted) == 50
+    assert rows.left_out == {"offer": 150}
+
+
+def test_a_person_is_drawn_without_favour_for_a_place():
+    """If the first row were taken, a decision that was changed on appeal would never count."""
+    ids = np.repeat(np.arange(2_000), 2)
+    rows = read({"sex": (ids % 2, ["f", "m"])}, prediction=[1, 0] * 2_000, person=ids)
+    few = stats.binom.cdf(min(rows.predicted.sum(), 2_000 - rows.predicted.sum()), 2_000, 0.5)
+
+    assert few > ALPHA
+    assert stats.binom.cdf(0, 2_000, 0.5) < ALPHA  # as it would be if the first row were taken
+
+
+@pytest.mark.parametrize("ids", [["7", "07", "8", "8.0"], [7, 7, 8, 8], [7.0, 7.0, 8.0, 8.0]])
+def test_ids_that_are_written_differently_are_one_person(ids):
+    """If not, a person would count as often as their number is written in a new way."""
+    assert len(read(prediction=[1, 1, 0, 0], person=ids).predicted) == 2
+
+
+@pytest.mark.parametrize("ids", [["secret", None, "b", "c"], ["secret", "", "b", "c"]])
+def test_rows_of_nobody_are_refused_without_an_id(ids):
+    """If they were one person, all of them would count once."""
+    with pytest.raises(OutsideDomainError, match="no person in some rows") as error:
+        read(prediction=[1, 1, 0, 0], person=ids)
+
+    assert "secret" not in str(error.value)
+
+
+def test_crossed_columns_of_unequal_length_are_refused():
+    """If not, numpy would say so, in words for others and with lengths."""
+    with pytest.raises(InvalidParameterError, match="as long as the other columns"):
+        eh.measure.page(None, [1, 0] * 20, {"sex": ["f", "m"] * 20, "race": ["x", "y"] * 10})

@@ -9,7 +9,7 @@ import pytest
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.repeat_means import NO_INTERVAL, means
 from evenhand.study.results.estimates import Estimated, estimate
-from evenhand.study.tasks.learn.names import LEARN_RATES
+from evenhand.study.tasks.learn.measures import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 
 BEFORE = [0.80, 0.90, 0.70, 0.85]

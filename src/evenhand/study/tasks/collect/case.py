@@ -6,7 +6,7 @@ import shlex
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.answer.case import Case, Command, OptionName, Promise
+from evenhand.answer.case import Command, OptionName, Promise
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
@@ -14,29 +14,19 @@ from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
-from evenhand.study.page.around import (
-    limits_of,
-    meta_of,
-    method_of,
-    sources_of,
-    warned,
-    warnings_of,
-)
-from evenhand.study.page.naming import name_groups
+from evenhand.study.page.around import warned
 from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.release_command import privatize_command
-from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
-from evenhand.study.tasks.shared.protection import promise_of, strategy_of
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
-from evenhand.study.tasks.shared.side_by_side import settings_section
+from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
+from evenhand.study.tasks.shared.side_by_side import classifier_case
 
 if TYPE_CHECKING:
-    from evenhand.answer.case import Warned
+    from evenhand.answer.case import Case, Warned
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.words import Words
     from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -72,28 +62,21 @@ def case(
         tried = {setting: name for setting, name in names.items() if setting not in twins}
         columns = [plain(name) for name in strategy_of(chosen, schema).columns]
         guarantee = _guarantee(results, chosen)
-        return Case(
+        return classifier_case(
+            results,
             table,
+            tried,
+            own=_warnings(chosen, guarantee, language),
+            method=[_method(task, results, words)],
+            language=language,
             kind=words.say("collect.kind"),
             question=words.say(
                 "collect.question", n=len(columns), columns=columns, target=plain(schema.target)
             ),
-            groups=name_groups(results.facts, language),
             options=_name_options(names, table, words),
             protection=words.say("collect.protection"),
-            called=task.called,
-            repeats=results.plan.repeats,
-            meta=meta_of(results, language=language),
-            warnings=warnings_of(results, own=_warnings(chosen, guarantee, language), language=language),
             promise=_promise(results, chosen, guarantee, words),
             commands=_commands(task, results, table, words),
-            evidence=(settings_section(results, tried, chosen, language=language),),
-            method=method_of(results, _method(task, results, words), language=language),
-            limits=limits_of(
-                results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
-            ),
-            sources=sources_of(results, language=language),
-            language=language,
         )
 
 

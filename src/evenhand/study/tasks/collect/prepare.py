@@ -17,8 +17,8 @@ from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.shared.features import check_encoder, layout
 from evenhand.study.tasks.shared.models import check_model
-from evenhand.study.tasks.shared.optimal_setting import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.protection import strategy_of
+from evenhand.study.tasks.shared.report_settings import NAME, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.rows import (
     add_target_leaks,
     check_parts,
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Leak
-    from evenhand.study.tasks.base import Prepared, StudyPlan
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.collect.task import CollectTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 _MOST_SECRETS = 10
 
 
-def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+def prepare(task: CollectTask, plan: Plan, *, frame: Any = None) -> Prepared:
     """Load and encode the rows of a plan and check that a model can be trained on reports of them."""
     rows = load_rows(plan, frame)
     check_schema(rows.schema, task)
@@ -127,7 +128,7 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
             why = f"holds '{brief(name)}', which has one value only. Hint: take it out, it tells nothing."
             refuse_field("schema.roles.sensitive", why)
     refuse_dropping(schema[name] for name in schema.sensitive)
-    check_optimal(schema, task)
+    check_optimal(schema, task.settings())
 
 
 def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:
@@ -154,7 +155,7 @@ def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:
 def check_task(task: CollectTask) -> None:
     """Refuse a task that none of the cells, or not all of them, could do."""
     try:
-        check_model(task)
+        check_model(task.model, task.parameters)
         for setting in task.settings():
             check_encoder(task.encoder, setting)
     except ImportError:

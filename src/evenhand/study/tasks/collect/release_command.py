@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from evenhand.privacy.rational import as_text
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.shared.fields import typed_list
-from evenhand.study.tasks.shared.optimal_setting import NAME
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.study.tasks.shared.report_settings import NAME, protocol_parameters
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema

@@ -19,12 +19,12 @@ from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
 from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
+from evenhand.study.tasks.effects.classifiers import SPREADS
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
 from evenhand.study.tasks.shared.models import MODELS, OWN
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.report_settings import report_setting
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, check_error, report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ class Mechanism:
         its size and epsilon.
     parameters : mapping, default {}
         Such as ``{"as_printed": True}``. Those of ``"optimal"`` are in
-        :class:`evenhand.study.tasks.shared.optimal_setting.OptimalWay`; defaults are left out.
+        :class:`evenhand.study.tasks.shared.report_settings.OptimalWay`; defaults are left out.
 
     Examples
     --------
@@ -183,6 +183,7 @@ class CollectTask(Task):
     kind: ClassVar[str] = "collect"
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
     audit_mechanisms: ClassVar[tuple[str, ...]] = (AUTO, "grr", "oue")
+    effect_names: ClassVar[tuple[str, ...]] = tuple(SPREADS)
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
     unweighted: ClassVar[str] = "disparities of the labels, true, reported and tested"
 

@@ -12,27 +12,10 @@ from evenhand.study.tasks.shared.sizes import Size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.study.tasks.measure import Form, Measure
+    from evenhand.study.tasks.measure import Measure
 
 NOISES = ("laplace", "discrete-gaussian")
 """The mechanisms whose noise decisions are studied under."""
-
-AT_RISK = 0.05
-"""From this chance of a wrong decision on an entity is said to be at risk."""
-
-MOST_ENTITIES = 300
-"""How many entities a cell keeps one by one: half of them the most affected, half spread over all sizes."""
-
-
-# --- measures -------------------------------------------------------------------------------------
-
-
-def _shared(form: Form) -> dict[str, Measure]:
-    return {
-        "alpha": count_of("largest minus smallest bias of an entity", form=form),
-        "mean_error": count_of("mean error of an entity", form=form),
-    }
-
 
 _CLAIMS = {
     "exact": share_of("whether the results are exact", form="number"),
@@ -42,7 +25,8 @@ _CLAIMS = {
 }
 
 RULE_MEASURES: Mapping[str, Measure] = {
-    **_shared("points"),
+    "alpha": count_of("largest minus smallest bias of an entity", form="points"),
+    "mean_error": count_of("mean error of an entity", form="points"),
     "largest_flip": share_of("largest chance of a wrong decision"),
     "expected_wrong": count_of("expected number of wrong decisions"),
     "expected_refused": count_of("expected number of rights refused"),
@@ -54,7 +38,8 @@ RULE_MEASURES: Mapping[str, Measure] = {
 """What every cell measures where a right follows from a rule."""
 
 ALLOTMENT_MEASURES: Mapping[str, Measure] = {
-    **_shared("amount"),
+    "alpha": count_of("largest minus smallest bias of an entity", form="amount"),
+    "mean_error": count_of("mean error of an entity", form="amount"),
     "largest_misallocation": count_of("largest expected misallocation of an entity", form="amount"),
     "largest_error": count_of("largest typical error of an entity", form="amount"),
     "moved": count_of(
@@ -67,45 +52,35 @@ ALLOTMENT_MEASURES: Mapping[str, Measure] = {
 }
 """What every cell measures where money is allotted."""
 
-_PEOPLE = {"people": count_of("people of the group")}
-_DUE = "what they are due"
-
 RULE_GROUP_NUMBERS: Mapping[str, Measure] = {
-    **_PEOPLE,
-    "due": count_of(_DUE),
+    "people": count_of("people of the group"),
+    "due": count_of("what they are due"),
     "refused": count_of("people expected to lose the right by error"),
     "granted": count_of("people expected to gain the right by error"),
 }
 """Of each group of people: all, those with the right, and those expected to lose or gain it by error."""
 
 ALLOTMENT_GROUP_NUMBERS: Mapping[str, Measure] = {
-    **_PEOPLE,
-    "due": count_of(_DUE, form="amount"),
+    "people": count_of("people of the group"),
+    "due": count_of("what they are due", form="amount"),
     "gain": count_of("what is expected to change", signed=True, form="amount"),
     "gain_per_head": count_of("what is expected to change per head", signed=True, form="amount"),
 }
 """Of each group of people: all, their money, and what it is expected to change by, in all and per head."""
 
-
-# --- entities -------------------------------------------------------------------------------------
-
-ENTITY_NUMBERS = ("size", "truth", "bias", "error", "flip", "distance", "place")
-"""Of each entity that is kept: its count, the true share or decision, the bias, the typical error, the chance
-of a wrong decision, how many people it is from the line, and its place in the data."""
-
-_STARTS_AND_ENDS = (
-    (0, 0), (1, 2), (3, 9), (10, 29), (30, 99), (100, 299), (300, 999), (1_000, 2_999), (3_000, 9_999),
-    (10_000, 29_999), (30_000, 99_999), (100_000, 299_999), (300_000, 999_999), (1_000_000, None),
+_STARTS = (
+    0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000,
 )  # fmt: skip
 
-ENTITY_SIZES = tuple(Size(least, most) for least, most in _STARTS_AND_ENDS)
+ENTITY_SIZES = tuple(
+    Size(least, None if end is None else end - 1)
+    for least, end in zip(_STARTS, (*_STARTS[1:], None), strict=True)
+)
 """Classes of entities by how many people are counted in them, two for each power of ten."""
 
 SIZE_PARTS = ("entities", "size", "gain", "error", "relative", "flip")
 """Of each class: how many there are, and the means of counts, biases, typical errors, these as shares of
 what is due, and chances of a wrong decision."""
-
-_BOUNDARIES = np.array([size.least for size in ENTITY_SIZES])
 
 
 def entity_size_of(counts: Any) -> Any:
@@ -114,4 +89,4 @@ def entity_size_of(counts: Any) -> Any:
     >>> entity_size_of(np.array([0, 2, 3, 2_500_000])).tolist()
     [0, 1, 2, 13]
     """
-    return np.searchsorted(_BOUNDARIES, counts, side="right") - 1
+    return np.searchsorted(_STARTS, counts, side="right") - 1

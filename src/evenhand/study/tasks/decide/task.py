@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from evenhand._validate import integer, one_of
 from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Sum
-from evenhand.decide.mitigate.registry import MITIGATIONS
+from evenhand.decide.mitigate.registry import MITIGATIONS, NamedMitigation
 from evenhand.errors import InvalidParameterError, RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
+from evenhand.release.postprocess.registry import checked_step
 from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
-from evenhand.study.tasks.decide.methods import Method, check_needs, checked_post
 from evenhand.study.tasks.decide.names import (
     ALLOTMENT_GROUP_NUMBERS,
     ALLOTMENT_MEASURES,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.decide.language.rule import Rule
+    from evenhand.decide.mitigate.registry import Problem
     from evenhand.study.tasks.measure import Measure
 
 TOUCHES = ("every input", "one input")
@@ -117,7 +118,7 @@ class DecideTask(Task):
     touches: str
     unit: str
     post: tuple[str, ...]
-    mitigations: tuple[Method, ...]
+    mitigations: tuple[NamedMitigation, ...]
     draws: int
     currency: str
     smallest: float
@@ -127,6 +128,7 @@ class DecideTask(Task):
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
     row_names: ClassVar[tuple[str, str]] = ("entity", "entities")
+    effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "short", "billed")
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
     )  # fmt: skip
@@ -154,6 +156,7 @@ class DecideTask(Task):
             must_be = "given, or 'count', but not both"
             _refuse("rule", must_be, "neither" if rule is None else "both")
         wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms", owner=_OWNER)]
+        remedies = [NamedMitigation.of(each) for each in _listed(mitigations)]
         made = {
             "rule": None if rule is None else repr(_parsed(rule)),
             "count": None if count is None else _column("count", count),
@@ -165,10 +168,8 @@ class DecideTask(Task):
             "epsilons": epsilons_of(epsilons, owner=_OWNER),
             "touches": one_of("touches", touches, TOUCHES, owner=_OWNER),
             "unit": one_of("unit", unit, UNITS, owner=_OWNER),
-            "post": checked_post(_listed(post)),
-            "mitigations": distinct(
-                "mitigations", [Method.of(each) for each in _listed(mitigations)], owner=_OWNER
-            ),
+            "post": tuple(checked_step(each, owner=_OWNER) for each in _listed(post)),
+            "mitigations": distinct("mitigations", remedies, owner=_OWNER),
             "draws": integer("draws", draws, owner=_OWNER, low=100, high=10_000_000),
             "currency": _currency(currency),
             "smallest": _money("smallest", smallest),
@@ -187,10 +188,7 @@ class DecideTask(Task):
             if self.rule is not None and getattr(self, field) is not None:
                 _refuse(field, "left out where a rule decides, which divides no money", "one")
         for mitigation in self.mitigations:
-            if ("allotment" if self.rule is None else "rule") not in mitigation.kind.problems:
-                what = " and ".join(f"{problem}s" for problem in mitigation.kind.problems)
-                _refuse("mitigations", f"ones that fit: '{mitigation.name}' is for {what}", mitigation.name)
-            check_needs(mitigation, [each.name for each in self.mechanisms])
+            mitigation.check(self.problem, [each.name for each in self.mechanisms])
 
     # --- what is asked ----------------------------------------------------------------------------
 
@@ -199,9 +197,14 @@ class DecideTask(Task):
         """Whether a right follows, and not money."""
         return self.rule is not None
 
+    @property
+    def problem(self) -> Problem:
+        """What is decided, as decisions call it."""
+        return "rule" if self.is_rule else "allotment"
+
     def parsed(self) -> Rule:
         """Return the rule itself."""
-        return _parsed(self.rule)
+        return parse(str(self.rule))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -261,12 +264,11 @@ class DecideTask(Task):
         """What every cell tells of each group of people."""
         return RULE_GROUP_NUMBERS if self.is_rule else ALLOTMENT_GROUP_NUMBERS
 
-    def amount_text(self, value: float, *, sign: bool = False) -> str:
+    def amount_text(self, value: float) -> str:
         """Return money, or a share of the budget where there is none."""
         if self.budget is None:
-            return f"{number(100 * value, 3, sign=sign)}%"
-        before = MINUS if value < 0 else "+" if sign and value > 0 else ""
-        shown = number(abs(value), 0 if abs(value) >= _WHOLE else 2)
+            return f"{number(100 * value, 3)}%"
+        before, shown = MINUS if value < 0 else "", number(abs(value), 0 if abs(value) >= _WHOLE else 2)
         is_word = self.currency[:2].isalpha() and len(self.currency) > 1
         return f"{before}{shown} {self.currency}" if is_word else f"{before}{self.currency}{shown}"
 
@@ -279,8 +281,8 @@ class DecideTask(Task):
 
     def write_more(self, results: Any, folder: Path, *, frame: Any = None) -> dict[str, Path]:
         """Write every entity under the setting of the report; return the path of the table by its word."""
-        table = import_module("evenhand.study.tasks.decide.table")
-        written: dict[str, Path] = table.write_chosen_entities(results, folder, frame=frame)
+        execute = import_module("evenhand.study.tasks.decide.execute")
+        written: dict[str, Path] = execute.write_entities(results, folder, frame=frame)
         return written
 
     # --- files ------------------------------------------------------------------------------------
@@ -288,37 +290,22 @@ class DecideTask(Task):
     @property
     def fixed(self) -> dict[str, Any]:
         """What all cells share, in JSON's types: everything but the grid, and how money is written."""
-        return {
-            "kind": self.kind,
-            "rule": self.rule,
-            "count": self.count,
-            "weight": self.weight,
-            "budget": None if self.budget is None else {"float": self.budget.hex()},
-            "name": self.name,
-            "groups": list(self.groups),
-            "touches": self.touches,
-            "unit": self.unit,
-            "draws": self.draws,
-        }
+        table = self.to_toml()
+        kept = ("kind", "rule", "count", "weight", "budget", "name", "groups", "touches", "unit", "draws")
+        budget = None if self.budget is None else {"float": self.budget.hex()}
+        return {**{name: table.get(name) for name in kept}, "budget": budget}
 
     def to_toml(self) -> dict[str, Any]:
         """Return the task as the ``[task]`` table of a plan file."""
-        asked = {"rule": self.rule, "count": self.count, "weight": self.weight, "budget": self.budget}
-        given = {key: value for key, value in {**asked, "name": self.name}.items() if value is not None}
-        return {
-            "kind": self.kind,
-            **given,
+        lists = {
             "groups": list(self.groups),
             "mechanisms": [each.plain for each in self.mechanisms],
             "epsilons": [as_text(each) for each in self.epsilons],
-            "touches": self.touches,
-            "unit": self.unit,
             "post": list(self.post),
             "mitigations": [each.plain for each in self.mitigations],
-            "draws": self.draws,
-            "currency": self.currency,
-            "smallest": self.smallest,
         }
+        table = {each.name: lists.get(each.name, getattr(self, each.name)) for each in fields(self)}
+        return {"kind": self.kind, **{key: value for key, value in table.items() if value is not None}}
 
     @classmethod
     def field_of(cls, error: Exception) -> str:

@@ -1,24 +1,31 @@
-"""Classifiers by name: made afresh for every cell, with its seed and on one thread."""
+"""Classifiers by name: made afresh for every cell, with its seed and on one thread, and what they predict."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from evenhand._registry import PluginRules, Registry
 from evenhand.errors import InvalidParameterError, MissingExtraError, UnknownNameError
+from evenhand.study.tasks.shared.features import distinct_rows, feature_matrix, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
+    from evenhand.schema import Schema
+
+    Maker = Callable[[int, dict[str, Any]], Any]
+    Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
+
 _HERE = "evenhand.study.tasks.shared.models"
 MODELS: Registry[Any] = Registry(
     {
-        "gradient-boosting": f"{_HERE}:_gradient_boosting",
+        "gradient-boosting": "sklearn.ensemble:HistGradientBoostingClassifier",
         "lightgbm": f"{_HERE}:_lightgbm",
-        "random-forest": f"{_HERE}:_random_forest",
+        "random-forest": "sklearn.ensemble:RandomForestClassifier",
         "logistic": f"{_HERE}:_logistic",
     },
     PluginRules(
@@ -29,8 +36,8 @@ MODELS: Registry[Any] = Registry(
         needs=("fit", "predict", "get_params", "set_params"),
     ),
 )
-"""The models by name, each with what makes one: a function here, or a class that another package adds by the
-entry points ``evenhand.models``."""
+"""The models by name: the class of each, or a function here that returns what makes one and the names of its
+parameters. Other packages add classes by the entry points ``evenhand.models``."""
 
 OWN = "own:"
 """Begins what a plan file says of a classifier that was given from Python."""
@@ -54,97 +61,55 @@ _LIGHTGBM_MORE = (
 )
 _LIGHTGBM_SEEDS = 2**31
 _TRIAL_ROWS = 40
+_BY_PROBABILITY = ("gradient-boosting", "lightgbm", "random-forest")
+_TREES_AT_A_TIME = 25  # so many stay in the cache of the processor while the rows go by
 
 
-class ModelChoice(Protocol):
-    """Which classifier is trained: a task, or a model by name."""
+def classifier(model: Any, parameters: Mapping[str, Any] | None = None, *, seed: int) -> Any:
+    """Return a classifier that is not fitted, with the seed wherever it takes one, also inside a pipeline.
 
-    @property
-    def model(self) -> Any:
-        """One of :data:`MODELS`, or a classifier."""
+    `model` is one of :data:`MODELS`, which takes `parameters`, or a classifier, which is copied.
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Of a model by name."""
-
-
-@dataclass(frozen=True)
-class NamedModel:
-    """A model by name, with its parameters.
-
-    Parameters
-    ----------
-    model : str
-        One of :data:`MODELS`.
-    parameters : mapping, default {}
-    """
-
-    model: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-def classifier(task: ModelChoice, *, seed: int) -> Any:
-    """Return a classifier that is not fitted, with the seed wherever it takes one.
-
-    Parameters
-    ----------
-    task : ModelChoice
-    seed : int
-        Becomes its ``random_state``, also inside a pipeline.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is unknown or has a value it cannot have, or if the classifier was given from Python
-        and only its name is left.
-    MissingExtraError
-        If the model needs a package that is not there.
-
-    Examples
-    --------
-    >>> classifier(NamedModel("random-forest", {"n_estimators": 50}), seed=3)
+    >>> classifier("random-forest", {"n_estimators": 50}, seed=3)
     RandomForestClassifier(n_estimators=50, random_state=3)
     """
-    if not isinstance(task.model, str):
-        return _own(task.model, seed)
-    if task.model.startswith(OWN):
+    if not isinstance(model, str):
+        return _own(model, seed)
+    if model.startswith(OWN):
         raise InvalidParameterError(
             "model",
             owner=_OWNER,
             must_be="the classifier itself, for this study was made with one from Python",
-            got=task.model,
-            hint=f"run it from Python, with CollectTask(model={task.model.removeprefix(OWN)}(...)).",
+            got=model,
+            hint=f"run it from Python, with CollectTask(model={model.removeprefix(OWN)}(...)).",
         )
-    maker = MODELS[task.model]
+    maker, asked = MODELS[model], dict(parameters or {})
     make, known = _class_maker(maker) if isinstance(maker, type) else maker()
-    _check_names(task, known)
-    made = make(seed, dict(task.parameters))
-    _check_values(task, made)
+    _check_names(model, asked, known)
+    made = make(seed, asked)
+    _check_values(model, asked, made)
     return made
 
 
-def check_model(task: ModelChoice) -> None:
+def check_model(model: Any, parameters: Mapping[str, Any]) -> None:
     """Refuse a model that could not be made or would not take its parameters, before any row is read.
 
     LightGBM looks at parameters only when it trains, so it trains for a moment on made-up rows.
     """
-    made = classifier(task, seed=0)
-    if task.model == "lightgbm" and task.parameters:
+    made = classifier(model, parameters, seed=0)
+    if model == "lightgbm" and parameters:
         from lightgbm.basic import LightGBMError  # noqa: PLC0415 - an extra
 
         rows = [[float(place % 2), float(place)] for place in range(_TRIAL_ROWS)]
         try:
             made.set_params(n_estimators=min(1, made.n_estimators)).fit(rows, [0, 1] * (_TRIAL_ROWS // 2))
         except (LightGBMError, TypeError, ValueError) as error:
-            must_be = f"what LightGBM takes ({error})"
-            raise InvalidParameterError(
-                "parameters", owner=_OWNER, must_be=must_be, got=dict(task.parameters)
-            ) from None
+            _refuse(parameters, f"what LightGBM takes ({error})")
 
 
-def number_type(task: ModelChoice) -> type[np.floating[Any]]:
-    """Return the type of numbers that the model reads without making a copy of them."""
-    return np.float32 if task.model in ("lightgbm", "random-forest") else np.float64
+def number_type(model: Any) -> type[np.floating[Any]]:
+    """Return the type of numbers that a model reads without making a copy of them."""
+    return np.float32 if model in ("lightgbm", "random-forest") else np.float64
 
 
 def _own(model: Any, seed: int) -> Any:
@@ -158,69 +123,44 @@ def _own(model: Any, seed: int) -> Any:
     return made
 
 
-def _check_names(task: ModelChoice, known: set[str]) -> None:
-    for name in task.parameters:
+def _check_names(model: str, parameters: Mapping[str, Any], known: set[str]) -> None:
+    for name in parameters:
         if name in _SET_HERE:
-            must_be = f"without '{name}': {_SET_HERE[name]}"
-            raise InvalidParameterError(
-                "parameters", owner=_OWNER, must_be=must_be, got=dict(task.parameters)
-            )
+            _refuse(parameters, f"without '{name}': {_SET_HERE[name]}")
         if name not in known:
             wrong = UnknownNameError(
-                "Parameter", name, sorted(known - set(_SET_HERE)), place=f"one of {task.model}"
+                "Parameter", name, sorted(known - set(_SET_HERE)), place=f"one of {model}"
             )
-            must_be = f"parameters of {task.model}. {str(wrong).removesuffix('.')}"
-            raise InvalidParameterError(
-                "parameters", owner=_OWNER, must_be=must_be, got=dict(task.parameters)
-            )
+            _refuse(parameters, f"parameters of {model}. {str(wrong).removesuffix('.')}")
 
 
-def _check_values(task: ModelChoice, made: Any) -> None:
+def _check_values(model: str, parameters: Mapping[str, Any], made: Any) -> None:
     """Refuse values that scikit-learn would refuse when fitting, with its own sentence."""
     estimator = made[-1] if hasattr(made, "steps") else made
     validate = getattr(estimator, "_validate_params", None)
-    if validate is None or task.model == "lightgbm":
+    if validate is None or model == "lightgbm":
         return
     try:
         validate()
     except ValueError as error:
-        must_be = f"what {type(estimator).__name__} takes ({error})"
-        raise InvalidParameterError(
-            "parameters", owner=_OWNER, must_be=must_be, got=dict(task.parameters)
-        ) from None
+        _refuse(parameters, f"what {type(estimator).__name__} takes ({error})")
 
 
-# --- one maker for each name ----------------------------------------------------------------------
+def _refuse(parameters: Mapping[str, Any], must_be: str) -> NoReturn:
+    raise InvalidParameterError("parameters", owner=_OWNER, must_be=must_be, got=dict(parameters)) from None
 
 
-def _class_maker(kind: Any) -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
-    """Return what makes a classifier of another package."""
+# --- what makes them --------------------------------------------------------------------------------
 
+
+def _class_maker(kind: Any) -> tuple[Maker, set[str]]:
     def make(seed: int, parameters: dict[str, Any]) -> Any:
         return _own(kind(**parameters), seed)
 
     return make, set(kind().get_params())
 
 
-def _gradient_boosting() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - slow to import
-
-    def make(seed: int, parameters: dict[str, Any]) -> Any:
-        return HistGradientBoostingClassifier(random_state=seed, **parameters)
-
-    return make, set(HistGradientBoostingClassifier().get_params())
-
-
-def _random_forest() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
-    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import
-
-    def make(seed: int, parameters: dict[str, Any]) -> Any:
-        return RandomForestClassifier(random_state=seed, **parameters)
-
-    return make, set(RandomForestClassifier().get_params())
-
-
-def _logistic() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
+def _logistic() -> tuple[Maker, set[str]]:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415
     from sklearn.preprocessing import MaxAbsScaler  # noqa: PLC0415
@@ -232,7 +172,7 @@ def _logistic() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
     return make, set(LogisticRegression().get_params())
 
 
-def _lightgbm() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
+def _lightgbm() -> tuple[Maker, set[str]]:
     feature = "The model 'lightgbm'"
     try:
         from lightgbm import LGBMClassifier  # noqa: PLC0415 - an extra
@@ -241,8 +181,10 @@ def _lightgbm() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
     except OSError as error:  # the package is there, the system library that it loads is not
         if "gomp" not in str(error):
             raise
-        message = f"{feature} needs the system library libgomp, which is not installed."
-        raise _missing_library(f"{message} Hint: install the system package libgomp1.") from None
+        missing = MissingExtraError("libgomp1", feature=feature)
+        needs = f"{feature} needs the system library libgomp, which is not installed."
+        missing.args = (f"{needs} Hint: install the system package libgomp1.",)
+        raise missing from None
 
     def make(seed: int, parameters: dict[str, Any]) -> Any:
         settings = {"objective": "binary", **parameters}
@@ -251,7 +193,59 @@ def _lightgbm() -> tuple[Callable[[int, dict[str, Any]], Any], set[str]]:
     return make, set(LGBMClassifier().get_params()) | set(_LIGHTGBM_MORE)
 
 
-def _missing_library(message: str) -> MissingExtraError:
-    missing = MissingExtraError("libgomp1", feature="The model 'lightgbm'")
-    missing.args = (message,)
-    return missing
+# --- what they predict ------------------------------------------------------------------------------
+
+
+def predict_codes(
+    fitted: Any, codes: Mapping[str, NDArray[Any]], *, model: Any, schema: Schema, encoder: str
+) -> Predictions:
+    """Return a label for each row of true codes, and a score where the model gives probabilities.
+
+    A model by name is asked once about rows that are alike.
+    """
+    distinct = distinct_rows(codes, sizes=schema.sizes) if isinstance(model, str) else None
+    if distinct is not None:
+        codes = {name: column[distinct[0]] for name, column in codes.items()}
+    features = feature_matrix(codes, blocks=layout(schema, encoder), dtype=number_type(model))
+    labels, scores = predicted(fitted, features, model=model)
+    if distinct is None:
+        return labels, scores
+    return labels[distinct[1]], None if scores is None else scores[distinct[1]]
+
+
+def predicted(fitted: Any, features: NDArray[Any], *, model: Any) -> Predictions:
+    """Return a label for each row of features, and a score where the model gives probabilities.
+
+    The label of boosted trees and of forests is the more probable class, as their own ``predict`` has it, so
+    the trees are gone through once.
+    """
+    if not hasattr(fitted, "predict_proba"):
+        return np.asarray(fitted.predict(features)), None
+    if model == "lightgbm" and _is_plain_boosting(fitted):
+        scores = _boosted_scores(fitted, features)
+        return (scores > 1 / 2).astype(np.uint8), scores
+    shares = np.asarray(fitted.predict_proba(features))
+    classes = np.asarray(fitted.classes_)
+    scores = shares[:, int(np.flatnonzero(classes == 1)[0])]
+    if isinstance(model, str) and model in _BY_PROBABILITY:
+        return classes[shares.argmax(axis=1)], scores
+    return np.asarray(fitted.predict(features)), scores
+
+
+def _is_plain_boosting(fitted: Any) -> bool:
+    """Whether the score of a row is the logistic function of a sum over many trees."""
+    many = fitted.n_estimators > _TREES_AT_A_TIME
+    return bool(many and fitted.boosting_type == "gbdt" and fitted.objective_ == "binary")
+
+
+def _boosted_scores(fitted: Any, features: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the probabilities of LightGBM's trees, some trees at a time; the last digit may differ."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
+
+    rows = csr_matrix(features)
+    total = np.zeros(rows.shape[0])
+    for start in range(0, fitted.n_estimators, _TREES_AT_A_TIME):
+        total += fitted.booster_.predict(
+            rows, start_iteration=start, num_iteration=_TREES_AT_A_TIME, raw_score=True, num_threads=1
+        )
+    return 1 / (1 + np.exp(-total))

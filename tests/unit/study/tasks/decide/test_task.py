@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import pytest
 
+from evenhand.decide.mitigate.registry import NamedMitigation
 from evenhand.errors import InvalidParameterError, PlanError, RuleError
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
-from evenhand.study.tasks.decide.methods import Method, method_of, method_title
+from evenhand.study.tasks.decide.methods import method_of, method_title
 from evenhand.study.tasks.decide.task import DecideTask
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study._decide_studies import RULE, done_besides, money_task, rule_task
@@ -68,8 +69,8 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
     )
 
     assert first != second
-    assert money_task(mitigations=[Method("shrink")]) == money_task(mitigations="shrink")
-    assert method_of(first) == ((), Method("sum-constraint", {"total": 10}))
+    assert money_task(mitigations=[NamedMitigation("shrink")]) == money_task(mitigations="shrink")
+    assert method_of(first) == ((), NamedMitigation("sum-constraint", {"total": 10}))
     assert Cell.from_id(Cell(first, 0).id) == Cell(first, 0)
 
 
