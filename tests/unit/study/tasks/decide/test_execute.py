@@ -2,7 +2,6 @@
 
 import math
 import os
-import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -27,9 +26,10 @@ from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.run.workers import Job, Shared, open_job
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.decide.execute import decide
 from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, noise_of_a_count
@@ -211,9 +211,9 @@ def test_a_study_is_kept_and_read_again(tmp_path):
 def test_shared_entities_are_the_entities():
     """What worker processes map is what was prepared."""
     prepared = prepare(Plan(task=money_task()), frame=PLACES)
-    shared = Shared(prepared)
+    shared = Shared(Job(Plan(task=money_task()), prepared, execute))
     try:
-        entities = pickle.loads(pickle.dumps(open_arrays(shared.prepared))).entities
+        entities = open_job(shared.message).prepared.entities
     finally:
         shared.close()
 
