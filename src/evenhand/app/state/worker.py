@@ -267,7 +267,7 @@ def first_results(results: Results) -> list[dict[str, Any]]:
     for setting in [setting for setting in results.settings if setting.id in finished][:_MOST_FIRST]:
         row: dict[str, Any] = {"setting": form.name_setting(setting), "runs": finished[setting.id]}
         for known in measures:
-            title = measure_title(task.measure(known)).replace("\n", ", ")
+            title = measure_title(task.measure(known))
             row[title] = measure_text(task, task.measure(known), estimate(results, setting, known))
         rows.append(row)
     return rows
