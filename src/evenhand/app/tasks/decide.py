@@ -26,8 +26,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.study.tasks.decide.methods import method_of, noise_of_a_count, setting_words
-from evenhand.study.tasks.decide.names import NOISES
-from evenhand.study.tasks.decide.task import TOUCHES, DecideTask
+from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 

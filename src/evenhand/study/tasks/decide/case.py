@@ -18,7 +18,7 @@ from evenhand.study.page.wording import digits_of
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.methods import method_of
-from evenhand.study.tasks.decide.names import ENTITY_SIZES
+from evenhand.study.tasks.decide.task import ENTITY_SIZES
 from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:

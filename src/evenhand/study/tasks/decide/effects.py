@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.store.canonical import unpack
 from evenhand.study.tasks.decide.methods import method_of
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of
 from evenhand.study.tasks.effects.options import options_of, page_setting
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.exact.noise import guarantee_of
 from evenhand.decide.result.bias import bias, decide_truly
 from evenhand.decide.result.breakdown import error_of_sum, group_shares, parts_of_groups
 from evenhand.decide.result.errors import (
@@ -28,8 +29,8 @@ from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.effects import find_page
-from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, method_of, noise_of_a_count
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.decide.methods import DELTA, claim_of, method_of, noise_of_a_count
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
@@ -152,7 +153,8 @@ def decide(
     options: dict[str, Any] = {"draws": task.draws, "rng": source}
     if mitigation is None:
         decided = bias(problem, entities, noise, post=steps_of(steps) or None, **options)
-        return decided, *claim_of_noise(task, setting, problem)
+        promised = guarantee_of(problem, noise, touches=task.counts_touched)
+        return decided, *claim_of(promised, delta=setting.option("delta", DELTA))
     if mitigation.kind.takes_post:
         options["post"] = steps_of(task.post) or None
     options |= mitigation.parameters

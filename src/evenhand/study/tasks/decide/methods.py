@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.decide.exact.noise import guarantee_of, share_noise
+from evenhand.decide.exact.noise import share_noise
 from evenhand.decide.mitigate.registry import NamedMitigation
 from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import TableMechanism
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.tasks.decide.task import DecideTask
 
-_DELTA = "1e-9"
+DELTA = "1e-9"
+"""At which a promise in rho is told where a setting has no delta."""
 
 
 def method_of(setting: Setting) -> tuple[tuple[str, ...], NamedMitigation | None]:
@@ -66,18 +67,12 @@ def noise_of_a_count(task: DecideTask, setting: Setting) -> Any:
     return share_noise(mechanism, epsilon=setting.epsilon, inputs=task.counts_touched, unit=task.unit)
 
 
-def claim_of_noise(task: DecideTask, setting: Setting, problem: Any) -> tuple[float, float]:
-    """Return epsilon and delta that noise on all counts of a rule or an allotment promises to one person."""
-    promised = guarantee_of(problem, noise_of_a_count(task, setting), touches=task.counts_touched)
-    return claim_of(promised, delta=setting.option("delta", _DELTA))
-
-
 def _noise_parameters(setting: Setting) -> dict[str, Any]:
     besides = ("post", "mitigation", "mitigation_parameters")
     return {name: value for name, value in setting.options.items() if name not in besides}
 
 
-def claim_of(guarantee: Guarantee | None, *, delta: Any = _DELTA) -> tuple[float, float]:
+def claim_of(guarantee: Guarantee | None, *, delta: Any = DELTA) -> tuple[float, float]:
     """Return epsilon and delta of a claim, delta never below what it is; one in rho is read at a delta."""
     if guarantee is None or str(guarantee.trust) == "none":
         return math.nan, 1.0

@@ -32,7 +32,7 @@ from evenhand.study.run.whole import run
 from evenhand.study.run.workers import Shared, open_arrays
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.decide.execute import decide
-from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, noise_of_a_count
+from evenhand.study.tasks.decide.methods import claim_of, noise_of_a_count
 from evenhand.study.tasks.decide.task import DecideTask
 from unit.study._decide_studies import PLACES, RULE, done_besides, money_task, rule_task, study
 
@@ -97,10 +97,10 @@ def test_counts_that_one_person_is_in_share_epsilon():
 )
 def test_the_claim_is_never_above_what_was_asked_for_and_hardly_below(mechanism, touches):
     task = rule_task(mechanisms=[mechanism], epsilons=[1], touches=touches)
-    setting = next(iter(task.settings()))
-    epsilon, delta = claim_of_noise(task, setting, task.parsed())
+    found = study(task).outcomes[1]
+    epsilon, delta = found.measures["claimed_epsilon"], found.measures["delta"]
 
-    if setting.epsilon is not None:
+    if found.cell.setting.epsilon is not None:
         assert 0.999 < epsilon <= 1
         assert delta <= 1.001e-6
     else:
