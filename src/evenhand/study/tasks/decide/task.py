@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import pairwise
 from numbers import Real
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from evenhand._validate import integer, one_of, refuse
+from evenhand.decide.exact.noise import share_noise
 from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Sum
 from evenhand.decide.mitigate.registry import MITIGATIONS, NamedMitigation
 from evenhand.errors import RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
-from evenhand.release.postprocess.registry import checked_step
+from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
@@ -26,6 +27,7 @@ from evenhand.study.tasks.measure import count_of, share_of
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several
 from evenhand.study.tasks.shared.sizes import Size
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, UNITS, parameter_words, table_setting
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -157,7 +159,7 @@ class DecideTask(Task):
         wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms", owner=_OWNER)]
         remedies = [NamedMitigation.of(each) for each in _listed(mitigations)]
         made = {
-            "rule": None if rule is None else repr(_parsed(rule)),
+            "rule": None if rule is None else _written_rule(rule),
             "count": None if count is None else _column("count", count),
             "weight": None if weight is None else parse_weight(weight, parameter="weight", owner=_OWNER).text,
             "budget": None if budget is None else _money("budget", budget),
@@ -214,6 +216,11 @@ class DecideTask(Task):
     def counts_touched(self) -> int:
         """How many noisy counts of an entity tell about one person."""
         return len(self.inputs) if self.touches == "every input" else 1
+
+    def noise_of_a_count(self, setting: Setting) -> Any:
+        """Return the mechanism by which one count is published, with its part of the whole promise."""
+        mechanism = TableMechanism(setting.mechanism, _noise_parameters(setting))
+        return share_noise(mechanism, epsilon=setting.epsilon, inputs=self.counts_touched, unit=self.unit)
 
     @property
     def formula(self) -> str:
@@ -306,10 +313,45 @@ class DecideTask(Task):
         return getattr(error, "parameter", "rule" if isinstance(error, RuleError) else "mechanisms")
 
 
-def _parsed(text: object) -> Rule:
-    if not isinstance(text, str):
-        refuse("rule", _OWNER, "a formula over counts, such as 'sp/s > 0.05'", text)
-    return parse(text)
+# --- what a setting says --------------------------------------------------------------------------
+
+
+def method_of(setting: Setting) -> tuple[tuple[str, ...], NamedMitigation | None]:
+    """Return the steps of post-processing of a setting, and its mitigation."""
+    if "mitigation" in setting.options:
+        return (), NamedMitigation(setting.option("mitigation"), setting.option("mitigation_parameters", {}))
+    return tuple(setting.option("post").split(JOIN)) if "post" in setting.options else (), None
+
+
+def method_title(setting: Setting) -> str:
+    """Return what is done besides adding noise, in a few words."""
+    steps, mitigation = method_of(setting)
+    if mitigation is not None:
+        return mitigation.kind.title
+    said = ", ".join(step.label for step in steps_of(steps)) or "plain release"
+    return said[:1].upper() + said[1:]
+
+
+def setting_words(setting: Setting) -> str:
+    """Return a setting as a list of them says it: Laplace noise (negatives set to 0), ε = 0.1."""
+    method = method_title(setting)
+    noise = mechanism_name(replace(setting, options=_noise_parameters(setting)))
+    beside = "" if method_of(setting) == ((), None) else f" ({method[:1].lower()}{method[1:]})"
+    return str(replace(setting, label=f"{noise}{beside}"))
+
+
+def _noise_parameters(setting: Setting) -> dict[str, Any]:
+    besides = ("post", "mitigation", "mitigation_parameters")
+    return {name: value for name, value in setting.options.items() if name not in besides}
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def _written_rule(given: object) -> str:
+    if not isinstance(given, str):
+        refuse("rule", _OWNER, "a formula over counts, such as 'sp/s > 0.05'", given)
+    return repr(parse(given))
 
 
 def _listed(given: Any) -> list[Any]:
@@ -401,9 +443,5 @@ what is due, and chances of a wrong decision."""
 
 
 def entity_size_of(counts: Any) -> Any:
-    """Return the place among :data:`ENTITY_SIZES` of each count.
-
-    >>> entity_size_of(np.array([0, 2, 3, 2_500_000])).tolist()
-    [0, 1, 2, 13]
-    """
+    """Return the place among :data:`ENTITY_SIZES` of each count."""
     return np.searchsorted(_STARTS, counts, side="right") - 1
