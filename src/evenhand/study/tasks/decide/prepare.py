@@ -56,8 +56,7 @@ def prepare(task: DecideTask, plan: Plan, *, frame: Any = None) -> PreparedEntit
         why = "does not go with the task 'decide', whose rows are entities. Hint: take the role away."
         refuse_field(f"schema.roles.{role}", why)
     if frame is None and data is None:
-        why = "is missing. Hint: name a file with one row for each entity, or give a frame."
-        refuse_field("data", why)
+        refuse_field("data", "is missing. Hint: name a file with one row for each entity, or give a frame.")
     loaded, _, notes = load_frame(plan, frame)
     columns = frame_columns(loaded)
     needed = tuple(dict.fromkeys(name for each in task.mitigations for name in each.columns.values()))
