@@ -6,25 +6,32 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.answer.case import Case, Command, Name, OptionName
+from evenhand.measure.decisions import GROUP_RATES
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import limits_of, number, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.naming import name_values
 from evenhand.study.page.parts import fold_rows
-from evenhand.study.page.wording import mark, value_words
+from evenhand.study.page.wording import value_words
 from evenhand.study.page.words import words_in
-from evenhand.study.predictions.audit import GROUP_RATES
-from evenhand.study.predictions.cutoffs import LACKING
-from evenhand.study.predictions.effects import DECISIONS, OUTSIDE, cut_offs, effects, group_keys, margin_key
+from evenhand.study.predictions.effects import (
+    DECISIONS,
+    LACKING,
+    OUTSIDE,
+    cut_offs,
+    effects,
+    group_keys,
+    margin_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
+    from evenhand.measure.decisions import Found
     from evenhand.study.predictions.audit import PredictionAudit
-    from evenhand.study.results.estimates import Estimated
 
 VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
 _TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}
@@ -183,7 +190,7 @@ def _by_group(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name]) ->
     scored = [*(["auc"] if audit.rankings else []), *(["calibration_error"] if audit.calibrations else [])]
     header = ["group", "people", *shown, *scored, *cuts]
     data = [
-        {"group": label, "rate": rate, **vars(mark(audit.rate(place, rate)))}
+        {"group": label, "rate": rate, **audit.rate(place, rate)._asdict()}
         for place, label in enumerate(audit.rows.labels)
         for rate in rates
     ]
@@ -216,7 +223,7 @@ def _rules(audit: PredictionAudit, words: Words) -> Table:
     )
 
 
-def show_estimate(found: Estimated, digits: int = 2) -> str:
+def show_estimate(found: Found, digits: int = 2) -> str:
     """Return a share or ratio with its limits, in one line."""
     if not math.isfinite(found.value):
         return _NONE

@@ -10,20 +10,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, Option, read_matters
 from evenhand.answer.status import judge
+from evenhand.learn.parity.cut_offs import Scored, decide_again, find_cut_offs
 from evenhand.measure.contrasts import rate_of
 from evenhand.measure.counts import PLACE, Tables, count_table
+from evenhand.measure.decisions import OWNER
 from evenhand.measure.disparities import COMPLEMENTS
 from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.ranking import rank_scores
 from evenhand.study.predictions.audit import RATES
-from evenhand.study.predictions.columns import OWNER
-from evenhand.study.predictions.cutoffs import ALL, LACKING, decide_again, find_cut_offs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 DECISIONS = "decisions"
 OUTSIDE = "everybody outside the group"
+LACKING = "cut-offs for those who lack"
+ALL = "cut-offs for every group"
 
 
 def effects(audit: PredictionAudit) -> EffectTable:
@@ -103,8 +105,8 @@ class _People:
             for key, parts in zip(keys, rows.parts, strict=False)
             if rows.margins and len(parts) == len(rows.columns)
         }
-        now, unweighted = (_tables(rows, codes, weights) for weights in (rows.weights, None))
-        return cls(codes, strata[:, 0] >= 0, members, margins, now, unweighted)
+        tables = (_tables(rows, codes, predicted=rows.predicted, is_weighted=each) for each in (True, False))
+        return cls(codes, strata[:, 0] >= 0, members, margins, *tables)
 
     def observe(self, audit: PredictionAudit, option: str, decided: Tables) -> Iterator[Observation]:
         """Return the effects of decisions on each group; what is due is what others have now.
@@ -158,13 +160,10 @@ def _is_counted(tables: Tables, rate: str, chosen: NDArray[np.bool]) -> bool:
 
 
 def _tables(
-    rows: Predictions,
-    codes: NDArray[np.intp],
-    weights: NDArray[np.float64] | None,
-    predicted: NDArray[np.uint8] | None = None,
+    rows: Predictions, codes: NDArray[np.intp], *, predicted: Any, is_weighted: bool = True
 ) -> Tables:
-    decided = rows.predicted if predicted is None else predicted
-    table = count_table(rows.truth, decided, codes, groups=range(int(codes.max()) + 1), weights=weights)
+    weights = rows.weights if is_weighted else None
+    table = count_table(rows.truth, predicted, codes, groups=range(int(codes.max()) + 1), weights=weights)
     return Tables.of(table, None)
 
 
@@ -173,7 +172,7 @@ def _observe_everybody(
 ) -> Iterator[Observation]:
     """Return what decisions come to in all, and how well they tell people apart."""
     rows = audit.rows
-    everybody = _tables(rows, np.zeros(len(predicted), np.intp), rows.weights, predicted)
+    everybody = _tables(rows, np.zeros(len(predicted), np.intp), predicted=predicted)
     whole = np.ones(1, bool)
     size = float(everybody.groups.trials[0, PLACE["selection"]])
     now = float(audit.overall.successes[0, PLACE["selection"]])
@@ -208,44 +207,52 @@ def _observe_everybody(
 
 def cut_offs(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[int, float]]:
     """Return the score from which on each remedy selects a group, by remedy and by the group's place."""
-    effect, places = _places_to_even(audit, table)
-    return {
-        option.name: find_cut_offs(audit.rows, effect, places[option.name], of_others=option.name == LACKING)
-        for option in table.candidates
-    }
+    found = _find_lacking(audit, table)
+    return (
+        {}
+        if found is None
+        else {
+            option.name: find_cut_offs(found[0], found[1][option.name], of_others=option.name == LACKING)
+            for option in table.candidates
+        }
+    )
 
 
 def _add_cut_offs(audit: PredictionAudit, people: _People, table: EffectTable) -> EffectTable:
     """Return the table with cut-offs by group against what groups clearly lack, if they lack anything."""
-    effect, places = _places_to_even(audit, table)
+    found = _find_lacking(audit, table)
+    if found is None:
+        return table
     options, seen = list(table.options), list(table.observations)
-    for simplicity, (name, chosen) in enumerate(places.items()):
-        predicted = decide_again(audit.rows, effect, chosen, of_others=name == LACKING)
-        if predicted is None:
-            continue
-        options.append(Option(name, DECISIONS, is_remedy=True, simplicity=simplicity))
-        decided = _tables(audit.rows, people.codes, audit.rows.weights, predicted)
-        seen += people.observe(audit, name, decided)
-        seen += _observe_everybody(audit, name, predicted)
+    for simplicity, (name, places) in enumerate(found[1].items()):
+        if places:
+            predicted = decide_again(found[0], places, of_others=name == LACKING)
+            options.append(Option(name, DECISIONS, is_remedy=True, simplicity=simplicity))
+            seen += people.observe(audit, name, _tables(audit.rows, people.codes, predicted=predicted))
+            seen += _observe_everybody(audit, name, predicted)
     return replace(table, options=tuple(options), observations=tuple(seen))
 
 
-def _places_to_even(audit: PredictionAudit, table: EffectTable) -> tuple[str, dict[str, list[int]]]:
-    """Return the effect that some groups clearly lack, and by remedy the places of groups with a cut-off.
+def _find_lacking(audit: PredictionAudit, table: EffectTable) -> tuple[Scored, dict[str, list[int]]] | None:
+    """Return whose decisions cut-offs can even out, and by remedy the places of groups with a cut-off.
 
-    A group of crossed columns lacks it too if it is on the side that hurts of a column that does.
+    None where no group clearly lacks anything, without scores, and with weights. A group of crossed columns
+    lacks it too if it is on the side that hurts of a column that does.
     """
+    rows = audit.rows
     page = [row for row in judge(table) if row.setting == DECISIONS and row.group != EVERYBODY]
-    rows = {row.group: row for row in page if table.hurts(row.effect) and row.status != "unjudged"}
-    harmed = {group for group, row in rows.items() if row.is_harm}
-    if not harmed:
-        return "", {}
-    effect = next(iter(rows.values())).effect  # one effect alone hurts
-    side = -1 if table.harm_of(effect) == "less" else 1
-    judged = {place: key for place, key in enumerate(group_keys(audit.rows)) if key in rows}
+    hurt = {row.group: row for row in page if table.hurts(row.effect) and row.status != "unjudged"}
+    harmed = {group for group, row in hurt.items() if row.is_harm}
+    if not harmed or rows.scores is None or rows.weights is not None:
+        return None
+    effect = next(iter(hurt.values())).effect  # one effect alone hurts
+    judged = {place: key for place, key in enumerate(group_keys(rows)) if key in hurt}
     lacking = [
         place
         for place, key in judged.items()
-        if rows[key].change * side > 0 and harmed & {key, *table.margins.get(key, ())}
+        if hurt[key].lack_by(hurt[key].change) > 0 and harmed & {key, *table.margins.get(key, ())}
     ]
-    return effect, {LACKING: lacking, ALL: list(judged)}
+    reached = np.ones(len(rows.predicted), bool)
+    if rows.truth is not None and effect != "selected":
+        reached = rows.truth == (effect == "wrongly_refused")
+    return Scored(rows.scores, rows.predicted, rows.group, reached), {LACKING: lacking, ALL: list(judged)}
