@@ -175,8 +175,6 @@ class CollectTask(Task):
     OUE, uniform split, ε = 2
     GRR, combined, ε = 1
     GRR, combined, ε = 2
-    >>> CollectTask(model="random-forest", encoder="codes", folds=10).validation
-    '10 stratified folds'
     """
 
     protocols: tuple[Mechanism, ...]
@@ -278,19 +276,6 @@ class CollectTask(Task):
         model = [self.model] if isinstance(self.model, str) else []
         protocols = CLASSES.packages(protocol.name for protocol in self.protocols if protocol.name != AUTO)
         return (*(name for name in model if name == "lightgbm"), *protocols, *MODELS.packages(model))
-
-    @property
-    def validation(self) -> str:
-        """How rows are split, in words.
-
-        >>> CollectTask().validation
-        '80 % for training, 20 % for the test, stratified'
-        """
-        if self.folds is not None:
-            return f"{self.folds} stratified folds"
-        return f"{1 - self.test:.0%} for training, {self.test:.0%} for the test, stratified".replace(
-            "%", " %"
-        )
 
     @property
     def model_name(self) -> str:
