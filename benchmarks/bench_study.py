@@ -17,6 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, number_type
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
@@ -24,8 +26,6 @@ from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.execute import STEPS
 from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, number_type
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.report_settings import report_setting
 
@@ -65,15 +65,17 @@ def times_of(setting, plan, prepared, repeats):
 
 def naive_time(plan, prepared):
     """Return the CPU time that the model's own predictions take, on every test row."""
-    [(train, test)] = parts(plan.task, prepared.target, seed=plan.seed)
-    blocks, dtype = layout(prepared.facts.schema, plan.task.encoder), number_type(plan.task)
+    [(train, test)] = parts(prepared.target, test=plan.task.test, seed=plan.seed)
+    blocks, dtype = layout(prepared.facts.schema, plan.task.encoder), number_type(plan.task.model)
     learnt, clean = (
         feature_matrix(
             {name: codes[rows] for name, codes in prepared.codes.items()}, blocks=blocks, dtype=dtype
         )
         for rows in (train, test)
     )
-    model = classifier(plan.task, seed=plan.seed).fit(learnt, prepared.target[train])
+    model = classifier(plan.task.model, plan.task.parameters, seed=plan.seed).fit(
+        learnt, prepared.target[train]
+    )
     start = time.process_time()
     labels, scores = model.predict(clean), model.predict_proba(clean)
     return time.process_time() - start + 0 * (np.size(labels) + np.size(scores))

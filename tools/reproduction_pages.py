@@ -17,16 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.papers import DESIGNS, PAPERS, examine, paper_named
+from evenhand.papers import DESIGNS, PAPERS, examine, packed, paper_named
 from evenhand.papers.reproduction import cells_path
 from evenhand.study.plan.cells import Cell
-from evenhand.study.store import packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.papers import Study
-    from evenhand.study.store.packed import FinishedPart
+    from evenhand.papers.packed import FinishedPart
 
     Parts = Mapping[int, FinishedPart]
 

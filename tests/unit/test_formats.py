@@ -17,6 +17,7 @@ from evenhand.app.state.record import StudyRecord
 from evenhand.collect import GRR, Reports
 from evenhand.engine import estimate_file, privatize_file, verify
 from evenhand.errors import EvenhandError, LedgerError
+from evenhand.papers.packed import load_cells
 from evenhand.papers.trials import Trials, load_records, pack_records
 from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger, export_ledger, import_ledger, read_entries
@@ -25,7 +26,6 @@ from evenhand.release import Histogram, Laplace
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import Plan
 from evenhand.study.store.file import APPLICATION
-from evenhand.study.store.packed import load_cells
 from evenhand.study.store.store import Store
 
 SCHEMA = Schema([Column("sex", Domain.categorical(["f", "m"]))], sensitive="sex")

@@ -21,6 +21,8 @@ from evenhand.answer.harm import find_trouble, lacks, sample_difference
 from evenhand.answer.status import Limits, family_level, limit_samples, sample_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import EffectTable, Observation, Option
@@ -114,18 +116,7 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
     """
     if not verdict.payers:
         return Choice((), ())
-    candidates = [
-        option for option in table.candidates if option.name != table.page and _is_known(table, option.name)
-    ]
-    names = [option.name for option in candidates]
-    compared = _compare_harms(table, names, family_level(table, names))
-    left = _worst_lacks(table, names, EFFECTS[verdict.payers[0].row.effect].unit)
-    trials = [
-        _try(
-            table, option, verdict.payers[0], compared[option.name], left[option.name], costs or CostLimits()
-        )
-        for option in candidates
-    ]
+    trials = _try_options(table, table.candidates, verdict.payers[0], costs)
     passed = sorted(
         (trial for trial in trials if trial.tag == "recommended"),
         key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name),
@@ -134,9 +125,26 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
     seen = table.by_key[payer.setting, payer.group, payer.effect]
     matters = float(per_head(seen, table.threshold(seen)))
     tied = [trial for trial in passed if trial.left < passed[0].left + matters / 10]
-    return Choice(
-        tuple(sorted(tied, key=lambda trial: (trial.option.simplicity, trial.option.name))), tuple(trials)
-    )
+    return Choice(tuple(sorted(tied, key=lambda trial: (trial.option.simplicity, trial.option.name))), trials)
+
+
+def try_next_steps(table: EffectTable, costs: CostLimits | None = None) -> tuple[Trial, ...]:
+    """Return what each remedy costs that is one step from the page's option, where no harm asks for one."""
+    steps = [option for option in table.candidates if option.reference == table.page]
+    return _try_options(table, steps, None, costs)
+
+
+def _try_options(
+    table: EffectTable, options: Iterable[Option], payer: Payer | None, costs: CostLimits | None
+) -> tuple[Trial, ...]:
+    tried = [each for each in options if each.name != table.page and _is_known(table, each.name)]
+    names = [option.name for option in tried]
+    compared = _compare_harms(table, names, family_level(table, names))
+    left = dict.fromkeys(names, math.nan)
+    if payer is not None:
+        left = _worst_lacks(table, names, EFFECTS[payer.row.effect].unit)
+    limits = costs or CostLimits()
+    return tuple(_try(table, each, payer, compared[each.name], left[each.name], limits) for each in tried)
 
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
@@ -152,7 +160,7 @@ def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]
 
 
 def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str]:
-    """Return the options under which nobody pays: every judged harm is bounded below what matters."""
+    """Return the usable options under which nobody pays: every judged harm is bounded below what matters."""
     judged: dict[str, list[Effect]] = defaultdict(list)
     for row in rows:
         if row.group != EVERYBODY and table.hurts(row.effect) and row.status != "unjudged":
@@ -161,6 +169,7 @@ def find_harmless(table: EffectTable, rows: tuple[Effect, ...]) -> frozenset[str
         name
         for name, own in judged.items()
         if all(row.status == "none" or (row.status == "clear" and not row.is_harm) for row in own)
+        and not find_trouble(table, name)
     )
 
 
@@ -187,7 +196,7 @@ class _Compared(NamedTuple):
 def _try(
     table: EffectTable,
     option: Option,
-    payer: Payer,
+    payer: Payer | None,
     compared: list[_Compared],
     left: float,
     costs: CostLimits,
@@ -200,14 +209,16 @@ def _try(
     harmed = tuple(Harmed(each.group, each.lead.effect, each.limits) for each in worse)
     if harmed:
         failed.append("no new harm")
-    own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
-    unit = EFFECTS[payer.row.effect].unit
-    relief = next(
-        (_negate(each.limits) for each in compared if (each.group, each.unit) == (own.group, unit)),
-        Limits(*[math.nan] * 5),
-    )
-    if not (relief.low > 0 and relief.mean >= float(per_head(own, table.threshold(own)))):
-        failed.append("the right harm")
+    relief = Limits(*[math.nan] * 5)
+    if payer is not None:
+        own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
+        unit = EFFECTS[payer.row.effect].unit
+        relief = next(
+            (_negate(each.limits) for each in compared if (each.group, each.unit) == (own.group, unit)),
+            relief,
+        )
+        if not (relief.low > 0 and relief.mean >= float(per_head(own, table.threshold(own)))):
+            failed.append("the right harm")
     beyond = _find_costs(table, option.name, costs)
     if beyond:
         failed.append("costs")
@@ -298,7 +309,7 @@ def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: 
     people = table.by_key.get((name, EVERYBODY, "in_all"))
     if people is None or math.isnan(due):
         return False
-    pays = "short" in table.effects
+    pays = table.pays_money
     limit = (costs.paid if pays else costs.given) * abs(due)
     one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
     return one_answer or (abs(given - due) > limit and not abs(given - due) <= allowed)

@@ -18,8 +18,9 @@ from evenhand.answer.sentences import (
     steps_of,
 )
 from evenhand.answer.telling import CHANCES, Telling
-from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, View
+from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
+from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
 from evenhand.report.words import MINUS, number
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from evenhand.answer.case import Case
     from evenhand.answer.status import Effect
-    from evenhand.answer.view import CurveRole, LineState
 
 _MOST_DRAWN, _DRAWN_OF_MANY = 30, 12
 _MOST_CURVES = 4
@@ -101,7 +101,7 @@ def _head_picture(telling: Telling) -> str:
     return say("picture.heading_unsure")
 
 
-def _draw_panels(telling: Telling, recommended: str) -> list[Panel]:
+def _draw_panels(telling: Telling, recommended: str) -> list[EffectPanel]:
     lead = telling.lead
     if lead is None or lead.status == "not stored":
         return []
@@ -142,7 +142,7 @@ def _harm_size(telling: Telling, row: Effect) -> float:
     return size if math.isfinite(size) else 0.0
 
 
-def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended: str) -> Panel:
+def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended: str) -> EffectPanel:
     table, say = telling.table, telling.say
     rows = [row for group in order if (row := telling.by_key.get((table.page, group, effect)))]
     drawn = rows if len(rows) <= _MOST_DRAWN else rows[:_DRAWN_OF_MANY]
@@ -154,7 +154,7 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         table.threshold(telling.seen(row)) * telling.factor(row) for row in rows if row.status != "not stored"
     }
     harm = table.harm_of(effect)
-    return Panel(
+    return EffectPanel(
         effect=effect,
         title=telling.title(effect),
         unit=_unit(telling, effect),
@@ -166,25 +166,22 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         ),
         lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
         matters=thresholds.pop() * _on_axis(effect) if len(thresholds) == 1 else 0.0,
-        is_more_harm=None if harm == "away" else harm != "less",
+        is_more_harm=None if harm in ("away", "") else harm != "less",
         rest=rest,
         currency=telling.case.currency,
     )
 
 
-def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
+def _draw_line(telling: Telling, row: Effect, recommended: str) -> EffectRow:
     name = telling.name(row.group)
     remedy = telling.by_key.get((recommended, row.group, row.effect)) if recommended else None
-    state: LineState = (
-        "few" if row.status in ("unjudged", "not stored") else "harm" if row.is_harm else "calm"
-    )
     one, many = telling.head, telling.case.heads[1] or telling.words.say("default.people")
     size = number(row.people, 0)
     note = f"{size} {one if size == '1' else many}"
     if row.effect == "wrongly_refused" and not telling.table.unwanted:
         note = telling.say("group.qualified", n=size)
     scale = telling.scale(row)
-    return Line(
+    return EffectRow(
         group=row.group,
         label=f"{name.label[:1].upper()}{name.label[1:]}",
         note=note,
@@ -192,18 +189,18 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> Line:
         due_shown=telling.shown(row.effect, row.due * scale),
         after=_mark(telling, row),
         remedy=None if remedy is None or remedy.status == "not stored" else _mark(telling, remedy),
-        state=state,
+        state="few" if row.status in ("unjudged", "not stored") else "harm" if row.is_harm else "calm",
     )
 
 
-def _mark(telling: Telling, row: Effect) -> Mark:
+def _mark(telling: Telling, row: Effect) -> Stage:
     """Return a value on the axis with the limits of what it is beyond what is due."""
     scale, say = telling.scale(row), telling.say
     axis = scale * _on_axis(row.effect)
     if row.status == "not stored":
         nothing = math.nan
         told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
-        return Mark(nothing, nothing, nothing, is_harm=False, **told)
+        return Stage(nothing, nothing, nothing, is_harm=False, **told)
     limits = telling.due_limits(row)
     threshold = telling.table.threshold(telling.seen(row))
     harm = telling.table.harm_of(row.effect)
@@ -215,7 +212,7 @@ def _mark(telling: Telling, row: Effect) -> Mark:
     if known and is_judged:
         low, high = (_signed(telling, row, each * scale) for each in (limits.low, limits.high))
         shown_limits = say("amount.range", low=low, high=high)
-    return Mark(
+    return Stage(
         value=row.after * axis,
         low=(row.due + limits.low) * axis if known and is_judged else math.nan,
         high=(row.due + limits.high) * axis if known and is_judged else math.nan,
@@ -362,7 +359,7 @@ def _say_left(telling: Telling, name: str) -> tuple[str, str]:
     return telling.left(worst), telling.say("amount.range", low=low, high=high)
 
 
-def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
+def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
     lead, table, say = telling.lead, telling.table, telling.say
     if lead is None or lead.status == "not stored":
         return None
@@ -370,29 +367,36 @@ def _draw_curve(telling: Telling, recommended: str) -> Curve | None:
     chosen = table.by_name[recommended].method if recommended else ""
     kept = [each.method for each in table.options if each.reference and each.delta < MEANINGLESS_DELTA]
     methods = dict.fromkeys([page.method, chosen, *kept])
-    lines = []
+    axis, lines = _on_axis(lead.effect), []
     for method in [each for each in methods if each][:_MOST_CURVES]:
-        tried = sorted(
-            (option.epsilon, lack * _on_axis(lead.effect), option.name)
-            for option in table.options
+        tried = {
+            option: row
+            for option in sorted(table.options, key=lambda each: (each.epsilon, each.name))
             if option.method == method and math.isfinite(option.epsilon)
-            and math.isfinite(lack := telling.lack_of_worst(option.name))
-        )  # fmt: skip
+            and (row := telling.worst_under(option.name)) and math.isfinite(telling.lack(row))
+        }  # fmt: skip
         if len(tried) < 2:
             continue
-        role: CurveRole = "recommended" if method == chosen else "page" if method == page.method else "other"
-        name = next((each for epsilon, _, each in tried if epsilon == page.epsilon), tried[0][2])
-        epsilons, lacks, _ = zip(*tried, strict=True)
-        lines.append(CurveLine(telling.option(name).words, role, epsilons, lacks, *_limits_at(telling, name)))
+        name = next((each.name for each in tried if each.epsilon == page.epsilon), next(iter(tried)).name)
+        lines.append(
+            Lacking(
+                telling.option(name).words,
+                "recommended" if method == chosen else "page" if method == page.method else "other",
+                tuple(each.epsilon for each in tried),
+                tuple(axis * telling.drawn(row, telling.lack(row)) for row in tried.values()),
+                *_limits_at(telling, name),
+                tuple(telling.lack_words(row) for row in tried.values()),
+            )
+        )
     if not any(line.role == "page" for line in lines):
         return None
     matters = telling.table.threshold(telling.seen(lead)) * telling.scale(lead)
-    return Curve(
+    return LackCurve(
         title=say("choice.curve_title"),
         unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
         lines=tuple(lines),
         chosen=page.epsilon,
-        matters=matters * _on_axis(lead.effect),
+        matters=matters * axis,
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )

@@ -229,7 +229,7 @@ class EffectTable:
             one_of("effect", effect, tuple(EFFECTS), owner=owner)
         for seen in self.observations:
             if not _fits(seen):
-                refuse("observations", owner, f"finite numbers of '{seen.effect}'", "others")
+                refuse("observations", owner, f"finite numbers of '{seen.effect}'", "one that is not")
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Observation]:
@@ -259,6 +259,11 @@ class EffectTable:
     def effects(self) -> frozenset[str]:
         """The effects that were seen."""
         return frozenset(seen.effect for seen in self.observations)
+
+    @property
+    def pays_money(self) -> bool:
+        """Whether money is given, and not places or rights."""
+        return "short" in self.effects
 
     @cached_property
     def by_name(self) -> dict[str, Option]:

@@ -59,7 +59,8 @@ class Verdict:
     open, unjudged, gains : tuple of Effect
         Rows that forbid "nobody", rows of too few people, and clear benefits.
     maybe_worse : tuple of Effect
-        The open rows whose group may lack more than the first payer: to name that one alone would mislead.
+        The open rows whose group may lack more than the first payer, the largest estimate first: to name that
+        payer alone would mislead.
     """
 
     state: State
@@ -116,7 +117,10 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
         maybe_worse=tuple(
-            row for row in still_open if named and not _bound_of(table, row) <= named[0].amount
+            sorted(
+                (row for row in still_open if named and not _bound_of(table, row) <= named[0].amount),
+                key=lambda row: -_lack_of(table, row),
+            )
         ),
     )
 
@@ -144,6 +148,22 @@ def lacks(table: EffectTable, seen: Observation) -> NDArray[np.float64]:
     if harm == "less" or (harm == "away" and mean(more) < 0):
         return -more
     return more
+
+
+def changes_of(table: EffectTable, row: Effect) -> NDArray[np.float64]:
+    """Return the change of a row in each repeat where it is known."""
+    seen = table.by_key[row.setting, row.group, row.effect]
+    before = table.before(seen)
+    values = seen.after - before if len(before) == len(seen.after) else seen.after[:0]
+    return values[np.isfinite(values)]
+
+
+def side_in_each(table: EffectTable, row: Effect) -> Literal["lost", "gained", ""]:
+    """Return whether a group lost or gained in every one of several repeats that give no limits."""
+    values = changes_of(table, row)
+    if len(values) < 2 or math.isfinite(row.low) or values.min() <= 0 <= values.max():
+        return ""
+    return "lost" if row.lack_by(values[0]) > 0 else "gained"
 
 
 def _payer(table: EffectTable, row: Effect) -> Payer:
@@ -239,6 +259,13 @@ def _standard_error(seen: Observation, values: NDArray[np.float64]) -> float:
 def _bound_of(table: EffectTable, row: Effect) -> float:
     """Return the most that a group may lack, per head; NaN where there is no limit."""
     return float(per_head(table.by_key[row.setting, row.group, row.effect], row.bound))
+
+
+def _lack_of(table: EffectTable, row: Effect) -> float:
+    """Return what a group is estimated to lack, per head; below all others where nothing is stored."""
+    seen = table.by_key[row.setting, row.group, row.effect]
+    lack = float(per_head(seen, mean(lacks(table, seen)))) if seen.is_stored else math.nan
+    return lack if math.isfinite(lack) else -math.inf
 
 
 def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, float]:

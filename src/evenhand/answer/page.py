@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -10,16 +9,14 @@ from evenhand.answer.status import EFFECT_COLUMNS
 from evenhand.report.charts.effect_curve import lack_chart
 from evenhand.report.charts.effects import effect_chart
 from evenhand.report.language import fixed_word, written_in
-from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
 from evenhand.report.page import CopiedCommand, Head, Page, Said, Section, Table
 
 if TYPE_CHECKING:
-    from evenhand.answer.view import Line, Mark, Panel, Scale, View
+    from evenhand.answer.view import View
+    from evenhand.report.marks import EffectPanel
 
 SHOWN_ROWS = 7
 """So many rows of the same numbers are shown; the others are folded."""
-
-_MOST: dict[Scale, float] = {"of 1,000": 1000.0, "of 100 releases": 100.0}
 
 
 def build_page(view: View) -> Page:
@@ -72,7 +69,7 @@ def _picture(view: View) -> Section | None:
     panels = [panel for panel in view.panels if panel.lines]
     if not panels:
         return None
-    charts = [effect_chart(_drawn(panel), name=f"effect-{panel.effect}") for panel in panels]
+    charts = [effect_chart(panel, name=f"effect-{panel.effect}") for panel in panels]
     known = {key.label for key in charts[0].legend}
     charts[1:] = [
         replace(chart, legend=()) if {key.label for key in chart.legend} <= known else chart
@@ -90,35 +87,7 @@ def _picture(view: View) -> Section | None:
     )
 
 
-def _drawn(panel: Panel) -> EffectPanel:
-    """Return a panel as the chart takes it."""
-    is_money = panel.scale == "dollars"
-    return EffectPanel(
-        title=panel.title,
-        unit=panel.unit,
-        names=panel.names,
-        rows=tuple(_row(line) for line in panel.lines),
-        is_count=panel.scale == "people",
-        most=_MOST.get(panel.scale, math.inf),
-        matters=panel.matters,
-        is_more_harm=panel.is_more_harm,
-        rest=panel.rest,
-        before_number=panel.currency if is_money else "",
-        after_number="%" if panel.scale == "percent" else "",
-    )
-
-
-def _row(line: Line) -> EffectRow:
-    remedy = None if line.remedy is None else _stage(line.remedy)
-    is_few = line.state == "few"
-    return EffectRow(line.label, line.note, line.due, line.due_shown, _stage(line.after), remedy, is_few)
-
-
-def _stage(mark: Mark) -> Stage:
-    return Stage(mark.value, mark.low, mark.high, mark.is_harm, mark.words, mark.shown)
-
-
-def _numbers(panel: Panel, data: dict[str, list[object]]) -> Table:
+def _numbers(panel: EffectPanel, data: dict[str, list[object]]) -> Table:
     """Return the numbers of a panel as a table: due, after and its change, with the remedy and its change."""
     has_remedy = any(line.remedy for line in panel.lines)
     change = fixed_word("answer.change")
@@ -129,7 +98,7 @@ def _numbers(panel: Panel, data: dict[str, list[object]]) -> Table:
     for place, line in enumerate(panel.lines):
         row = [_two_lines(line.label, line.note), line.due_shown]
         for mark, (_, column) in zip((line.after, line.remedy), stages, strict=False):
-            if line.state == "few" or mark is None:
+            if line.is_few or mark is None:
                 row += [line.after.words if column == 3 else "", ""]
                 continue
             row += [mark.shown, _two_lines(mark.change, mark.limits)]
@@ -162,9 +131,7 @@ def _choice(view: View) -> Section | None:
     curve = view.curve
     charts = []
     if curve is not None and curve.lines:
-        lines = [Lacking(*line) for line in curve.lines]
-        words = (curve.chosen, curve.matters, curve.matters_words, curve.alt)
-        charts.append(lack_chart(LackCurve(curve.title, curve.unit, lines, *words), name="worst-off-lack"))
+        charts.append(lack_chart(curve, name="worst-off-lack", is_alone=not view.remedies))
     tables = [_remedies(view)] if view.remedies else []
     if not charts and not tables:
         return None

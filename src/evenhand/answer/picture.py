@@ -14,15 +14,13 @@ from evenhand.report.words import MINUS, clean, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.answer.view import Line, Mark, Panel
+    from evenhand.report.marks import EffectPanel, EffectRow, Stage
 
 MOST_GROUPS = 12
 _MOST_TWO_TRACKS = 6
 _LEAST_PLOT = 12
 _WIDE_RANGE = 100
 _SMALL_CHANGE = 0.1
-_ENDS = {"of 1,000": (0.0, 1000.0), "of 100 releases": (0.0, 100.0)}
-"""Nothing lies beyond these, though limits may."""
 
 
 class Marks(NamedTuple):
@@ -58,7 +56,7 @@ class Paper:
         return fit(" ".join(clean(text).replace("**", "").split()), self.encoding)
 
 
-def draw_panel(panel: Panel, paper: Paper) -> list[str]:
+def draw_panel(panel: EffectPanel, paper: Paper) -> list[str]:
     """Return the lines of a panel: its title with the legend, the axis, the groups, and what is not drawn."""
     lines = panel.lines[:MOST_GROUPS]
     has_remedy = any(line.remedy is not None for line in lines)
@@ -106,9 +104,9 @@ class _Axis:
         return "".join(letters)
 
 
-def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper) -> _Axis:
+def _choose_axis(panel: EffectPanel, lines: Sequence[EffectRow], columns: int, paper: Paper) -> _Axis:
     """Return the axis of a panel's values: of changes where they are too small to be seen otherwise."""
-    ends = _ENDS.get(panel.scale, (-math.inf, math.inf))
+    ends = (0.0 if math.isfinite(panel.most) else -math.inf, panel.most)  # limits may lie beyond
     pairs = [
         (value if math.isnan(value) else min(max(value, ends[0]), ends[1]), line.due)
         for line in lines
@@ -118,7 +116,6 @@ def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper
     values = [value for value, _ in pairs if math.isfinite(value)]
     changes = [value - due for value, due in pairs if math.isfinite(value - due)]
     above = [value for value in values if value > 0]
-    money = panel.currency if panel.scale == "dollars" else ""
     kind = "plain"
     if (
         panel.scale == "people"
@@ -137,7 +134,7 @@ def _choose_axis(panel: Panel, lines: Sequence[Line], columns: int, paper: Paper
     for tick in linear.ticks:
         shown = number(tick, linear.tick_digits, sign=kind == "change")
         sign = shown[: shown[0] in (MINUS, "+")]
-        ticks.append((tick, paper.fit(f"{sign}{money}{shown[len(sign) :]}")))
+        ticks.append((tick, paper.fit(f"{sign}{panel.sign}{shown[len(sign) :]}")))
     return _Axis(kind, linear.low, linear.high, tuple(ticks), columns)
 
 
@@ -151,9 +148,9 @@ def _short(value: float) -> str:
 # --- the rows -------------------------------------------------------------------------------------
 
 
-def _draw_tracks(panel: Panel, lines: Sequence[Line], paper: Paper) -> tuple[str, list[str]]:
+def _draw_tracks(panel: EffectPanel, lines: Sequence[EffectRow], paper: Paper) -> tuple[str, list[str]]:
     """Return rows of name, stage, value, track and change: a second track for the remedy."""
-    judged = [line for line in lines if line.state != "few"]
+    judged = [line for line in lines if not line.is_few]
     marks = [mark for line in judged for mark in _marks_of(line)]
     has_remedy = len(marks) > len(judged)
     stages = [shorten(paper.fit(name), paper.width // 7, gap=paper.marks.gap) for name in panel.names[1:]]
@@ -169,7 +166,7 @@ def _draw_tracks(panel: Panel, lines: Sequence[Line], paper: Paper) -> tuple[str
     rows = [f"{' ' * (2 + name + 1 + stage + value + 1)}{axis.draw()}"]
     for line in lines:
         label = shorten(paper.fit(line.label), name, gap=paper.marks.gap)
-        if line.state == "few":
+        if line.is_few:
             beside = pad("-", value, right=True) if not stage else "-"
             rows += _draw_few(f"  {pad(label, name)} {beside} ", line, paper)
             continue
@@ -184,9 +181,9 @@ def _draw_tracks(panel: Panel, lines: Sequence[Line], paper: Paper) -> tuple[str
     return axis.kind, rows
 
 
-def _draw_columns(panel: Panel, lines: Sequence[Line], paper: Paper) -> tuple[str, list[str]]:
+def _draw_columns(panel: EffectPanel, lines: Sequence[EffectRow], paper: Paper) -> tuple[str, list[str]]:
     """Return rows of name, one track, and the values before, after and with the remedy."""
-    judged = [line for line in lines if line.state != "few"]
+    judged = [line for line in lines if not line.is_few]
     names = panel.names if any(line.remedy is not None for line in judged) else panel.names[:2]
     values = {}
     for line in judged:
@@ -212,7 +209,7 @@ def _draw_columns(panel: Panel, lines: Sequence[Line], paper: Paper) -> tuple[st
     rows = [join("", axis.draw(), heads)]
     for line in lines:
         label = shorten(paper.fit(line.label), name, gap=paper.marks.gap)
-        if line.state == "few":
+        if line.is_few:
             rows += _draw_few(f"  {pad(label, name)} ", line, paper)
             continue
         drawn = list(zip(_marks_of(line), (paper.marks.dot, paper.marks.diamond), strict=False))
@@ -220,18 +217,18 @@ def _draw_columns(panel: Panel, lines: Sequence[Line], paper: Paper) -> tuple[st
     return axis.kind, rows
 
 
-def _marks_of(line: Line) -> tuple[Mark, ...]:
+def _marks_of(line: EffectRow) -> tuple[Stage, ...]:
     """Return the mark after, and that with the remedy if there is one."""
     return (line.after,) if line.remedy is None else (line.after, line.remedy)
 
 
-def _name_width(lines: Sequence[Line], paper: Paper, room: int) -> int:
+def _name_width(lines: Sequence[EffectRow], paper: Paper, room: int) -> int:
     """Return the columns for the names of groups, with enough left for the track."""
     longest = max((columns_of(paper.fit(line.label)) for line in lines), default=1)
     return max(min(longest, paper.width // 4, room - _LEAST_PLOT), 1)
 
 
-def _draw_few(start: str, line: Line, paper: Paper) -> list[str]:
+def _draw_few(start: str, line: EffectRow, paper: Paper) -> list[str]:
     """Return the row of a group that cannot be judged: what is said of it, and no number of its effect."""
     parts = wrap(
         paper.fit(": ".join(filter(None, (line.after.words, line.note)))), paper.width - columns_of(start)
@@ -239,7 +236,7 @@ def _draw_few(start: str, line: Line, paper: Paper) -> list[str]:
     return [f"{start if not place else ' ' * columns_of(start)}{part}" for place, part in enumerate(parts)]
 
 
-def _draw_track(axis: _Axis, line: Line, drawn: Sequence[tuple[Mark, str]], marks: Marks) -> str:
+def _draw_track(axis: _Axis, line: EffectRow, drawn: Sequence[tuple[Stage, str]], marks: Marks) -> str:
     """Return a track: the last of the marks has the line from the bar and the interval, and covers others."""
     letters = [" "] * axis.columns
     last = drawn[-1][0]
@@ -260,9 +257,9 @@ def _draw_track(axis: _Axis, line: Line, drawn: Sequence[tuple[Mark, str]], mark
     return "".join(letters)
 
 
-def _draw_title(panel: Panel, lines: Sequence[Line], kind: str, paper: Paper) -> list[str]:
+def _draw_title(panel: EffectPanel, lines: Sequence[EffectRow], kind: str, paper: Paper) -> list[str]:
     """Return the title with its unit, and the legend beside it or below."""
-    drawn = [line for line in lines if line.state != "few"]
+    drawn = [line for line in lines if not line.is_few]
     shown = [mark for line in drawn for mark in _marks_of(line)]
     unit = panel.unit if panel.unit not in panel.title else ""
     axis = fixed_word(f"terminal.{kind}") if kind != "plain" else ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.answer.choice import try_next_steps
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import find_trouble
 from evenhand.report.language import in_language
@@ -30,6 +31,18 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     return listed(words[:most]) if words else say("price.none")
 
 
+def say_next_steps(telling: Telling) -> list[str]:
+    """Return what each remedy costs that was run on top of the page's option, where nobody pays."""
+    if telling.verdict.state != "nobody":
+        return []
+    return [
+        telling.say(
+            "detail.failed", R=telling.option(trial.option.name).words, tests=[say_price(telling, trial)]
+        )
+        for trial in try_next_steps(telling.table, telling.case.costs)
+    ]
+
+
 def say_cost(telling: Telling, name: str, effect: str) -> str:
     """Return what an option costs in all by an effect: people selected, rights, money, or errors."""
     table = telling.table
@@ -39,8 +52,7 @@ def say_cost(telling: Telling, name: str, effect: str) -> str:
     )
     key = effect
     if effect == "in_all":
-        effects = {seen.effect for seen in table.observations}
-        key = "paid" if "short" in effects else "rights" if "refused" in effects else "given"
+        key = "paid" if table.pays_money else "rights" if "refused" in table.effects else "given"
     share = number(100 * abs(now / due - 1), 0) if due else "–"
     slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
     return telling.say(f"price.{key}", **slots)

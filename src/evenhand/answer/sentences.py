@@ -10,24 +10,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
-from evenhand.answer.prices import say_cost, say_price, say_useless
+from evenhand.answer.harm import changes_of, side_in_each
+from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.view import Sentence
 from evenhand.report.words import epsilon_of, listed, number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evenhand.answer.choice import Harmed, Step, Trial
+    from evenhand.answer.choice import Step, Trial
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
-_MOST_REPEATS = 500
+_FEW_REPEATS, _MOST_REPEATS = 10, 500
 _WORDS_OF_TWO = 6  # for each of two lists of groups in one sentence
 
 
@@ -53,7 +50,7 @@ def say_verdict(telling: Telling) -> str:
         why = "few"
     elif telling.case.repeats == 1 and any(row.basis.startswith("repeats") for row in telling.harmful):
         why = "repeats"
-    elif telling.lead is not None and (side := _side_in_each(telling, telling.lead)):
+    elif telling.lead is not None and (side := side_in_each(telling.table, telling.lead)):
         return say(f"verdict.unsure_{side}", **telling.named([telling.lead.group]))
     return say(f"verdict.unsure_{why}")
 
@@ -70,7 +67,9 @@ def _say_who_pays(telling: Telling) -> str:
     elif found.is_everybody and len(telling.harmed) > 1:
         key = "everybody_alike" if len(found.payers) == len(telling.harmed) else "everybody"
     elif trade_off is not None:
-        worst, key = _worst_harmed(trade_off), "costly"
+        key, unit = "costly", EFFECTS[first.row.effect].unit
+        alike = [each for each in trade_off.harmed if EFFECTS[each.effect].unit == unit]
+        worst = max(alike, key=lambda each: each.limits.mean, default=None)
         if worst is not None and worst.limits.mean > first.amount:
             key = "trade_off"
             slots |= telling.named([worst.group], slot="H")
@@ -128,7 +127,7 @@ def _who_pays(telling: Telling) -> str:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
     worse = {row.group for row in found.maybe_worse} - set(groups)
-    maybe = list(dict.fromkeys(row.group for row in telling.open if row.group in worse))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group in worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
     gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))
@@ -258,29 +257,13 @@ def _open_words(telling: Telling, lead: Effect) -> str:
                 return say("how.between", more=more, fewer=fewer, word=word, **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
         return say("how.could", amount=_bound_words(telling, lead), **slots)
-    values = _changes(telling, lead)
+    values = changes_of(telling.table, lead)
     if len(values) and (values.min() > 0 or values.max() < 0):
         low, high = sorted((values.min(), values.max()), key=abs)
         if is_rate and len(values) > 1:
             return say("how.each", moved=telling.moved_by(lead, low, high), **slots)
         return telling.level(lead)
     return say("how.no_limits", **slots)
-
-
-def _changes(telling: Telling, row: Effect) -> NDArray[np.float64]:
-    """Return the change of a row in each repeat where it is known."""
-    seen = telling.seen(row)
-    before = telling.table.before(seen)
-    values = seen.after - before if len(before) == len(seen.after) else seen.after[:0]
-    return values[np.isfinite(values)]
-
-
-def _side_in_each(telling: Telling, row: Effect) -> str:
-    """Return whether a group lost or gained in every one of several repeats that give no limits."""
-    values = _changes(telling, row)
-    if len(values) < 2 or math.isfinite(row.low) or values.min() <= 0 <= values.max():
-        return ""
-    return "lost" if row.lack_by(values[0]) > 0 else "gained"
 
 
 def _gap_details(telling: Telling, lead: Effect) -> list[str]:
@@ -381,11 +364,14 @@ def _take(telling: Telling) -> str:
         return say("do.few") if found.unjudged and not found.open else f"{say('default.again')}."
     if all(telling.seen(row).spread == "none" and row.basis.startswith("repeats") for row in rows):
         return say("do.uncalibrated")
+    if telling.lead is not None and side_in_each(telling.table, telling.lead) == "lost":
+        differ = len(set(changes_of(telling.table, telling.lead))) > 1
+        return say("do.repeats", n=_FEW_REPEATS) if differ else say("do.uncalibrated")
     needs, repeats = _people_to_settle(telling), telling.case.repeats
     if repeats == 1 and needs:
         return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
     growth = max((people / row.people for row, people in needs), default=2.0)
-    more = max(math.ceil(repeats * (growth - 1)), 1 if needs else 10)
+    more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
     if more <= _MOST_REPEATS:
         return say("do.repeats", n=more)
     return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
@@ -437,6 +423,7 @@ def _what_details(telling: Telling) -> list[str]:
         if trial.failed and trial.tag != "no clear help":
             tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
+    lines += say_next_steps(telling)
     curve = say_curve(telling)
     return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
 
@@ -480,10 +467,6 @@ def _trade_off(telling: Telling) -> Trial | None:
     return min(
         found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
     )
-
-
-def _worst_harmed(trial: Trial) -> Harmed | None:
-    return max(trial.harmed, key=lambda each: each.limits.mean, default=None)
 
 
 def _few_words(telling: Telling) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, mean
-from evenhand.measure.repeat_means import means
+from evenhand.measure.repeat_means import bound_mean, means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,13 +177,21 @@ def judge(table: EffectTable) -> tuple[Effect, ...]:
 
 
 def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits) -> Limits:
-    """Return limits of a rate's change over repeats, cut at what is possible: from nobody to everybody."""
+    """Return limits of a rate's change over repeats, cut at what is possible: from nobody to everybody.
+
+    Repeats that have no interval, such as those that are mostly equal, still have a bound on each side.
+    """
     declared = EFFECTS[seen.effect]
     is_rate = declared.unit == "of 1,000" and declared.harm != "away"
     if seen.basis != "repeats" or not is_rate or not np.isfinite(before).any():
         return limits
     least = -mean(before)
     most = least + (1000 * seen.mean_due / seen.due_rate if seen.due_rate > 0 else 1000.0)
+    if math.isnan(limits.most) and seen.spread != "none":
+        change = seen.after - before
+        if np.isfinite(change).sum() > 1:
+            lowest = -bound_mean(-change, most=-least)
+            limits = limits._replace(least=lowest, most=bound_mean(change, most=most))
     return limits._replace(
         low=min(max(limits.low, least), limits.mean) if math.isfinite(limits.low) else limits.low,
         high=max(min(limits.high, most), limits.mean) if math.isfinite(limits.high) else limits.high,
@@ -255,7 +263,7 @@ def make_row(
         low=limits.low,
         high=limits.high,
         bound=bound,
-        unit=declared.unit,
+        unit="dollars" if seen.effect == "in_all" and table.pays_money else declared.unit,
         rate=seen.rate,
         due_rate=seen.due_rate,
         worst=seen.worst,

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
-from evenhand.answer.harm import find_payers
+from evenhand.answer.harm import find_payers, side_in_each
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
 from evenhand.report.words import MINUS, listed, number
@@ -96,9 +96,16 @@ class Telling:
 
     @cached_property
     def open(self) -> tuple[Effect, ...]:
-        """The open rows, those that may lack most first."""
+        """The open rows: those that lost in every repeat first, then those with limits that may lack most."""
         known = [row for row in self.harmful if row.status in ("open", "not stored")]
-        return tuple(sorted(known, key=lambda row: (not math.isfinite(row.bound), -_reach(self, row))))
+
+        def order(row: Effect) -> tuple[int, float]:
+            side = side_in_each(self.table, row)
+            if side == "lost":
+                return 0, -row.lack_by(row.change)
+            return 1 + (side == "gained") + (not math.isfinite(row.low)), -_reach(self, row)
+
+        return tuple(sorted(known, key=order))
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -147,13 +154,13 @@ class Telling:
         return {"G": name.words, "L": name.label, "gn": 1 if name.is_one else 2}
 
     def named(self, groups: Iterable[str], *, slot: str = "G", words: int = MOST_WORDS) -> dict[str, Any]:
-        """Return the slots of several groups, by name as far as so many words go; payers at least one."""
+        """Return the slots of several groups, by name as far as so many words go, but at least one."""
         names = [self.name(group) for group in groups]
         if len(names) == 1:
             count = 1 if names[0].is_one else 2
             return {slot: names[0].words, f"{slot.lower()}n": count} | self._verbs(slot, count)
         shown = [name.words for name in names[:MOST_NAMED]]
-        while len(shown) > (slot == "G") and _count_words(shown, len(names)) > words:
+        while len(shown) > 1 and _count_words(shown, len(names)) > words:
             shown.pop()
         if len(names) > len(shown):
             shown.append(self.say("group.others", n=len(names) - len(shown)))
@@ -198,9 +205,11 @@ class Telling:
         return self._write(effect, value, digits)
 
     def _write(self, effect: str, value: float, digits: int) -> str:
+        """Return a number with its sign of money or percent; a whole number has no digits."""
         unit = EFFECTS[effect].unit
         if unit in ("of 1,000", "of 100 releases") and 0 < abs(value) < 1:
             return self.say("amount.under_one")
+        digits = 0 if round(value, digits) == round(value) else digits
         if unit == "dollars":
             return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
         shown = number(value, digits)
@@ -358,8 +367,21 @@ class Telling:
         if row.effect == "counted":
             return self.say("amount.as", a=self.shown(row.effect, after), b=self.shown(row.effect, due))
         if self.lack(row) <= 0:
-            return self.say("amount.nothing")
-        return self._with_unit(row, self.difference(row.effect, after, due))
+            return self.say("amount.none_of_it" if self._harms(row.setting) else "amount.nothing")
+        return self._with_unit(row, self.lack_words(row))
+
+    def lack_words(self, row: Effect) -> str:
+        """Return what a group lacks, without its unit."""
+        scale = self.scale(row)
+        return self.difference(row.effect, scale * row.after, scale * row.due) if self.lack(row) > 0 else "0"
+
+    def _harms(self, name: str) -> bool:
+        """Return whether a judged group lacks what matters under an option, by any effect."""
+        return any(
+            self._multiple(row) >= 1
+            for row in self.rows_of[name]
+            if row.group != EVERYBODY and self.table.hurts(row.effect) and row.status != "unjudged"
+        )
 
     def level(self, row: Effect, *, source: bool = True) -> str:
         """Return the sentence that tells what a group has instead of what is due to it."""
@@ -434,11 +456,6 @@ class Telling:
         worst = [row for row in rows if self.lack(row) == most]
         return max(worst, key=lambda row: np.nan_to_num(self.lack_limits(row)[1]), default=None)
 
-    def lack_of_worst(self, name: str) -> float:
-        """Return what the row of :meth:`worst_under` lacks, as it is drawn; NaN if there is none."""
-        row = self.worst_under(name)
-        return math.nan if row is None else self.drawn(row, self.lack(row))
-
     def drawn(self, row: Effect, per: float) -> float:
         """Return an amount per head of a row as it is drawn: people, or of those who qualify."""
         if EFFECTS[row.effect].unit == "people":
@@ -488,5 +505,5 @@ def _count_words(shown: list[str], of: int) -> int:
 def _reach(telling: Telling, row: Effect) -> float:
     """Return the most that an open row may come to, as a multiple of what matters."""
     threshold = telling.table.threshold(telling.seen(row)) if row.status != "not stored" else math.inf
-    bound = row.bound if math.isfinite(row.bound) else row.lack_by(np.nan_to_num(row.change))
+    bound = row.bound if math.isfinite(row.low) else row.lack_by(np.nan_to_num(row.change))
     return float(bound) / threshold if threshold else float(bound)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand.answer.picture import Paper, draw_panel
 from evenhand.report.columns import columns_of, fit, pad, wrap
 from evenhand.report.language import fixed_word, written_in
-from evenhand.report.words import clean, epsilon_of, number
+from evenhand.report.words import clean, epsilon_of
 
 if TYPE_CHECKING:
-    from evenhand.answer.view import Curve, View
+    from evenhand.answer.view import View
+    from evenhand.report.marks import LackCurve
 
 WIDTH = 80
 NARROWEST = 60
@@ -21,7 +21,6 @@ NARROWEST = 60
 
 _LEAD = 12
 _CELL = 8
-_TWO_DIGITS = 10
 _MOST_SECOND = 9
 _TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*'|["'])+""")
 
@@ -131,13 +130,13 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
         return lines
     room = min(max(columns_of(paper.fit(line.name)) for line in curve.lines), paper.width // 2)
     texts = [epsilon_of(epsilon) for line in curve.lines for epsilon in line.epsilons]
-    texts += [_write_lack(lack, view) for line in curve.lines for lack in line.lacks]
+    texts += [shown for line in curve.lines for shown in line.shown]
     cell = max(*(columns_of(paper.fit(text)) + 2 for text in texts), _CELL)
     tried = _shown_epsilons(curve, (paper.width - room - 2) // cell)
     rows = [("  ", "ε", [epsilon_of(epsilon) for epsilon in tried])]
     for line in curve.lines:
-        lacks = dict(zip(line.epsilons, line.lacks, strict=True))
-        values = [_write_lack(lacks.get(epsilon, math.nan), view) for epsilon in tried]
+        lacks = dict(zip(line.epsilons, line.shown, strict=True))
+        values = [lacks.get(epsilon, "-") for epsilon in tried]
         rows.append(("> " if line.role == "recommended" else "  ", line.name, values))
     for start, name, values in rows:
         cells = "".join(pad(paper.fit(value), cell, right=True) for value in values)
@@ -147,7 +146,7 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
     return [*lines, *(TextLine(f"  {line}") for line in wrap(paper.fit(unit), paper.width - 2))]
 
 
-def _shown_epsilons(curve: Curve, most: int) -> list[float]:
+def _shown_epsilons(curve: LackCurve, most: int) -> list[float]:
     """Return the epsilons that have room: the page's, the ends, then those between."""
     tried = sorted({epsilon for line in curve.lines for epsilon in line.epsilons})
     if len(tried) <= most:
@@ -158,14 +157,6 @@ def _shown_epsilons(curve: Curve, most: int) -> list[float]:
         kept.remove(min(kept - {tried[0], tried[-1]}, key=lambda epsilon: abs(epsilon - curve.chosen)))
         kept.add(curve.chosen)
     return sorted(kept)
-
-
-def _write_lack(value: float, view: View) -> str:
-    """Return what the worst-off lack, in whole people of 1,000."""
-    scale = view.panels[0].scale if view.panels else "of 1,000"
-    money = view.panels[0].currency if scale == "dollars" else ""
-    digits = 0 if scale in ("of 1,000", "people") or value >= _TWO_DIGITS else 1
-    return f"{money}{number(value, digits)}" if math.isfinite(value) else "-"
 
 
 def _commands(view: View, paper: Paper) -> list[TextLine]:

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from evenhand.answer.choice import Tag
     from evenhand.answer.harm import State
     from evenhand.answer.status import Effect
+    from evenhand.report.marks import EffectPanel, LackCurve
     from evenhand.report.page import Section
-
-LineState = Literal["harm", "calm", "few"]
-CurveRole = Literal["page", "recommended", "other"]
-Scale = Literal["of 1,000", "people", "dollars", "percent", "of 100 releases"]
 
 
 class Sentence(NamedTuple):
@@ -26,59 +23,6 @@ class Sentence(NamedTuple):
 
     text: str
     details: tuple[str, ...] = ()
-
-
-class Mark(NamedTuple):
-    """A value of the main picture with its limits, all on the axis; NaN limits where there are none.
-
-    `words` tell its change, such as "121 fewer hired"; `shown` is the value, `limits` are those of the
-    change, as the table writes them.
-    """
-
-    value: float
-    low: float
-    high: float
-    is_harm: bool
-    words: str
-    shown: str
-    change: str
-    limits: str
-
-
-class Line(NamedTuple):
-    """A row of the main picture: a group before (the upright bar), after (the dot), with the remedy.
-
-    `state` is "few" where the group cannot be judged: it is drawn hollow and without numbers.
-    """
-
-    group: str
-    label: str
-    note: str
-    due: float
-    due_shown: str
-    after: Mark
-    remedy: Mark | None
-    state: LineState
-
-
-class Panel(NamedTuple):
-    """One effect of the main picture: its groups, the most harmed first.
-
-    `names` are those of bar, dot and diamond; the last is empty without a remedy. `matters` is the least
-    amount that matters (0 where it differs between groups); `is_more_harm` is None where either way hurts.
-    `rest` tells of the groups that are not drawn.
-    """
-
-    effect: str
-    title: str
-    unit: str
-    scale: Scale
-    names: tuple[str, str, str]
-    lines: tuple[Line, ...]
-    matters: float = 0.0
-    is_more_harm: bool | None = None
-    rest: str = ""
-    currency: str = "$"
 
 
 class RemedyLine(NamedTuple):
@@ -90,29 +34,6 @@ class RemedyLine(NamedTuple):
     left: str
     limits: str
     price: str
-
-
-class CurveLine(NamedTuple):
-    """What the worst-off lack at each epsilon; limits at the page's epsilon, NaN where there are none."""
-
-    name: str
-    role: CurveRole
-    epsilons: tuple[float, ...]
-    lacks: tuple[float, ...]
-    low: float
-    high: float
-
-
-class Curve(NamedTuple):
-    """The trade-off over epsilon; `chosen` is the page's epsilon."""
-
-    title: str
-    unit: str
-    lines: tuple[CurveLine, ...]
-    chosen: float
-    matters: float
-    matters_words: str
-    alt: str
 
 
 @dataclass(frozen=True)
@@ -129,13 +50,13 @@ class View:
         The most important first.
     heading : str
         The finding above the main picture.
-    panels : tuple of Panel
+    panels : tuple of EffectPanel
         Two at most: the headline effect, then the one that explains or pays for it.
     caption : str
         What the bars are.
     choice_heading, epsilon_heading, remedy_heading : str
         Empty where there is nothing to choose from.
-    curve : Curve or None
+    curve : LackCurve or None
     remedies : tuple of RemedyLine
         The page's option first.
     remedy_caption : str
@@ -160,12 +81,12 @@ class View:
     what_to_do: Sentence
     warnings: tuple[Warned, ...]
     heading: str
-    panels: tuple[Panel, ...]
+    panels: tuple[EffectPanel, ...]
     caption: str
     choice_heading: str
     epsilon_heading: str
     remedy_heading: str
-    curve: Curve | None
+    curve: LackCurve | None
     remedies: tuple[RemedyLine, ...]
     remedy_caption: str
     commands: tuple[Command, ...]

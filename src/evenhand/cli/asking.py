@@ -9,9 +9,9 @@ from evenhand.cli.options import split_list
 from evenhand.cli.terminal.console import quote_names
 from evenhand.errors import ColumnNotFoundError
 from evenhand.schema.infer import FEW
+from evenhand.schema.typed_values import value_of
 from evenhand.study.intake.guess import guess, read_rows
 from evenhand.study.intake.setup import ROLES, RoleOptions, column_named
-from evenhand.study.intake.typed_values import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from evenhand.cli import options as shared
 from evenhand.cli.options import protection_option
 from evenhand.cli.terminal.console import wrong_use
-from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
-from evenhand.study.tasks.release.command import mechanisms_with, takes_parameter
+from evenhand.release.mechanisms.registry import (
+    MECHANISMS,
+    TableMechanism,
+    mechanisms_with,
+    takes_parameter,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,12 +14,13 @@ from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.crossing import as_names
+from evenhand.schema.infer import open_frame
+from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.guess import guess, read_rows
 from evenhand.study.intake.setup import (
     ROLES,
     RoleOptions,
     Setup,
-    choices_of,
     column_named,
     missing_roles,
     set_up,
@@ -284,7 +285,15 @@ def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:
     part: Part = "target" if owner == "target" else "protected"
     lines = [str(error)]
     for name in names:
-        column = column_named(name, opened.names)
-        values = choices_of(opened, column, part, band=words.bands.get(column, ""))
+        band = words.bands.get(column_named(name, opened.names), "")
+        values = _labels_of(opened, column_named(name, opened.names), part, band)
         lines += [f"Values of {quote_names([name])}: {quote_names(values)}."] if values else []
     return "\n".join(lines)
+
+
+def _labels_of(opened: Opened, name: str, part: Part, band: str) -> Sequence[str]:
+    """Return the labels that a column holds; nothing if it cannot be used."""
+    if opened.schema is not None:
+        return opened.schema[name].domain.labels
+    column = draft_column(open_frame(opened.frame), name, part, band=band).column
+    return () if column is None else column.domain.labels

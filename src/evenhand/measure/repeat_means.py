@@ -45,8 +45,8 @@ rate of one group without protection, because what is enough for one group is th
 **Equal repeats.** Where more than half of the repeats have one value, up to rounding, there is no interval of
 either kind but Student's. Their spread says nothing about a value that is rare and far off: with :math:`n`
 repeats one of probability up to :math:`3 / n` may not have been seen yet, and Student's interval of equal
-repeats has the width 0. One case is known better: a change that is 0 in all repeats, of a measure that counts
-`people` on their own, is at most ``3 / people`` on either side (:func:`compare_repeats`).
+repeats has the width 0. Where a few repeats differ and it is known how far a value can go, :func:`bound_mean`
+has a bound on one side.
 
 ``docs/background/inside-a-study.md`` has what was measured.
 
@@ -55,12 +55,15 @@ References
 .. [1] Nadeau, Bengio (2003). Inference for the generalization error. Machine Learning 52. Section 3.
 .. [2] Johnson (1978). Modified t tests and confidence intervals for asymmetrical populations. Journal of the
    American Statistical Association 73.
+.. [3] Gaffke (2005). Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+   nonnegative variable. Mathematical Methods of Statistics 14; with the conjecture, Learned-Miller, Thomas
+   (2019). A new confidence interval for the mean of a bounded random variable. arXiv:1905.06208.
+.. [4] Curry, Schoenberg (1966). On Pólya frequency functions IV. Journal d'Analyse Mathématique 17.
 """
 
 from __future__ import annotations
 
 import csv
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -135,69 +138,6 @@ def means_of(
     )
 
 
-class Compared(NamedTuple):
-    """A mean over repeats, most often of differences of two settings, with its interval or why it has none.
-
-    Without an interval `low` and `high` are None, and `why` says why unless there are fewer than two repeats.
-    """
-
-    value: float
-    standard_error: float
-    low: float | None
-    high: float | None
-    runs: int
-    why: str
-
-
-def compare_repeats(
-    values: NDArray[np.float64],
-    *,
-    level: float,
-    within: tuple[float, float],
-    kind: Kind = "seeds",
-    spread: Spread = "even",
-    overlap: float = 0.0,
-    is_exact: bool = False,
-    people: float | None = None,
-) -> Compared:
-    r"""Return the mean of one number per repeat with its interval: the rule by which settings are compared.
-
-    The number is most often the difference of two settings in the same repeat, which is clear if its interval
-    excludes zero.
-
-    Parameters
-    ----------
-    values : array
-        NaN where a repeat has no value.
-    level : float
-    within : tuple of float
-        The smallest and the largest value that is possible; limits are cut there.
-    kind, spread, overlap, is_exact
-        As in :func:`means_of`.
-    people : float, optional
-        How many people a change counts, each on their own. A change of 0 in all repeats then has the limits
-        :math:`\pm 3 / \text{people}` at the level 0.95 (rule of three), and further ones at a higher level;
-        without it there is no interval. It does not hold if people change together in rare repeats.
-
-    Examples
-    --------
-    >>> compare_repeats(np.array([0.25] * 8), level=0.95, within=(-1, 1))[2:]
-    (None, None, 8, 'No interval: repeats that all gave the same value do not tell how often others differ.')
-    >>> round(compare_repeats(np.zeros(8), level=0.95, within=(-1, 1), people=300).high, 12)
-    0.01
-    """
-    asked = {"overlap": overlap, "kind": kind, "level": level, "spread": spread, "is_exact": is_exact}
-    found = means_of(values, **asked).within(*within)  # type: ignore[arg-type]
-    value, error, low, high = (float(part) for part in found[:4])
-    runs, tied = int(found.runs), int(found.tied)
-    if runs > 1 and not math.isnan(low):
-        return Compared(value, error, low, high, runs, "")
-    if runs > 1 and tied == runs and value == 0 and people:
-        reach = 3 / people * math.log(1 - level) / math.log(0.05)  # rule of three
-        return Compared(value, error, max(-reach, within[0]), min(reach, within[1]), runs, "")
-    return Compared(value, error, None, None, runs, why_no_interval(spread, runs, tied=tied))
-
-
 def means(
     values: NDArray[np.float64],
     *,
@@ -269,6 +209,32 @@ def _count_tied(values: Numbers, runs: NDArray[np.intp]) -> NDArray[np.intp]:
 def _are_mostly_equal(tied: NDArray[np.intp], runs: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return where more than half of several repeats have one value, so that their spread tells nothing."""
     return (runs > 1) & (2 * tied > runs)
+
+
+def bound_mean(values: Numbers, *, most: float, level: float = 0.95) -> float:
+    r"""Return an upper bound of the mean of independent values of which no more is known than their most.
+
+    It is the quantile of the values and `most`, weighted at random by weights that add up to 1 and are all
+    equally likely [3]_: the density of such a sum is a B-spline whose knots are the values [4]_. Of values
+    that are 0 or `most` it is the limit of Clopper and Pearson. That it holds as often as it says for all
+    others is a conjecture; in worlds with rare differences it held at least 94 times in 100.
+
+    >>> round(bound_mean(np.array([0.0] * 26 + [146, 152, 145, 148]), most=795), 1)
+    95.0
+    """
+    from scipy.interpolate import BSpline  # noqa: PLC0415 - slow to import
+    from scipy.optimize import brentq  # noqa: PLC0415
+
+    known = values[np.isfinite(values)].astype(float)
+    most = max(known.max(initial=most), most)
+    least = known.min(initial=most)
+    if not len(known) or np.isclose(least, most, rtol=_ROUNDING):
+        return float(most)
+    knots = (np.sort(np.append(known, most)) - least) / (most - least)
+    law = BSpline.basis_element(knots, extrapolate=False).antiderivative()
+    start = law(0.0)
+    share = brentq(lambda at: len(known) * float(law(at) - start) - level, 0.0, 1 - _ROUNDING)
+    return float(least + share * (most - least))
 
 
 # --- how values are spread ---------------------------------------------------------------------------

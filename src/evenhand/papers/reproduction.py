@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import one_of
 from evenhand.errors import DataSetNotFoundError, InvalidParameterError, StudyStoreError, UnwritableFileError
+from evenhand.papers import packed as packing
 from evenhand.papers.claims import Evidence, count_verdicts, judge_claims, summarize_counts
 from evenhand.papers.paper import DESIGNS, paper_named
 from evenhand.papers.tables import claims_columns, markdown, write_table
@@ -17,11 +18,9 @@ from evenhand.report.svg_file import svg_file
 from evenhand.study.plan.cells import Cell, canonical
 from evenhand.study.plan.spec import Spec
 from evenhand.study.results.results import Results
-from evenhand.study.run.events import Cancel, Cancelled, Finished, Started
+from evenhand.study.run.events import Cancel, Cancelled, Finished, Started, listening
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.progress import listening
 from evenhand.study.run.whole import run
-from evenhand.study.store import packed as packing
 from evenhand.study.store.file import FILE
 from evenhand.study.store.store import Store
 from evenhand.table.write import replacing_together
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from evenhand.papers.claims import ClaimRow, Verdict
+    from evenhand.papers.packed import FinishedPart
     from evenhand.papers.paper import Paper, Study
     from evenhand.papers.trials import Records, Trials
     from evenhand.report.page import Chart
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.events import Event
     from evenhand.study.store.outcome import Outcome
-    from evenhand.study.store.packed import FinishedPart
 
 
 SUMMARY_START, SUMMARY_END = "<!-- summary -->", "<!-- end of summary -->"

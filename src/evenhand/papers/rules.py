@@ -30,7 +30,7 @@ from evenhand.papers.claims import (
     cannot_check,
     number_text,
 )
-from evenhand.study.results.estimates import estimated
+from evenhand.study.results.estimates import estimate_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -381,7 +381,7 @@ def mean_of(
     results: Results, runs: Values, *, within: tuple[float, float] = (-math.inf, math.inf)
 ) -> Estimated:
     """Return the mean over repeats of a value per repeat, its t interval cut to what is possible."""
-    return estimated(results, runs, level=0.95, kind="student", owner="claim", within=within)
+    return estimate_rows(runs[None], results.plan.task, level=0.95, kind="student", within=within)[0]
 
 
 def of_each(compare: Callable[[Results, Setting, str], Values]) -> Callable[..., list[Values]]:

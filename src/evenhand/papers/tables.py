@@ -11,7 +11,7 @@ import pyarrow as pa
 from evenhand.papers.claims import UNCHECKED, VERDICTS, Checked, cannot_check
 from evenhand.papers.rules import SHARE, Control, group_rates, published_mean, same, share, values
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.estimates import estimate, group_estimate
+from evenhand.study.results.estimates import estimate
 from evenhand.table.write import write_csv_into
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def estimate_measure(results: Results, setting: Setting, measure: str) -> Estima
     if measure in results.arrays.measures:
         return estimate(results, setting, measure, kind="student")
     rate, _, group = measure.rpartition("_")
-    return group_estimate(results, setting, results.facts.groups[int(group)], rate, kind="student")
+    return estimate(results, setting, rate, group=results.facts.groups[int(group)], kind="student")
 
 
 def _runs_of(results: Results, setting: Setting, measure: str) -> Values:

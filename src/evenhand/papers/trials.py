@@ -17,10 +17,10 @@ import numpy as np
 
 from evenhand.errors import StudyStoreError
 from evenhand.measure.repeat_means import means
+from evenhand.papers.packed import refuse_other_version
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.results.estimates import Estimated
 from evenhand.study.run.events import Event, Started
-from evenhand.study.store.packed import refuse_other_version
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:

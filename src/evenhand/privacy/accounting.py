@@ -32,7 +32,7 @@ from evenhand.privacy.one_step import (
     one_step,
     size_of_losses,
 )
-from evenhand.privacy.rational import Number, exact, round_up
+from evenhand.privacy.rational import Number, exact, float_above, float_below, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -347,23 +347,6 @@ def _bracket(excess: Callable[[float], float], place: float) -> tuple[float, flo
 
 
 # --- the privacy loss of all steps ------------------------------------------------------------------
-
-
-def float_below(value: Fraction) -> float:
-    """Return the largest float that is not above `value`.
-
-    >>> from fractions import Fraction
-    >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10) < Fraction(float_above(Fraction(1, 10)))
-    True
-    """
-    near = float(value)
-    return near if near <= value else math.nextafter(near, -math.inf)
-
-
-def float_above(value: Fraction) -> float:
-    """Return the smallest float that is not below `value`."""
-    near = float(value)
-    return near if near >= value else math.nextafter(near, math.inf)
 
 
 def allowance(steps: int) -> float:

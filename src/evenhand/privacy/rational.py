@@ -113,6 +113,22 @@ def round_down(value: Fraction, *, digits: int) -> Fraction:
     return Fraction(round_decimal(value, digits, decimal.ROUND_FLOOR))
 
 
+def float_below(value: Fraction) -> float:
+    """Return the largest float that is not above `value`.
+
+    >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10) < Fraction(float_above(Fraction(1, 10)))
+    True
+    """
+    near = float(value)
+    return near if near <= value else math.nextafter(near, -math.inf)
+
+
+def float_above(value: Fraction) -> float:
+    """Return the smallest float that is not below `value`."""
+    near = float(value)
+    return near if near >= value else math.nextafter(near, math.inf)
+
+
 def text_above(value: Fraction, *, digits: int = 6) -> str:
     """Write a number (>= 0) in a few digits, never below what it is: so is a claim shown to people.
 

@@ -10,7 +10,6 @@ import math
 import re
 from base64 import b64encode
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from io import BytesIO
@@ -402,11 +401,11 @@ def _frame(columns: Mapping[str, Sequence[Any]]) -> Any:
 
 def _column(values: list[Any]) -> Any:
     """Return values as one Arrow type: numbers stay numbers, and what is mixed becomes text."""
-    known = [value for value in values if value is not None]
-    if all(isinstance(value, bool) for value in known):
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {bool}:
         return pa.array(values, pa.bool_())
-    if all(isinstance(value, Integral) and not isinstance(value, bool) for value in known):
+    if bool not in kinds and all(issubclass(kind, Integral) for kind in kinds):
         return pa.array([None if value is None else int(value) for value in values])
-    if all(isinstance(value, Real | Fraction) and not isinstance(value, bool) for value in known):
+    if bool not in kinds and all(issubclass(kind, Real) for kind in kinds):
         return pa.array([None if value is None or math.isnan(value) else float(value) for value in values])
     return pa.array([None if value is None else clean(str(value)) for value in values], pa.large_string())

@@ -172,10 +172,14 @@ class Sums:
     breaks: Sequence[tuple[float, str]] = ()
 
 
+Scale = Literal["of 1,000", "people", "dollars", "percent", "of 100 releases"]
+
+
 class Stage(NamedTuple):
     """What a group has after a step: its value and limits on the axis, NaN where there are none.
 
-    `words` tell the change, `shown` the value.
+    `words` tell its change, such as "121 fewer hired"; `shown` is the value, `change` and `limits` are the
+    change and its limits, as a table writes them.
     """
 
     value: float
@@ -184,60 +188,83 @@ class Stage(NamedTuple):
     is_harm: bool
     words: str
     shown: str
+    change: str = ""
+    limits: str = ""
 
 
 class EffectRow(NamedTuple):
-    """A group: what is due to it, what it has after, and with a remedy. `is_few` forbids a judgement."""
+    """A group: what is due to it (the upright bar), what it has after (the dot), and with a remedy.
 
+    `state` is "few" where the group cannot be judged: it is drawn hollow and without numbers.
+    """
+
+    group: str
     label: str
     note: str
     due: float
     due_shown: str
     after: Stage
-    remedy: Stage | None = None
-    is_few: bool = False
+    remedy: Stage | None
+    state: Literal["harm", "calm", "few"]
+
+    @property
+    def is_few(self) -> bool:
+        """Whether there are too few people to judge the group."""
+        return self.state == "few"
 
 
 class EffectPanel(NamedTuple):
-    """One effect on all groups, in the order in which they are drawn.
+    """One effect on all groups, the most harmed first.
 
-    `names` are those of bar, dot and diamond. `most` is the largest value there can be. `matters` is the
-    least amount that matters, 0 where it differs; `is_more_harm` is None where either way hurts.
+    `names` are those of bar, dot and diamond; the last is empty without a remedy. `matters` is the least
+    amount that matters (0 where it differs between groups); `is_more_harm` is None where either way hurts.
+    `rest` tells of the groups that are not drawn.
     """
 
+    effect: str
     title: str
     unit: str
+    scale: Scale
     names: tuple[str, str, str]
-    rows: tuple[EffectRow, ...]
-    is_count: bool = False
-    most: float = math.inf
+    lines: tuple[EffectRow, ...]
     matters: float = 0.0
     is_more_harm: bool | None = None
     rest: str = ""
-    before_number: str = ""
-    after_number: str = ""
+    currency: str = "$"
+
+    @property
+    def most(self) -> float:
+        """The largest value there can be."""
+        return {"of 1,000": 1000.0, "of 100 releases": 100.0}.get(self.scale, math.inf)
+
+    @property
+    def sign(self) -> str:
+        """What stands before a number."""
+        return self.currency if self.scale == "dollars" else ""
 
 
 class Lacking(NamedTuple):
     """What the worst-off lack at each epsilon under one option, with limits at the page's epsilon.
 
-    `role` is "page" for the page's own method, "recommended", or "other".
+    `role` is "page" for the page's own method, "recommended", or "other"; `shown` are the lacks as they are
+    written; limits are NaN where there are none.
     """
 
     name: str
     role: Literal["page", "recommended", "other"]
-    epsilons: Sequence[float]
-    lacks: Sequence[float]
-    low: float = math.nan
-    high: float = math.nan
+    epsilons: tuple[float, ...]
+    lacks: tuple[float, ...]
+    low: float
+    high: float
+    shown: tuple[str, ...] = ()
 
 
 class LackCurve(NamedTuple):
-    """The lines, the page's epsilon, and the least amount that matters with its words."""
+    """The trade-off over epsilon: its lines, the page's epsilon, and the least amount that matters."""
 
     title: str
     unit: str
-    lines: Sequence[Lacking]
+    lines: tuple[Lacking, ...]
     chosen: float
     matters: float
     matters_words: str

@@ -47,6 +47,7 @@ SHAPES = {
     "triangle-up": "M0 -5.4L5.4 4.2H-5.4Z",
     "diamond": "M0 -6L6 0L0 6L-6 0Z",
     "triangle-down": "M0 5.4L5.4 -4.2H-5.4Z",
+    "triangle-right": "M5.4 0L-4.2 5.4V-5.4Z",
     "cross": "M-5 -1.7H-1.7V-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5Z",
 }
 """Outlines of the shapes around zero, for keys."""

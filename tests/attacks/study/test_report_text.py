@@ -1,6 +1,7 @@
 """Text stays text: nothing that a column, a group, a title or a file is called becomes part of the page."""
 
 import dataclasses
+import math
 import re
 
 import pytest
@@ -39,13 +40,15 @@ def drawn(texts, *, each=None):
     shares = [texts[kind::each] if each else texts for kind in range(5)]
     points = [Point(text, 1.0, text, Estimate(n / 99), one) for n, text in enumerate(shares[0])]
     stages = [Stage(40.0, 35.0, 45.0, is_harm, first, first) for is_harm in (True, False)]
-    groups = [EffectRow(text, text, 50.0, text, *stages) for text in shares[1]]
-    lines = [Lacking(text, "other", (1.0, 2.0), (3.0, 1.0)) for text in shares[2]]
+    groups = [EffectRow(text, text, text, 50.0, text, *stages, "calm") for text in shares[1]]
+    lines = [Lacking(text, "other", (1.0, 2.0), (3.0, 1.0), math.nan, math.nan) for text in shares[2]]
     moments = [Moment(86_400.0 * n, float(n), text) for n, text in enumerate(shares[3])]
     sums = Sums(axis, moments, 99.0, first, breaks=[(86_400.0, first)])
     return (
         frontier_chart(points, baseline=points[0], chosen=points[-1], x=axis, y=axis, **words),
-        effect_chart(EffectPanel(first, first, (first, first, first), tuple(groups)), name=first),
+        effect_chart(
+            EffectPanel(first, first, first, "people", (first, first, first), tuple(groups)), name=first
+        ),
         lack_chart(LackCurve(first, first, lines, 1.0, 0.5, first, first), name=first),
         steps_chart([sums], marks={}, legend=(), across=first, data={first: [first]}, **words),
         bars_chart(axis, [Bar(text, one) for text in shares[4]], **words),

@@ -10,6 +10,7 @@ import pytest
 
 from evenhand.errors import DataSetNotFoundError
 from evenhand.papers import reproduction
+from evenhand.papers.packed import load_cells
 from evenhand.papers.paper import PAPERS, paper_named
 from evenhand.papers.reproduction import RUN_END, RUN_START
 from evenhand.papers.tables import write_table
@@ -17,7 +18,6 @@ from evenhand.papers.trials import FOLDER, load_records
 from evenhand.study.run.attempt import attempt, execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.store.canonical import result_text
-from evenhand.study.store.packed import load_cells
 
 PAGES = Path(__file__).parents[3] / "docs" / "reproductions"
 LARGEST = 500_000

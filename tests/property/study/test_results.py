@@ -12,7 +12,7 @@ from scipy import stats
 from evenhand.measure.gaps import NO_DISPARITY
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
-from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frontier import frontier
 from evenhand.study.results.results import Results
 from evenhand.study.tasks.collect.task import CollectTask
@@ -104,7 +104,7 @@ def test_changes_use_the_repeats_that_both_have(results):
     for setting in results.settings:
         after = by_hand(results, setting, "acc")
         pairs = [after[repeat] - before[repeat] for repeat in sorted(after.keys() & before.keys())]
-        found = paired_change(results, setting, "acc")
+        found = estimate(results, setting, "acc", against=Setting())
 
         assert found.runs == len(pairs)
         assert same(found.value, statistics.fmean(pairs) if pairs else math.nan)

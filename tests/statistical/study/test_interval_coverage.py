@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from evenhand.measure import repeat_means as intervals
 from evenhand.measure.repeat_means import means
-from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.collect.task import CollectTask
 from statistical._exact import ALPHA, Event, exact_events_pvalue
 from statistical._repeat_laws import LAWS as REPEAT_LAWS
@@ -91,7 +91,7 @@ def test_results_give_the_interval_that_was_tested():
     before, after = runs(12, repeats=6, studies=1)
     results = study({NOTHING: {"acc": before[0].tolist()}, grr(1): {"acc": after[0].tolist()}})
     change, alone = (means(each, level=0.9, spread="tailed") for each in (after - before, after))
-    found = paired_change(results, grr(1), "acc", level=0.9)
+    found = estimate(results, grr(1), "acc", against=NOTHING, level=0.9)
 
     assert (found.low, found.high) == (change.low[0], change.high[0])
     assert estimate(results, grr(1), "acc", level=0.9).low == alone.low[0]

@@ -89,7 +89,9 @@ def remedy(name="cure", **more):
 def make(*seen, options=(), page=None, called="hired", remedies=None, **more):
     """Return a case of a classifier; rows may be lists of rows."""
     rows = tuple(row for part in seen for row in (part if isinstance(part, list) else [part]))
-    in_table = {key: more.pop(key) for key in ("margins", "entities", "unwanted", "matters") if key in more}
+    in_table = {
+        key: more.pop(key) for key in ("margins", "entities", "unwanted", "matters", "context") if key in more
+    }
     known = (Option(PLAIN), page or Option(PAGE, PLAIN, epsilon=1.0, method="noise"), *options)
     table = EffectTable(known, rows, PAGE, **in_table)
     groups = {

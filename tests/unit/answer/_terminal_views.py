@@ -4,7 +4,8 @@ import math
 
 from evenhand.answer.case import Command, Promise, Warned
 from evenhand.answer.status import Effect
-from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, Sentence, View
+from evenhand.answer.view import RemedyLine, Sentence, View
+from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
 
 NAN = math.nan
 
@@ -13,7 +14,7 @@ def mark(value, due, *, low=NAN, high=NAN, is_harm=False, shown=None, change=Non
     """Return a mark whose texts are those of its numbers."""
     changed = value - due
     sign = "−" if changed < 0 else "+"
-    return Mark(
+    return Stage(
         value, low, high, is_harm, f"{abs(changed):,.0f} changed", shown or f"{value:,.0f}",
         change or f"{sign}{abs(changed):,.0f}", "",
     )  # fmt: skip
@@ -21,7 +22,7 @@ def mark(value, due, *, low=NAN, high=NAN, is_harm=False, shown=None, change=Non
 
 def line(label, due, after, remedy=None, *, state="calm", note=""):
     """Return a row of the picture."""
-    return Line(label, label, note, due, f"{due:,.0f}", after, remedy, state)
+    return EffectRow(label, label, note, due, f"{due:,.0f}", after, remedy, state)
 
 
 def panel(*lines, **more):
@@ -30,7 +31,7 @@ def panel(*lines, **more):
         "effect": "selected", "title": "Hired", "unit": "of 1,000", "scale": "of 1,000",
         "names": ("without", "randomised", "by Optimal"), "lines": lines,
     }  # fmt: skip
-    return Panel(**{**fixed, **more})
+    return EffectPanel(**{**fixed, **more})
 
 
 HIRED = panel(
@@ -62,11 +63,13 @@ def view(**more):
         ),
         "heading": "Women lose most offers", "panels": (HIRED,), "caption": "Dots: 95% limits.",
         "choice_heading": "", "epsilon_heading": "Which ε?", "remedy_heading": "Which remedy at ε = 1?",
-        "curve": Curve(
+        "curve": LackCurve(
             "What each ε costs", "lacking, of 1,000",
             (
-                CurveLine("GRR", "page", (0.5, 1.0, 2.0, 4.0, 8.0), (160, 121, 70, 30, 9), NAN, NAN),
-                CurveLine("Optimal", "recommended", (0.5, 1.0, 2.0, 4.0, 8.0), (61, 34, 19, 11, 4), 22, 46),
+                Lacking("GRR", "page", (0.5, 1.0, 2.0, 4.0, 8.0), (160, 121, 70, 30, 9), NAN, NAN,
+                        ("160", "121", "70", "30", "9")),
+                Lacking("Optimal", "recommended", (0.5, 1.0, 2.0, 4.0, 8.0), (61, 34, 19, 11, 4), 22, 46,
+                        ("61", "34", "19", "11", "4")),
             ),
             1.0, 10.0, "what matters: 10", "",
         ),

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from evenhand.answer.case import Command, Promise, Warned
 from evenhand.answer.status import EFFECT_COLUMNS, Effect
-from evenhand.answer.view import Curve, CurveLine, Line, Mark, Panel, RemedyLine, Sentence, View
+from evenhand.answer.view import RemedyLine, Sentence, View
+from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
 from evenhand.report.page import Fact, Section, Table
 
 NAN = math.nan
@@ -26,7 +27,7 @@ def mark(due, value, low=NAN, high=NAN, *, is_harm=False, words="", form="{:,.0f
         return ("" if not text.strip("0.$") else "+" if number > 0 else "\u2212") + text
 
     limits = "" if math.isnan(low) else f"{sign(low - due)} to {sign(high - due)}"
-    return Mark(value, low, high, is_harm, words, form.format(value), sign(value - due), limits)
+    return Stage(value, low, high, is_harm, words, form.format(value), sign(value - due), limits)
 
 
 def view(**parts):
@@ -67,14 +68,14 @@ def view(**parts):
 def collect_view():
     """Return two groups with a remedy, two panels, a curve and four remedies."""
     names = ("due: without protection", "randomised, ε = 1.5", "randomised by Optimal")
-    admitted = Panel(
+    admitted = EffectPanel(
         "selected",
         "Admitted",
         "of 1,000 in each group",
         "of 1,000",
         names,
         (
-            Line(
+            EffectRow(
                 "renter",
                 "Renters",
                 "6,300 members",
@@ -84,7 +85,7 @@ def collect_view():
                 mark(214, 173, 158, 188, is_harm=True, words="41 fewer with Optimal"),
                 "harm",
             ),
-            Line(
+            EffectRow(
                 "owner",
                 "Owners",
                 "8,700 members",
@@ -98,14 +99,14 @@ def collect_view():
         matters=10,
         is_more_harm=False,
     )
-    refused = Panel(
+    refused = EffectPanel(
         "wrongly_refused",
         "Qualified, yet refused",
         "of 1,000 qualified in each group",
         "of 1,000",
         names,
         (
-            Line(
+            EffectRow(
                 "renter",
                 "Renters",
                 "2,100 qualified",
@@ -115,7 +116,7 @@ def collect_view():
                 mark(583, 644, 622, 666, is_harm=True, words="61 more with Optimal"),
                 "harm",
             ),
-            Line(
+            EffectRow(
                 "owner",
                 "Owners",
                 "3,900 qualified",
@@ -150,13 +151,13 @@ def collect_view():
         choice_heading="Optimal gives most of it back",
         epsilon_heading="Which ε? At none tried is the loss below 10",
         remedy_heading="Which remedy at ε = 1.5? Optimal",
-        curve=Curve(
+        curve=LackCurve(
             "Fewer admitted than due,",
             "of 1,000 of the worst-off group",
             (
-                CurveLine("no remedy", "page", (0.75, 1.5, 3.0, 6.0), (166, 126, 71, 24), 109, 143),
-                CurveLine("answers together", "other", (0.75, 1.5, 3.0, 6.0), (131, 84, 46, 19), NAN, NAN),
-                CurveLine("Optimal", "recommended", (0.75, 1.5, 3.0, 6.0), (83, 41, 23, 12), 26, 56),
+                Lacking("no remedy", "page", (0.75, 1.5, 3.0, 6.0), (166, 126, 71, 24), 109, 143),
+                Lacking("answers together", "other", (0.75, 1.5, 3.0, 6.0), (131, 84, 46, 19), NAN, NAN),
+                Lacking("Optimal", "recommended", (0.75, 1.5, 3.0, 6.0), (83, 41, 23, 12), 26, 56),
             ),
             1.5,
             10,
@@ -218,9 +219,9 @@ def release_view():
         value = mark(due, after, is_harm=is_harm, words=words, form="{:,.1f}" if after < 100 else "{:,.0f}")
         remedy = mark(due, due, words="right with separate totals")
         state = "harm" if is_harm else "calm"
-        lines.append(Line(name.lower(), name, f"{due:,} people", due, f"{due:,}", value, remedy, state))
+        lines.append(EffectRow(name.lower(), name, f"{due:,} people", due, f"{due:,}", value, remedy, state))
     names = ("people there are", "average published count, ε = 1", "average of the separate total")
-    panel = Panel("counted", "People counted", "with noise", "people", names, tuple(lines))
+    panel = EffectPanel("counted", "People counted", "with noise", "people", names, tuple(lines))
     return view(
         kind="Publish a table of counts",
         question="If we publish who was born where with noise, who is miscounted?",
@@ -242,7 +243,7 @@ def nobody_view():
     ages = ("66 and over", "51 to 65", "36 to 50", "19 to 25", "26 to 35")
     numbers = ((203, 199, 195, 205), (262, 259, 256, 263), (331, 329, 327, 332), (277, 276, 271, 280))
     lines = [
-        Line(
+        EffectRow(
             label,
             label,
             "2,000 people",
@@ -255,15 +256,15 @@ def nobody_view():
         for label, (due, after, low, high) in zip(ages, (*numbers, (309, 309, 306, 312)), strict=True)
     ]
     few = mark(250, 250, 180, 320, words="too few to judge")
-    lines.append(Line("", "Age not stated", "11 people", 250, "250", few, None, "few"))
+    lines.append(EffectRow("", "Age not stated", "11 people", 250, "250", few, None, "few"))
     names = ("due: without protection", "randomised, ε = 2", "")
-    panel = Panel(
+    panel = EffectPanel(
         "selected", "Hired", "of 1,000 in each group", "of 1,000", names, tuple(lines), 10, is_more_harm=False
     )
-    curve = Curve(
+    curve = LackCurve(
         "The most that any group could lack,",
         "of 1,000",
-        (CurveLine("95% limit", "page", (0.5, 1.0, 2.0, 4.0), (41, 19, 8, 6), NAN, NAN),),
+        (Lacking("95% limit", "page", (0.5, 1.0, 2.0, 4.0), (41, 19, 8, 6), NAN, NAN),),
         2.0,
         10,
         "what matters: 10",
@@ -289,7 +290,7 @@ def money_view(count=24):
     """Return what districts are paid for each child: three classes with a remedy, then all districts."""
     names = ("due: $1,310", "paid, ε = 1", "with the gain subtracted")
     lines = tuple(
-        Line(
+        EffectRow(
             label,
             label,
             f"{count} districts",
@@ -301,15 +302,19 @@ def money_view(count=24):
         )
         for label, count, after in (("Under 100 children", 8, 1262), ("100 and more", 16, 1271))
     )
-    on_average = Panel("short", "Paid for each child", "by children in the district", "dollars", names, lines)
+    on_average = EffectPanel(
+        "short", "Paid for each child", "by children in the district", "dollars", names, lines
+    )
     lines = []
     for place in range(count):
         after = 1310 - round(620 / (1 + place))
         value = mark(1310, after, is_harm=True, words=f"${1310 - after} short", form="${:,.0f}")
         remedy = mark(1310, (after + 1310) // 2, words="", form="${:,.0f}")
         name = f"District {place + 1}"
-        lines.append(Line(name, name, f"{15 * (place + 1)} children", 1310, "$1,310", value, remedy, "harm"))
-    bad = Panel("short", "In a bad release", "1 of 20 is as bad", "dollars", names, tuple(lines))
+        lines.append(
+            EffectRow(name, name, f"{15 * (place + 1)} children", 1310, "$1,310", value, remedy, "harm")
+        )
+    bad = EffectPanel("short", "In a bad release", "1 of 20 is as bad", "dollars", names, tuple(lines))
     return view(
         kind="Decide money from noisy counts",
         question="If we share out $31 million by noisy counts of children, which districts lose?",

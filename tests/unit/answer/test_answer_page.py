@@ -259,3 +259,14 @@ def test_a_page_of_thirty_groups_is_made_at_once():
     rendered(money_view(30))
 
     assert time.process_time() - start < 1.0
+
+
+def test_a_curve_without_remedies_is_as_wide_as_the_page():
+    """If not, half of the page beside it is empty."""
+    widths = {}
+    for name, made in {"alone": nobody_view(), "beside": collect_view()}.items():
+        (chart,) = build_page(made).head.choice.charts
+        widths[name] = float(re.search(r'viewBox="0 0 ([\d.]+)', chart.wide)[1])
+
+    assert widths == {"alone": 928.0, "beside": 432.0}
+    assert not re.search(r"\.apart>:only-child\{max-width", style_sheet())

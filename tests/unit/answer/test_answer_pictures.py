@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand.answer.page import build_page
-from evenhand.answer.view import Curve, CurveLine, Line
+from evenhand.report.marks import EffectRow, LackCurve, Lacking
 from unit.answer._views import NAN, VIEWS, collect_view, mark, money_view, nobody_view, release_view, view
 from unit.report._parsing import word_boxes
 
@@ -54,7 +54,9 @@ def random_lines(rng, count, *, has_remedy):
         state = "few" if rng.random() < 0.15 else "calm"
         remedy = stages[1] if has_remedy else None
         label = f"Group {'x' * int(rng.integers(1, 60))} {place}"
-        lines.append(Line(label, label, f"{place + 30} people", due, f"{due:.0f}", stages[0], remedy, state))
+        lines.append(
+            EffectRow(label, label, f"{place + 30} people", due, f"{due:.0f}", stages[0], remedy, state)
+        )
     return lines
 
 
@@ -84,8 +86,10 @@ def test_every_number_of_a_few_groups_stands_on_its_mark_once(place, width):
 
 def test_equal_numbers_are_written_once():
     """Two equal numbers beside one mark look like two values."""
-    line = Line("a", "A", "", 43, "43", mark(43, 43, words="none"), mark(43, 43, words="none"), "calm")
-    other = Line("b", "B", "", 91, "91", mark(91, 11, words="80 fewer"), mark(91, 91, words="none"), "harm")
+    line = EffectRow("a", "A", "", 43, "43", mark(43, 43, words="none"), mark(43, 43, words="none"), "calm")
+    other = EffectRow(
+        "b", "B", "", 91, "91", mark(91, 11, words="80 fewer"), mark(91, 91, words="none"), "harm"
+    )
 
     said = words_of(drawn(with_lines(collect_view(), other, line)).wide)
     assert [said.count(number) for number in ("43", "91", "11")] == [1, 1, 1]
@@ -250,8 +254,8 @@ def test_groups_that_are_not_drawn_are_told_below():
 
 def test_what_is_not_known_is_not_drawn():
     """A mark at the edge of the axis would be a value."""
-    line = Line("a", "A", "", NAN, "", mark(0, 5, words="not stored"), None, "calm")
-    blank = Line("b", "B", "", 40, "40", mark(40, NAN, words="not stored"), None, "calm")
+    line = EffectRow("a", "A", "", NAN, "", mark(0, 5, words="not stored"), None, "calm")
+    blank = EffectRow("b", "B", "", 40, "40", mark(40, NAN, words="not stored"), None, "calm")
     other = collect_view().panels[0].lines[0]
     svg = drawn(with_lines(collect_view(), other, line, blank)).wide
 
@@ -320,10 +324,10 @@ def test_names_of_lines_do_not_touch(seed, width):
     epsilons = tuple(np.unique(np.round(2.0 ** rng.uniform(-5, 5, rng.integers(1, 9)), 3)).tolist())
     roles = ("page", "recommended", "other", "other", "other")
     lines = tuple(
-        CurveLine(f"the method {place}", role, epsilons, tuple(rng.uniform(0, 9, len(epsilons))), NAN, NAN)
+        Lacking(f"the method {place}", role, epsilons, tuple(rng.uniform(0, 9, len(epsilons))), NAN, NAN)
         for place, role in enumerate(roles)
     )
-    curve = Curve("Lack", "of 1,000", lines, epsilons[0], 5, "what matters: 5", "alt")
+    curve = LackCurve("Lack", "of 1,000", lines, epsilons[0], 5, "what matters: 5", "alt")
 
     for boxes, (across, down) in word_boxes(getattr(curve_of(view(curve=curve)), width)):
         for place, box in enumerate(boxes):

@@ -230,6 +230,36 @@ def test_the_heading_of_the_picture_does_not_repeat_a_sentence(name):
     assert view.heading not in " ".join(sentences(view))
 
 
+def _excludes_zero(limits):
+    """Return whether limits as they are written, such as "−3 to +5", leave out 0."""
+    low, high = (float(re.sub(r"[^0-9.-]", "", text.replace("−", "-"))) for text in limits.split(" to "))
+    return low > 0 or high < 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_clear_change_has_limits_with_0_between_them(name):
+    """If not, words and numbers of one line would contradict each other."""
+    view = told(name)
+    lines = [line for panel in view.panels for line in panel.lines]
+    marks = [mark for line in lines for mark in (line.after, line.remedy) if mark]
+    beside = [mark.limits for mark in marks if "no clear change" in mark.words and mark.limits]
+    details = [detail for part in (view.who, view.how_much, view.what_to_do) for detail in part.details]
+    beside += re.findall(r"no clear change \((.*?)\)", " ".join(details))
+
+    assert [limits for limits in beside if _excludes_zero(limits)] == []
+    assert (_excludes_zero("+1 to +5"), _excludes_zero("−5 to 0")) == (True, False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_said_twice(name):
+    """If it were, a reader would look for the difference between the two."""
+    view = told(name)
+    parts = (view.who, view.how_much, view.what_to_do)
+    lines = [view.verdict, *(text for part in parts for text in (part.text, *part.details))]
+
+    assert [line for line in set(lines) if lines.count(line) > 1 and line != view.who.text] == []
+
+
 def test_the_catalogue_is_small_and_the_same_in_both_languages():
     english, german = (words_in(language).templates for language in ("en", "de"))
     slots = [

@@ -4,11 +4,13 @@ import math
 import re
 
 from evenhand.answer.compose import compose
-from evenhand.answer.effects import EVERYBODY
+from evenhand.answer.effects import EVERYBODY, Option
 from evenhand.answer.limits import AskedLimits, Kept, find_nearest
+from evenhand.answer.terminal import render_terminal
 from unit.answer._cases import cases
 from unit.answer._tables import (
     PAGE,
+    PLAIN,
     exact,
     in_all,
     in_rows,
@@ -138,7 +140,7 @@ def test_repeats_on_one_side_get_no_interval_that_crosses_zero():
     """If they did, five losses in five repeats would be told as a possible gain."""
     view = compose(CASES["all repeats on one side"])
 
-    assert view.how_much.text == "Of 1,000 women, under 1 to 4 fewer hired in every repeat."
+    assert view.how_much.text == "Each repeat has under 1 to 4 fewer hired, of 1,000 women."
     assert "gain" not in everything(view)
     assert not [line for line in view.who.details if line.startswith("Women") and "(" in line]
 
@@ -164,12 +166,22 @@ def test_the_page_is_about_who_may_lose_and_not_about_the_largest_gain():
         assert view.how_much.text == "For women the repeats are too few to give limits."
 
 
+def test_who_lost_in_every_repeat_comes_before_who_has_limits():
+    """If limits came first, the page would tell of a group to which nothing happens."""
+    women = runs("women", "selected", [480, 470, 475], 500, spread="none")
+    view = compose(make(women, runs("men", "selected", [380, 620, 505], 500)))
+
+    assert view.verdict == "Not certain yet: women lost in every repeat."
+    assert view.how_much.text == "Each repeat has 20 to 30 fewer hired, of 1,000 women."
+    assert view.what_to_do.text == "Run about 10 more repeats."
+
+
 def test_fewer_flags_in_every_repeat_are_a_gain():
     """If they were not, a page would speak of a loss where every repeat spares the group."""
     view = few_repeats([-20, -5, -30], [-110, -230, -390], unwanted=True, called="flagged")
 
     assert view.verdict == "Not certain yet: women gained in every repeat."
-    assert view.how_much.text == "Of 1,000 women, 5 to 30 fewer flagged in every repeat."
+    assert view.how_much.text == "Each repeat has 5 to 30 fewer flagged, of 1,000 women."
     assert "loss" not in everything(view)
 
 
@@ -300,6 +312,26 @@ def test_new_harm_to_the_group_that_pays_is_not_called_harm_to_another():
     assert "another group" not in everything(view)
 
 
+def test_percent_and_people_are_not_compared():
+    """If they were, a verdict would call a remedy worse than noise that it makes four times better."""
+    off = exact("off", women=(20, 0, 100), men=(1, 0, 960)), exact("off", option="cure", women=(5, 0, 100))
+    more = exact("counted", women=(100, 100, 100)), exact("counted", option="cure", women=(9_000, 100, 100))
+    view = compose(release(*off, *more, options=(remedy(),)))
+
+    assert "more" not in view.verdict
+
+
+def test_what_hurts_nobody_is_not_shaded_as_harmless_on_one_side():
+    """If it were, the picture of a context would say that to be selected less does no harm."""
+    groups = ("Black people", "white people")
+    even = [in_rows(group, "selected", 300, 300, error=2) for group in groups]
+    missed = [in_rows("Black people", "wrongly_refused", 412, 133, error=30)]
+    missed += [in_rows("white people", "wrongly_refused", 133, 412, error=30)]
+    view = compose(measure(*even, *missed, context=frozenset({"selected"})))
+
+    assert [panel.is_more_harm for panel in view.panels if panel.effect == "selected"] == [None]
+
+
 def test_no_more_people_gain_than_there_are():
     """If limits were not cut at what is possible, 1,526 of 1,000 could gain."""
     few = runs("women", "wrongly_refused", [20, 60, 230, 42], 119, people=172, due_rate=202, rate=149)
@@ -316,7 +348,7 @@ def test_a_model_that_hardly_flags_anybody_is_not_simply_used():
     view = compose(make(fewer, in_all("in_all", 181, noise=16), unwanted=True, called="flagged"))
 
     assert view.state == "nobody"
-    assert view.what_to_do.text == "Go ahead only if it may be that 91% fewer people are flagged."
+    assert view.what_to_do.text == "Go ahead only if you accept that 91% fewer people are flagged."
 
 
 def test_a_group_of_whom_too_few_were_tested_is_not_said_to_leave_too_few_others():
@@ -352,3 +384,62 @@ def test_nothing_comes_nearest_where_no_harm_is_bounded():
 
     assert find_nearest((unknown,), AskedLimits()) is None
     assert find_nearest((unknown, known), AskedLimits()) is known
+
+
+def test_what_the_worst_off_lack_is_one_number():
+    """If a table said 127 of 1,000 and the curve below it 128, a reader would trust neither."""
+    other = Option("noise 4", PLAIN, epsilon=4.0, method="noise")
+    seen = {PAGE: (45.6, 173.4), "noise 4": (168.5, 173.4), "cure": (102.6, 173.4)}
+    cases = {
+        "odd": make(
+            *(rows("selected", option=name, women=pair, men=(231, 231)) for name, pair in seen.items()),
+            options=(other, remedy(method="Optimal")),
+        ),
+        **CASES,
+    }
+    checked = set()
+    for name, case in cases.items():
+        view = compose(case)
+        lines = [] if view.curve is None else [line for line in view.curve.lines if line.role == "page"]
+        for line in lines if view.remedies else []:
+            at = dict(zip(line.epsilons, line.shown, strict=True))
+            told = view.remedies[0].left.split(" ")[0]
+            assert at[view.curve.chosen] == told, name
+            assert told in view.curve.alt
+            assert re.search(rf"\b{told}\b", render_terminal(view).partition(view.epsilon_heading)[2])
+            checked.add(name)
+    assert "odd" in checked
+
+
+def test_a_remedy_that_does_another_harm_is_not_said_to_leave_nothing():
+    """If it were, "nothing" would stand beside larger errors of the same people."""
+    hidden = exact("hidden", women=(40, 0, 100)), exact("hidden", option="cure", women=(0, 0, 100))
+    off = exact("off", women=(10, 0, 100)), exact("off", option="cure", women=(30, 0, 100))
+    view = compose(release(*hidden, *off, options=(remedy(),)))
+
+    assert (view.remedies[1].left, view.remedies[1].tag) == ("none of it", "trade-off")
+    assert view.remedies[1].price == "counts of women are off by 20% more"
+    assert compose(CASES["with the remedy the group lacks nothing"]).remedies[1].left == "nothing"
+
+
+def test_whole_people_have_no_digits():
+    """If they had, "22.0 of 100 people" would pretend to tell tenths of a person."""
+    hidden = exact("hidden", women=(40, 0, 100), men=(2.24, 0, 100))
+    cured = exact("hidden", option="cure", women=(0, 0, 100), men=(24.16, 0, 100))
+    texts = [compose(release(hidden, cured, options=(remedy(),))).remedies[1].price]
+    views = [compose(case) for case in CASES.values()]
+    texts += [remedy.price for view in views for remedy in view.remedies]
+    lines = [line for view in views for panel in view.panels for line in panel.lines]
+    texts += [text for line in lines for text in (line.due_shown, *line.after[4:])]
+
+    assert texts[0] == "men are worse off by 22 of 100 people"
+    assert not [text for text in [*texts, *map(everything, views)] if re.search(r"\d[.,]0\b(?!\d)", text)]
+
+
+def test_an_open_group_with_limits_comes_before_one_without():
+    """If not, a page would begin with what it knows nothing of."""
+    rare = runs("men", "selected", [300] * 8 + [200, 210], 300)
+    view = compose(make([see("women", "selected", 295, 300, wiggle=40), rare]))
+
+    assert view.who.text == "It is still open for women and men."
+    assert view.how_much.text == "Of 1,000 women, up to 43 could lose, or up to 29 gain."

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from evenhand.answer.case import Command, Warned
 from evenhand.answer.terminal import draw_lines, render_terminal
-from evenhand.answer.view import Curve, CurveLine, Mark, RemedyLine, Sentence
+from evenhand.answer.view import RemedyLine, Sentence
+from evenhand.report.marks import LackCurve, Lacking, Stage
 from unit.answer._terminal_views import HIRED, NAN, line, mark, panel, view
 
 WIDE = "漢字語테스트女性"
@@ -26,7 +27,7 @@ def slow_width(text):
 
 def few_mark(value, shown="", change=""):
     """Return the mark of a group that cannot be judged."""
-    return Mark(
+    return Stage(
         value, NAN, NAN, is_harm=False, words="too few to judge", shown=shown, change=change, limits=""
     )
 
@@ -47,7 +48,7 @@ def any_mark(draw):
     """Return a mark with any numbers, defined or not."""
     value, low, high = draw.choices(VALUES, k=3)
     texts = any_name(draw), draw.choice(NUMBERS), draw.choice(NUMBERS)
-    return Mark(value, min(low, high), max(low, high), draw.random() < 0.5, *texts, "")
+    return Stage(value, min(low, high), max(low, high), draw.random() < 0.5, *texts, "")
 
 
 def any_panel(draw, groups, *, has_remedy):
@@ -78,15 +79,16 @@ def test_no_line_is_wider_than_the_terminal(seed, groups, has_remedy, width, enc
     draw = random.Random(seed)
     panels = [any_panel(draw, groups, has_remedy=has_remedy) for _ in range(2)]
     epsilons = sorted({10 ** draw.uniform(-2, 2) for _ in range(draw.randint(1, 30))})
-    texts = [any_name(draw) for _ in range(9)]
+    tried, texts = len(epsilons), [any_name(draw) for _ in range(9)]
     question, verdict, who, much, todo, remedy, price, head, name = texts
     made = view(
         language=language, panels=tuple(panels), question=question, verdict=verdict, who=Sentence(who),
         how_much=Sentence(much), what_to_do=Sentence(todo), warnings=(Warned(head, who),), caption=much,
         remedies=(RemedyLine(remedy, "recommended", price, "12", "", price),) * 2, remedy_heading=name,
         epsilon_heading=head, remedy_caption=price, commands=(Command(name, "", "evenhand audit"),) * 2,
-        curve=Curve(
-            name, who, (CurveLine(remedy, "page", tuple(epsilons), (1e6,) * len(epsilons), NAN, NAN),),
+        curve=LackCurve(
+            name, who,
+            (Lacking(remedy, "page", tuple(epsilons), (1e6,) * tried, NAN, NAN, ("1,000,000",) * tried),),
             epsilons[0], 10.0, much, "",
         ),
     )  # fmt: skip

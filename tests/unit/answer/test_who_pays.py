@@ -106,6 +106,29 @@ def test_a_payer_beside_an_open_group_is_not_named_without_a_caveat():
     assert [row.group for row in verdict.maybe_worse] == ["small"]
 
 
+def test_a_group_that_differs_in_a_few_repeats_is_bounded_below_the_payer():
+    """If not, a group that lost nothing in 26 of 30 repeats would be said to lose perhaps as much or more."""
+    lost, rare = 120 + np.tile(3 * WIGGLE, 3), np.array([0.0] * 26 + [146, 152, 145, 148])
+    payer = Observation(PAGE, "payer", "selected", 173 - lost, np.full(30, 173.0), 15_000.0)
+    beside = {
+        factor: Observation(PAGE, "rare", "selected", 795 - factor * rare, np.full(30, 795.0), 25_000.0)
+        for factor in (1, 5)
+    }
+
+    found = {factor: find_payers(table(payer, each)) for factor, each in beside.items()}
+    assert [row.group for row in found[1].open] == ["rare"]
+    assert (found[1].maybe_worse, payers(table(payer, beside[1]))) == ((), ["payer"])
+    assert 90 < found[1].open[0].bound < 100
+    assert [row.group for row in found[5].maybe_worse] == ["rare"]
+
+
+def test_a_group_cannot_lack_more_than_it_had():
+    """If not, a group of which four of 1,000 are selected would forbid that nobody pays."""
+    rare = Observation(PAGE, "a", "selected", 4 - np.array([0.0] * 26 + [2] * 4), np.full(30, 4.0), 9_000.0)
+
+    assert find_payers(table(rare)).state == "nobody"
+
+
 def test_unwanted_selection_hurts_who_is_flagged():
     """If not, more people stopped by the police would be called a benefit."""
     made = table(see("a", "selected", 300, 200), see("b", "selected", 200, 200), unwanted=True)
@@ -357,6 +380,19 @@ def test_the_smallest_epsilon_at_which_nobody_pays_is_found():
     ]
     assert smallest_epsilon(steps).epsilon == 8.0
     assert smallest_epsilon(steps[:2]) is None
+
+
+def test_an_epsilon_at_which_some_are_billed_is_not_one_at_which_nobody_pays():
+    """If it were, the page would send people to noise that it calls useless where it is the page's own."""
+    options = (Option("more noise", PLAIN, epsilon=0.1, method="noise"),)
+    even = [see("Ash", "short", 1_000, 1_000, option=each, basis="exact") for each in (PAGE, "more noise")]
+    bills = [
+        see(EVERYBODY, "billed", chance, 0, option=each, basis="exact")
+        for each, chance in ((PAGE, 0), ("more noise", 5.3))
+    ]
+    made = table(*even, *bills, options=options)
+
+    assert smallest_epsilon(list_steps(made, judge(made))).epsilon == 1.0
 
 
 # --- limits ---------------------------------------------------------------------------------------

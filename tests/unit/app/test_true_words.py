@@ -12,7 +12,7 @@ from evenhand.privacy import Guarantee
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.tasks.learn.task import LearnTask
-from evenhand.study.tasks.shared.claims import state_rows
+from evenhand.study.tasks.shared.protection import state_rows
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -17,6 +17,10 @@ TABLE = [
     "--columns", "sex,job", "--protected", "sex", "--epsilon", "1", "--repeats", "2",
     "--mechanism", "laplace", "--workers", "1", "--out", "study", "--yes",
 ]  # fmt: skip
+ADVICE = [
+    "--sensitive", "sex", "--max-gap", "0.5", "--epsilon", "0.1", "--repeats", "1",
+    "--workers", "1", "--out", "study", "--yes",
+]  # fmt: skip
 SAID = "The file does not fit into memory: the study uses 80 of its rows, drawn at random in one pass"
 
 
@@ -38,6 +42,18 @@ def test_an_audit_of_a_large_file_says_how_many_rows_it_used(call, file):
     assert any(SAID in note for note in plan.notes)
     pages = [path.read_text() for path in (file.parent / "study").rglob("*.html")]
     assert any("does not fit into memory" in " ".join(page.split()) for page in pages)
+
+
+@pytest.mark.figures
+@pytest.mark.usefixtures("small_machine")
+def test_advice_on_a_large_file_says_how_many_rows_it_used(call, file):
+    """The plan of a study that drew rows must say so, or nobody can repeat it."""
+    done = call("advise", file, *ROLES, *ADVICE, "--rows", 80)
+
+    assert done.exit_code in {0, 1}, done.output
+    plan = Plan.load("study/plan.toml")
+    assert plan.data.rows == 80
+    assert any(SAID in note for note in plan.notes)
 
 
 @pytest.mark.figures
@@ -64,7 +80,7 @@ def test_a_plan_without_a_number_of_rows_runs_on_a_large_file(call, file, monkey
     call("audit", "release", file, *TABLE, "--rows", 80)
     plan = Plan.load("study/plan.toml")
     plan.with_(data=replace(plan.data, rows=None), notes=()).save("grown.toml")
-    monkeypatch.setattr("evenhand.study.intake.planned.LARGE_FILE_ROWS", 80)
+    monkeypatch.setattr("evenhand.study.intake.opening.LARGE_FILE_ROWS", 80)
 
     done = call("audit", "release", "--plan", "grown.toml", "--out", "grown", "--yes")
 

@@ -1,9 +1,16 @@
-"""Lists with commas, and what the shell completes."""
+"""Lists with commas, what the shell completes, and the values that a person may choose from."""
 
+import pyarrow as pa
 import pytest
 
 from evenhand.cli import options
 from evenhand.cli.options import REGISTRIES, complete_data, complete_name, names_in, split_list
+from evenhand.cli.roles import with_choices
+from evenhand.errors import SchemaError
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.intake.opening import Opened
+from evenhand.study.intake.setup import RoleOptions
+from evenhand.study.plan.source import DataSource
 
 
 @pytest.mark.parametrize(
@@ -47,3 +54,26 @@ def test_files_folders_and_data_sets_are_offered(tmp_path, monkeypatch):
 @pytest.mark.parametrize("registry", REGISTRIES)
 def test_every_registry_is_where_the_table_says(registry):
     assert all(isinstance(name, str) for name in names_in(registry))
+
+
+DECLARED = Schema([Column("sex", Domain.categorical(["f", "m", "x"]))])
+
+
+@pytest.mark.parametrize(
+    ("rows", "schema", "shown"),
+    [
+        (["f", "m"] * 60, None, ["Values of sex: f, m."]),
+        (["x"] * 120, None, []),
+        (
+            ["f", "m"] * 60,
+            Schema([Column("sex", Domain.categorical(["f", "m", "x"]))]),
+            ["Values of sex: f, m, x."],
+        ),
+    ],
+)
+def test_a_wrong_value_is_answered_with_those_of_the_column(rows, schema, shown):
+    """Whose file it is must see what can be typed; a column that cannot be used has nothing to choose."""
+    opened = Opened(DataSource(path="people.csv"), pa.table({"sex": rows}), schema)
+    error = SchemaError("No such value.", field="roles.privileged")
+
+    assert with_choices(opened, RoleOptions(protected="sex"), error).splitlines()[1:] == shown

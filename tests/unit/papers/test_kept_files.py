@@ -8,6 +8,7 @@ import pytest
 from evenhand.errors import StudyStoreError
 from evenhand.papers import reproduction
 from evenhand.papers.claims import Checked, Claim
+from evenhand.papers.packed import load_cells, pack_cells
 from evenhand.papers.paper import Paper, Study
 from evenhand.papers.reproduction import cells_path, examine, reproduce
 from evenhand.papers.trials import Trials, load_records, pack_records, records_path
@@ -15,7 +16,6 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.events import CellDone, Started
 from evenhand.study.store.canonical import canonical_table
-from evenhand.study.store.packed import load_cells, pack_cells
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask
 

@@ -8,6 +8,7 @@ from evenhand.report.charts import bars_chart, frontier_chart
 from evenhand.report.charts.curves import curves_chart
 from evenhand.report.language import LANGUAGES, written_in
 from evenhand.report.marks import Axis, Bar, Estimate, Line, Panel, Point
+from evenhand.report.theme import SHAPES
 from evenhand.report.words import width_of, wrap_words
 from unit.report._parsing import WordBox, word_boxes
 
@@ -87,12 +88,15 @@ def test_measures_keep_their_words_apart(language, times):
     assert overprinted(chart) == []
 
 
-@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 20])
 def test_every_curve_has_a_look_and_a_name_of_its_own(count):
+    """Two curves of one look cannot be told apart, and a shape without an outline has no mark in a legend."""
     keys = curves_chart([panel(count)], "n", alt="a", caption="c").legend[:count]
 
     assert [key.label for key in keys] == [f"protocol {place}" for place in range(count)]
-    assert len({key.mark for key in keys}) == len({key.colour for key in keys}) == count
+    assert len({(key.mark, key.colour) for key in keys}) == count
+    assert len({key.mark for key in keys}) == len({key.colour for key in keys}) == min(count, 7)
+    assert {key.mark for key in keys} <= set(SHAPES)
 
 
 POINTS = [
@@ -104,6 +108,12 @@ OTHERS = {
     ),
     "bars": lambda: bars_chart(
         Axis("budget", "people"), [Bar(f"{LONG} {n}", about(3e6 * n)) for n in range(5)], **WORDS
+    ),
+    "bars of both signs": lambda: bars_chart(
+        Axis("budget", "people"), [Bar(f"{LONG} {n}", about(3e6 * n)) for n in (-9, 4, 7)], **WORDS
+    ),
+    "bars of very long numbers": lambda: bars_chart(
+        Axis("budget", "people"), [Bar(f"{LONG} {n}", about(3e15 * n)) for n in (-9, 4, 7)], **WORDS
     ),
 }  # fmt: skip
 

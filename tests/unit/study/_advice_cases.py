@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 
 from evenhand.measure import MEASURES, RATES
+from evenhand.measure.dependence import Bounded
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
-from evenhand.study.profile.dependence import Bounded, Dependence
-from evenhand.study.profile.profiling import GroupProfile, Profile
+from evenhand.study.profile.profiling import Dependence, GroupProfile, Profile
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.collect.task import CollectTask

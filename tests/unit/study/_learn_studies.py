@@ -11,8 +11,8 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome import Failure, Outcome
+from evenhand.study.tasks.learn.measures import GROUP_SHARES
 from evenhand.study.tasks.learn.methods import METHODS
-from evenhand.study.tasks.learn.names import GROUP_SHARES
 from evenhand.study.tasks.learn.task import LearnTask
 
 DATA = DataSource(dataset="causal", options={"n": 1_200})

@@ -13,7 +13,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.tasks.release.names import SIZES
+from evenhand.study.tasks.release.measures import SIZES
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study._page_studies import wobble
 

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.papers import reproduction
+from evenhand.papers import packed, reproduction
 from evenhand.papers.claims import Checked, Claim
 from evenhand.papers.paper import Paper, Study
 from evenhand.papers.reproduction import cells_path, reproduce
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.store import packed
 from evenhand.study.tasks.collect.task import CollectTask
 
 TOOL = Path(__file__).resolve().parents[3] / "tools" / "reproduction_pages.py"

@@ -34,8 +34,8 @@ from evenhand.errors import EvenhandError, InvalidParameterError, LedgerError, U
 from evenhand.privacy.ledger import Ledger, find_ledger
 from evenhand.privacy.rational import exact
 from evenhand.study.page.wording import delta_text
-from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
+from evenhand.study.tasks.shared.protection import state_rows
 from evenhand.table.limits import STREAM_LIMITS
 from evenhand.table.read import open_batches
 

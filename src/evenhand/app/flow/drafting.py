@@ -17,7 +17,7 @@ from evenhand.schema.infer import has_missing, open_frame
 from evenhand.schema.values import increasing_edges, number_text
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.guess import guess
-from evenhand.study.intake.setup import RoleOptions, Setup, name_columns, set_up
+from evenhand.study.intake.setup import RoleOptions, Setup, name_columns, set_up, with_declared_roles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,14 +150,9 @@ def draft(opened: Opened, record: StudyRecord) -> Drafted:
     """Return every column as it will be used: declared, of the data set, or read from the rows."""
     form = form_of_kind(record.kind)
     answers = record.form.get(record.kind, {})
-    base = _with_roles_of(opened.schema, read_roles(record.roles))
+    base = with_declared_roles(read_roles(record.roles), opened.schema)
     words = name_columns(base, opened.names, opened.unread)
-    parts: dict[str, Part] = dict.fromkeys(
-        (*form.crossed(answers, opened.names), *words.sensitive), "sensitive"
-    )
-    parts.update(dict.fromkeys(words.protected_columns, "protected"))
-    if words.target is not None:
-        parts[words.target] = "target"
+    parts = words.parts(form.crossed(answers, opened.names))
     frame = Frame.of(opened)
     bins_only = form.needs_bins(answers)
     columns = {}
@@ -176,27 +171,7 @@ def draft(opened: Opened, record: StudyRecord) -> Drafted:
 def known_roles(opened: Opened, record: StudyRecord) -> RoleOptions:
     """Return the roles of a record as far as they are names, where something else of it is wrong."""
     names = {role: value for role, value in record.roles.items() if role not in _AMOUNTS}
-    return _with_roles_of(opened.schema, read_roles(names))
-
-
-def _with_roles_of(schema: Schema | None, words: RoleOptions) -> RoleOptions:
-    """Return the words with the roles that a data set declares, where the person says nothing else."""
-    if schema is None:
-        return words
-    known: dict[str, Any] = {}
-    if words.target is None and schema.target is not None:
-        known["target"] = schema.target
-    if not words.protected_columns and schema.protected_columns:
-        names = schema.protected_columns
-        known["protected"] = names[0] if len(names) == 1 else names
-    named = replace(words, **known)
-    if named.positive is None and named.target == schema.target and schema.positive is not None:
-        named = replace(named, positive=str(schema.positive))
-    same = named.protected_columns == schema.protected_columns
-    if named.privileged is None and same and schema.privileged is not None:
-        group = schema.privileged
-        named = replace(named, privileged=tuple(map(str, group)) if isinstance(group, tuple) else str(group))
-    return named if named.sensitive else replace(named, sensitive=schema.sensitive)
+    return with_declared_roles(read_roles(names), opened.schema)
 
 
 def _draft_column(

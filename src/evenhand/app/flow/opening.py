@@ -12,8 +12,7 @@ from evenhand.app.state.record import StudyRecord
 from evenhand.app.state.workspace import DATA, OUTPUT, RECORD
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.schema import Schema
-from evenhand.study.intake.opening import open_data
-from evenhand.study.intake.planned import open_plan
+from evenhand.study.intake.opening import open_data, open_plan
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.store.file import FILE

@@ -26,9 +26,9 @@ from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.page.parts import measure_text, measure_title
+from evenhand.study.plan.script import write_script
 from evenhand.study.results.estimates import estimate
-from evenhand.study.results.results import Results, key_measures
-from evenhand.study.results.writing import write_results, write_script
+from evenhand.study.results.results import Results, key_measures, write_results
 from evenhand.study.run.attempt import failure_of
 from evenhand.study.run.events import Cancel, Cancelled, Started
 from evenhand.study.run.pace import Speed
@@ -203,7 +203,7 @@ def _run_plan(folder: Path, progress: Progress, watch: StopWatch) -> bool:
     plan.task.write_more(results, out, frame=opened.frame)
     write_results(results, out)
     for name in SCRIPTS:
-        write_script(out / name, plan, replace=True)
+        write_script(out / name, plan.task.script(plan, name=Path(name).stem), replace=True)
     return True
 
 
@@ -267,7 +267,7 @@ def first_results(results: Results) -> list[dict[str, Any]]:
     for setting in [setting for setting in results.settings if setting.id in finished][:_MOST_FIRST]:
         row: dict[str, Any] = {"setting": form.name_setting(setting), "runs": finished[setting.id]}
         for known in measures:
-            title = measure_title(task.measure(known)).replace("\n", ", ")
+            title = measure_title(task.measure(known))
             row[title] = measure_text(task, task.measure(known), estimate(results, setting, known))
         rows.append(row)
     return rows

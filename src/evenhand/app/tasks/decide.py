@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,23 +13,20 @@ from evenhand.app.tasks.answers import (
     number_answer,
     text_answer,
     text_answers,
+    type_epsilons,
+    type_options,
     whole_answer,
 )
 from evenhand.app.tasks.base import UNPROTECTED, Applying, Choice, Field, TaskForm
-from evenhand.decide.language.parse import parse
-from evenhand.decide.mitigate.registry import mitigation_kinds
+from evenhand.decide.language.parse import parse, parse_weight
+from evenhand.decide.language.weights import split_count
+from evenhand.decide.mitigate.registry import free_mitigations, mitigation_kinds
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
-from evenhand.study.plan.plan import Plan
-from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.decide.command import audit_command
-from evenhand.study.tasks.decide.formula import formula_columns, split_formula
-from evenhand.study.tasks.decide.methods import free_mitigations, method_of, setting_words
-from evenhand.study.tasks.decide.names import NOISES
-from evenhand.study.tasks.decide.noise import noise_of_a_count
-from evenhand.study.tasks.decide.task import TOUCHES, DecideTask
+from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of, setting_words
+from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
 if TYPE_CHECKING:
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Task
 
 _OWNER = "DecideTask"
@@ -172,9 +169,10 @@ class DecideForm(TaskForm):
         count, weight = text_answer(values, "count"), text_answer(values, "weight")
         formula = text_answer(values, "allot")
         if formula:
-            for name in formula_columns(formula):
+            written = parse_weight(formula, parameter="allot", owner=_OWNER)
+            for name in written.names:
                 _column("allot", name, names)
-            count, product = split_formula(formula, count=count)
+            count, product = split_count(written, count=count)
             if not count:
                 must_be = "one column of counts times a public weight"
                 raise InvalidParameterError("allot", owner=_OWNER, must_be=must_be, got=formula)
@@ -186,10 +184,24 @@ class DecideForm(TaskForm):
         return {"count": _column("count", count, names), "weight": column, "budget": budget}
 
     def options(self, task: Any) -> list[str]:
-        """Return the task as it is typed."""
-        plan = Plan(data=DataSource(dataset="counties"), task=task)
-        command = audit_command(plan, epsilons=task.epsilons, mitigations=task.mitigations, post=task.post)
-        return shlex.split(command)[4:]
+        """Return the task as it is typed; no question asks for a parameter of a mitigation."""
+        own = {name: value for each in task.mechanisms for name, value in each.parameters.items()}
+        shared = ("touches", "unit", "draws", "currency")
+        options = {
+            **_type_question(task),
+            "name": task.name,
+            "groups": typed_list(task.groups),
+            "epsilon": type_epsilons(task.epsilons),
+            **own,
+            "mechanism": typed_list(each.name for each in task.mechanisms),
+            **{field: getattr(task, field) for field in shared},
+            "post": typed_list(task.post),
+            "mitigate": typed_list(each.name for each in task.mitigations) or "none",
+        }
+        default = DecideTask(count="count")
+        usual = {field: getattr(default, field) for field in shared}
+        usual |= {"mechanism": NOISES[0], **TableMechanism(_DELTA_TAKER).parameters}
+        return type_options(options, usual)
 
     def promise(self, task: Any, schema: Schema | None, *, epsilon: str) -> Guarantee | None:
         """Return what one person is promised by the noisy counts."""
@@ -206,9 +218,22 @@ class DecideForm(TaskForm):
         return Applying(
             sentences=(*_REAL, *_left_out(setting)),
             guarantee=_guarantee(task, mechanism, setting.epsilon),
-            script=_script(task, noise_of_a_count(task, setting), data=data, plan=plan),
+            script=_script(task, task.noise_of_a_count(setting), data=data, plan=plan),
             in_clear=(task.name,) if task.name else (),
         )
+
+
+def _type_question(task: Any) -> dict[str, object]:
+    """Return the options that say which right or which money follows."""
+    if task.is_rule:
+        return {"rule": task.rule}
+    budget = None if task.budget is None else f"{task.budget:.15g}"
+    if task.weight is None:
+        return {"count": task.count, "budget": budget}
+    names = parse_weight(task.weight).names
+    if len(names) == 1 and task.weight.strip("`") == names[0]:
+        return {"count": task.count, "weight": names[0], "budget": budget}
+    return {"allot": f"`{task.count}` * ({task.weight})", "count": task.count, "budget": budget}
 
 
 def _guarantee(task: Any, mechanism: TableMechanism, epsilon: Fraction) -> Guarantee:

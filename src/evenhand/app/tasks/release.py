@@ -21,16 +21,10 @@ from evenhand.app.tasks.answers import (
 )
 from evenhand.app.tasks.base import UNPROTECTED, Applying, Choice, Field, TaskForm, command_words
 from evenhand.errors import InvalidParameterError
-from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
+from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism, mechanisms_with
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.release.command import (
-    PARAMETERS,
-    default_mechanisms,
-    mechanisms_with,
-    trains_model,
-)
-from evenhand.study.tasks.release.task import ReleaseTask
+from evenhand.study.tasks.release.task import PARAMETERS, ReleaseTask, default_mechanisms, trains_model
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.study.tasks.shared.wording import mechanism_name

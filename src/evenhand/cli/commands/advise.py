@@ -10,12 +10,11 @@ import typer
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
 from evenhand.cli.roles import assign_roles, open_people
-from evenhand.cli.study import StudyRun, shorten_path, typed_design, write_files
+from evenhand.cli.study import StudyRun, build_plan, shorten_path, write_files
 from evenhand.cli.tasks.base import TaskCommand, warn_of_failures
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.study.advise.advice import Limits
 from evenhand.study.advise.trial_plan import advice_plan
-from evenhand.study.intake.setup import plan_for
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -82,14 +81,9 @@ class AdviseCommand(TaskCommand):
         """Return the plan of a small study, and its rows."""
         opened = open_people(terminal, typed)
         setup = assign_roles(terminal, opened, typed, command=self.name)
-        plan = plan_for(
-            opened,
-            setup.schema,
-            epsilons=_epsilons(typed["epsilon"]),
-            rows=typed["rows"],
-            notes=setup.sentences,
-            **{"repeats": _REPEATS, **typed_design(typed)},
-        )
+        task = CollectTask(CollectTask.audit_mechanisms, _epsilons(typed["epsilon"]))
+        repeats = _REPEATS if typed["repeats"] is None else typed["repeats"]
+        plan = build_plan(opened, task, {**typed, "repeats": repeats}, setup)
         small = advice_plan(plan, prepare(plan, frame=opened.frame))
         return small.with_(repeats=plan.repeats), opened.frame
 

@@ -40,9 +40,9 @@ from evenhand.report.language import LANGUAGES, written_in
 from evenhand.schema import Schema
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.schema.infer import open_frame
+from evenhand.schema.typed_values import label_values
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
-from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted
 from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import PredictionAudit

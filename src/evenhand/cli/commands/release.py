@@ -31,7 +31,7 @@ from evenhand.cli.terminal.refusals import (
 )
 from evenhand.privacy.guarantees.in_clear import READ_FROM_ROWS
 from evenhand.privacy.ledger import find_ledger
-from evenhand.privacy.rational import exact
+from evenhand.privacy.rational import exact, float_above
 from evenhand.release import Histogram, Laplace, Release, ReleaseMechanism
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
@@ -40,10 +40,9 @@ from evenhand.report.words import number
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
 from evenhand.schema.text import visible
+from evenhand.schema.typed_values import label_values
 from evenhand.study.intake.setup import column_named
-from evenhand.study.intake.typed_values import label_values
 from evenhand.study.page.wording import counted, delta_text
-from evenhand.study.tasks.shared.claims import rounded_up
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
 from evenhand.table.limits import STREAM_LIMITS
@@ -304,7 +303,7 @@ def _report(terminal: Terminal, published: Release, typed: dict[str, Any]) -> No
     out = typed["out"]
     guarantee, histogram, name = published.guarantee, published.histogram, published.mechanism.name
     meaningless = str(guarantee.trust) == "none" or guarantee.delta >= NO_GUARANTEE
-    delta = rounded_up(guarantee.delta)
+    delta = float_above(guarantee.delta)
     if meaningless:
         terminal.warn(
             f"No meaningful guarantee: delta = {delta_text(delta)}. With about this chance the "

@@ -37,15 +37,15 @@ from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
 from evenhand.report.language import LANGUAGES, written_in
+from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
-from evenhand.study.results.estimates import Estimated, estimate, paired_change
-from evenhand.study.results.writing import write_script
+from evenhand.study.plan.script import write_script
+from evenhand.study.results.estimates import Estimated, estimate
 from evenhand.study.tasks.registry import task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.results.results import Results
 
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
@@ -212,7 +212,8 @@ class TaskCommand:
         language = self.choose_language(run.typed)
         more = self.write_more(run, results)
         if (script := run.typed.get("save_script")) is not None:
-            more = {**more, "Script": write_script(script, run.plan, language=language)}
+            cells = run.plan.task.script(run.plan, name=script.stem, language=language)
+            more = {**more, "Script": write_script(script, cells)}
         asked = {"open_page": run.typed["open_page"], "language": language}
         self.finish(run.terminal, results, out=run.folder, more=more, **asked)
 
@@ -318,7 +319,7 @@ def measures_of(results: Results, setting: Setting) -> dict[str, Any]:
     return {
         measure: {
             **numbers_of(estimate(results, setting, measure)),
-            "change": numbers_of(paired_change(results, setting, measure)),
+            "change": numbers_of(estimate(results, setting, measure, against=Setting())),
         }
         for measure in results.plan.measures
     }

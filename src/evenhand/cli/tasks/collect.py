@@ -14,7 +14,8 @@ from evenhand.cli.tasks.base import (
     numbers_of,
 )
 from evenhand.study.intake.setup import without_columns
-from evenhand.study.results.estimates import group_change
+from evenhand.study.plan.cells import Setting
+from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand.cli.terminal.console import Terminal
-    from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.results.results import Results
 
@@ -99,7 +99,11 @@ class CollectCommand(TaskCommand):
     def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
         """Return how the selection of each group changes."""
         return {
-            label: {"selection_change": numbers_of(group_change(results, setting, label, "selection"))}
+            label: {
+                "selection_change": numbers_of(
+                    estimate(results, setting, "selection", group=label, against=Setting())
+                )
+            }
             for label in results.facts.groups
         }
 

@@ -23,17 +23,20 @@ from evenhand.cli.roles import refuse_empty_table, report_reading
 from evenhand.cli.study import StudyRun, build_plan
 from evenhand.cli.tasks.base import TaskCommand, defaults_of
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
-from evenhand.decide.language.parse import parse
-from evenhand.decide.mitigate.registry import MITIGATIONS, MitigationParameter, mitigation_kind
+from evenhand.decide.language.parse import parse, parse_weight
+from evenhand.decide.language.weights import split_count
+from evenhand.decide.mitigate.registry import (
+    MITIGATIONS,
+    MitigationParameter,
+    free_mitigations,
+    mitigation_kind,
+)
 from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.setup import column_named
 from evenhand.study.plan.cells import Cell
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.decide.formula import formula_columns, split_formula
-from evenhand.study.tasks.decide.methods import free_mitigations, method_title, setting_words
-from evenhand.study.tasks.decide.names import NOISES
-from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.decide.task import NOISES, DecideTask, method_title, setting_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -330,10 +333,11 @@ def _read_share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]
             wrong_use(f"{message}\nColumns: {quote_names(known, most=60)}.")
         column = None if weight is None else f"`{_find_column('--weight', weight, known)}`"
         return _find_column("--count", count, known), column
-    for name in formula_columns(typed["allot"]):
+    formula = parse_weight(typed["allot"], parameter="allot", owner="DecideTask")
+    for name in formula.names:
         _find_column("--allot", name, known)
     asked = "" if count is None else _find_column("--count", count, known)
-    chosen, weight = split_formula(typed["allot"], count=asked)
+    chosen, weight = split_count(formula, count=asked)
     if not chosen:
         counts = f"a column of counts, {quote_names([asked])}," if asked else "one column of counts"
         wrong_use(_NOT_ONE_COUNT.format(counts))

@@ -16,7 +16,7 @@ from evenhand.cli.tasks.base import (
 )
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import EvenhandError, MissingExtraError
-from evenhand.study.results.estimates import group_estimate
+from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
 from evenhand.study.tasks.learn.task import LearnTask
 
@@ -109,7 +109,7 @@ class LearnCommand(TaskCommand):
         """Return how each group is selected, and whose predictions change."""
         return {
             label: {
-                name: numbers_of(group_estimate(results, setting, label, name)) for name in _GROUP_NUMBERS
+                name: numbers_of(estimate(results, setting, name, group=label)) for name in _GROUP_NUMBERS
             }
             for label in results.facts.groups
         }

@@ -25,13 +25,13 @@ from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.schema.crossing import as_names
 from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import outcome_name
-from evenhand.study.tasks.release.command import (
+from evenhand.study.tasks.release.task import (
     WITH_QUASI_IDENTIFIERS,
+    ReleaseTask,
     default_mechanisms,
     roles_to_train,
     trains_model,
 )
-from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.shared.table_mechanisms import BLANKS_READ_AS
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,10 +15,15 @@ from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import Measure, Unit
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
+from evenhand.privacy.rational import exact
+from evenhand.privacy.zcdp import epsilon_from_zcdp
 from evenhand.release.mechanisms import noise as mechanisms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evenhand.release.mechanisms.registry import TableMechanism
+
 EVERY: Literal["every input"] = "every input"
 
 _ASSUMPTIONS = (
@@ -26,6 +32,7 @@ _ASSUMPTIONS = (
 )
 _IDEALIZED = "the noise is drawn from real numbers, which no computer does: simulation only"
 _PRINTED = "fioretto2021, as printed: the noise of one input alone, though a person is counted in several"
+_ROUNDS = 20
 _UNITS = (Unit.REPLACE_ONE, Unit.ADD_OR_REMOVE_ONE)
 
 
@@ -112,6 +119,43 @@ def guarantee_of(
         return composed
     assumed = f"each person is counted in at most {most} of the {len(inputs)} inputs"
     return with_terms(composed, protects=inputs, assumptions=(*composed.assumptions, assumed))
+
+
+def share_noise(mechanism: TableMechanism, *, epsilon: Fraction | None, inputs: int, unit: str) -> Any:
+    """Return the noise of each of several inputs that together keep epsilon, or the mechanism's own rho.
+
+    Laplace noise has an equal part of epsilon for each. Losses of rho add up, so Gaussian noise has an equal
+    part of about the largest rho that gives epsilon at the mechanism's delta, and never more: that takes less
+    noise than parts of epsilon would.
+
+    >>> from evenhand.release.mechanisms.registry import TableMechanism
+    >>> gaussian = TableMechanism("discrete-gaussian", {"delta": "1e-9"})
+    >>> noise = share_noise(gaussian, epsilon=Fraction(1), inputs=3, unit="replace one")
+    >>> f"{noise.law.standard_deviation:.1f}"
+    '14.2'
+    """
+    if mechanism.name != "discrete-gaussian" or inputs == 1:
+        return mechanism.build(epsilon=None if epsilon is None else epsilon / inputs, unit=unit)
+    given = mechanism.parameters
+    if epsilon is None:
+        whole = exact(given["rho"], name="rho", owner="share_noise", above=0)
+    else:
+        whole = _largest_rho(
+            epsilon, exact(given["delta"], name="delta", owner="share_noise", above=0, most=1)
+        )
+    return mechanisms.DiscreteGaussian(rho=whole / inputs, unit=unit)
+
+
+@cache
+def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    log = -math.log(delta)
+    low = (float(epsilon) / (math.sqrt(log + float(epsilon)) + math.sqrt(log))) ** 2 * (1 - 1e-9)
+    high = 4 * low
+    for _ in range(_ROUNDS):
+        middle = (low + high) / 2
+        holds = epsilon_from_zcdp(Fraction(middle), delta) <= epsilon
+        low, high = (middle, high) if holds else (low, middle)
+    return Fraction(low).limit_denominator(10**12)
 
 
 def _by_input(noise: Any, inputs: Sequence[str], owner: str) -> dict[str, Any]:

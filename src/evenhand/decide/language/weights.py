@@ -162,6 +162,25 @@ Weight = Product | Sum
 """What a weight is."""
 
 
+def split_count(formula: Weight, *, count: str = "") -> tuple[str, str | None]:
+    """Return the count that money follows and its public weight; an empty count if it is no such product.
+
+    Without a `count` it is the first column that the formula is a multiple of.
+
+    >>> from evenhand.decide.language.parse import parse_weight
+    >>> split_count(parse_weight("students * (index + 20) / 100"))
+    ('students', '(index + 20) / 100')
+    >>> split_count(parse_weight("students + index"))
+    ('', None)
+    """
+    fitting = (name for name in formula.names if formula.beside(name) is not None)
+    chosen = count or next(fitting, "")
+    rest = formula.beside(chosen) if chosen else None
+    if rest is None:
+        return "", None
+    return chosen, None if rest == Product(Fraction(1), ()) else rest.text
+
+
 def _sum(terms: Iterable[Product]) -> Weight:
     products = tuple(terms)
     return products[0] if len(products) == 1 else Sum(products)

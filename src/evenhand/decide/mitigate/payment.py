@@ -120,8 +120,4 @@ MITIGATION = MitigationKind(
     guarantee="none: the payments follow from the true counts",
     cost="money beyond the budget",
     takes_post=True,
-    cautions={
-        "allotment": "**Who is to be paid is known from the true counts.** A payment that follows from them "
-        "is not covered by the guarantee of the release."
-    },
 )

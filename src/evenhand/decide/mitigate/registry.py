@@ -7,15 +7,19 @@ documentation ask here what there is, what it is for and what it needs.
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from evenhand._registry import PluginRules, Registry
+from evenhand._validate import one_of
 from evenhand.errors import InvalidParameterError, UnknownNameError
+from evenhand.schema.values import plain_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
     from evenhand.decide.mitigate.mitigation import Mitigation
 
@@ -41,6 +45,8 @@ MITIGATIONS: Registry[MitigationKind] = Registry(
 compared. Other packages add mitigations by the entry points ``evenhand.mitigations``."""
 
 Problem = Literal["rule", "allotment"]
+
+_OWNER = "DecideTask"
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,8 @@ class MitigationKind:
     variants : tuple of mapping
         The parameters with which :func:`~evenhand.decide.mitigate.compare` lists it.
     cautions : mapping of {"rule", "allotment"} to str
-        What a report warns of where it is tried.
+        What a report warns of where it is tried: a few words in bold, then a sentence. Those of evenhand's
+        own mitigations stand with the other words of reports, in every language.
     check : callable, optional
         Refuses parameters that do not go together, by an InvalidParameterError.
     """
@@ -157,39 +164,85 @@ class MitigationKind:
                 return parameter
         return None
 
-    def check_names(self, given: Mapping[str, Any], *, parameter: str, owner: str) -> None:
-        """Refuse parameters that it has not, and numbers that are not finite.
 
-        Parameters
-        ----------
-        given : mapping of str to value
-            The parameters by name.
-        parameter, owner : str
-            What a refusal calls them, and whose they are.
-        """
-        known = [own.name for own in self.parameters]
+@dataclass(frozen=True)
+class NamedMitigation:
+    """A mitigation of :data:`MITIGATIONS` by name, with its parameters, as a plan has it.
+
+    Examples
+    --------
+    >>> NamedMitigation.of({"name": "output-perturbation", "least_total": 1e6})
+    NamedMitigation(name='output-perturbation', parameters={'least_total': 1000000.0})
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        one_of("mitigations", self.name, MITIGATIONS, owner=_OWNER)
+        given = plain_mapping("mitigations", self.parameters, owner=_OWNER)
+        known = [own.name for own in self.kind.parameters]
         for name, value in given.items():
             if name not in known:
-                must_be = f"with parameters that '{self.name}' has ({', '.join(known) or 'none'})"
-                raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=name)
+                _refuse(f"with parameters that '{self.name}' has ({', '.join(known) or 'none'})", name)
             if isinstance(value, float) and not math.isfinite(value):
-                must_be = f"with numbers that are finite: '{name}' of '{self.name}' is not"
-                raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=value)
+                _refuse(f"with numbers that are finite: '{name}' of '{self.name}' is not", value)
+        object.__setattr__(self, "parameters", given)
 
-    def check_parameters(self, given: Mapping[str, Any], *, parameter: str, owner: str) -> None:
-        """Refuse parameters if one that is needed is missing, or if they do not go together."""
-        missing = self.missing(given)
+    @classmethod
+    def of(cls, given: object) -> NamedMitigation:
+        """Return the mitigation that a name, or a mapping with ``name`` and parameters, stands for."""
+        if isinstance(given, NamedMitigation):
+            return given
+        if isinstance(given, Mapping) and "name" in given:
+            return cls(given["name"], {key: value for key, value in given.items() if key != "name"})
+        if isinstance(given, str):
+            return cls(given.strip().replace("_", "-"))
+        must_be = f"names of mitigations ({', '.join(MITIGATIONS)}), or mappings with 'name' and parameters"
+        return _refuse(must_be, given)
+
+    @property
+    def kind(self) -> MitigationKind:
+        """What the mitigation declares: what it is for, and what it needs."""
+        return MITIGATIONS[self.name]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The public columns of the data that it needs, by the name of their parameter."""
+        return {name: self.parameters[name] for name in self.kind.columns if name in self.parameters}
+
+    @property
+    def plain(self) -> str | dict[str, Any]:
+        """As a plan file holds it."""
+        return {"name": self.name, **self.parameters} if self.parameters else self.name
+
+    def check(self, problem: Problem, mechanisms: Iterable[str]) -> None:
+        """Refuse it for what it is not for, without what it needs, and beside other noise than its own."""
+        kind = self.kind
+        if problem not in kind.problems:
+            what = " and ".join(f"{each}s" for each in kind.problems)
+            _refuse(f"ones that fit: '{self.name}' is for {what}", self.name)
+        missing = kind.missing(self.parameters)
         if missing is not None:
             how = f"{self.name}={missing.example}, or '{missing.name}' in a plan"
-            must_be = f"given with {missing.meaning} for '{self.name}'{missing.more}: {how}"
-            raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="none")
-        if self.check is None:
-            return
+            _refuse(f"given with {missing.meaning} for '{self.name}'{missing.more}: {how}", "none")
         try:
-            self.check(given)
+            if kind.check is not None:
+                kind.check(self.parameters)
         except InvalidParameterError as error:
-            must_be = f"right for '{self.name}': '{error.parameter}' must be {error.must_be}"
-            raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got="another") from None
+            _refuse(f"right for '{self.name}': '{error.parameter}' must be {error.must_be}", "another")
+        for name, column in self.columns.items():
+            if not isinstance(column, str):
+                _refuse(f"with the name of a column as '{name}' of '{self.name}'", column)
+        if kind.needs_laplace and any(mechanism != "laplace" for mechanism in mechanisms):
+            _refuse(f"without '{self.name}' unless all noise is of 'laplace'", self.name)
+
+    def __hash__(self) -> int:
+        return hash((self.name, json.dumps(self.parameters, sort_keys=True)))
+
+
+def _refuse(must_be: str, got: object) -> NoReturn:
+    raise InvalidParameterError("mitigations", owner=_OWNER, must_be=must_be, got=got) from None
 
 
 def mitigation_kind(name: str) -> MitigationKind:
@@ -210,3 +263,15 @@ def mitigation_kinds(problem: Problem | None = None) -> tuple[MitigationKind, ..
     """
     kinds = (MITIGATIONS[name] for name in MITIGATIONS.own)
     return tuple(kind for kind in kinds if problem is None or problem in kind.problems)
+
+
+def free_mitigations(entities: int, *, is_rule: bool) -> tuple[str, ...]:
+    """Return the mitigations that can be tried with nothing but the counts of so many entities.
+
+    >>> free_mitigations(100, is_rule=True), free_mitigations(5, is_rule=True)
+    (('shrink', 'piecewise-proxy'), ('shrink',))
+    >>> free_mitigations(100, is_rule=False)
+    ('shrink', 'linear-proxy', 'fairness-payment')
+    """
+    kinds = mitigation_kinds("rule" if is_rule else "allotment")
+    return tuple(kind.name for kind in kinds if kind.missing({}) is None and entities >= kind.fewest_entities)

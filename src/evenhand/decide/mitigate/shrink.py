@@ -191,8 +191,4 @@ MITIGATION = MitigationKind(
     cost="shares may be further off than after the clamp",
     parameters=(MitigationParameter("temperature", "how much small counts are lowered"),),
     variants=({"temperature": None}, {"temperature": DECISION}),
-    cautions={
-        "allotment": "**Lowering counts after the clamp is made for counts, not for shares.** It lowers "
-        "small counts most, and an allotment may then be further off than after the plain clamp."
-    },
 )

@@ -137,7 +137,14 @@ def bias(
         figures = _decide_by_draws(
             problem, entities, laws, steps, why=figures, draws=draws, rng=rng, progress=progress
         )
-    return _build_result(problem, entities, laws, steps, figures)
+    payments = None
+    if isinstance(problem, Allotment):
+        count = problem.count
+        payments = payments_of(problem, entities.counts[count], laws[count], steps[count])
+    tied = any(isinstance(step, SumTo) for input_steps in steps.values() for step in input_steps)
+    coupled = tied or not isinstance(problem, Rule)
+    words = noise_words(laws, steps)
+    return _build_result(problem, entities, noise=words, coupled=coupled, payments=payments, **figures)
 
 
 # --- what is given -----------------------------------------------------------------------------------
@@ -331,13 +338,14 @@ def _draw_notes(drawn: SampledFigures) -> list[str]:
     return [Note("total" if drawn.nonpositive else "method", sentence)] if parts else []
 
 
-def _build_result(
-    problem: Problem,
-    entities: Entities,
-    laws: Laws,
-    steps: Steps,
-    figures: dict[str, Any],
-) -> Decided:
+def decide_truly(problem: Problem, entities: Entities) -> Decided:
+    """Return the decision from the true counts, as a result that is off by nothing."""
+    nothing = np.zeros(len(entities))
+    figures = {"bias": nothing, "variance": nothing, "error_bound": nothing}
+    return _build_result(problem, entities, noise="none", method="the true counts", **figures)
+
+
+def _build_result(problem: Problem, entities: Entities, **figures: Any) -> Decided:
     rule = isinstance(problem, Rule)
     truth = (
         problem.holds(entities.counts)
@@ -345,22 +353,14 @@ def _build_result(
         else problem.shares(entities.counts[problem.count])
     )
     budget = getattr(problem, "budget", None)
-    payments = None
-    if isinstance(problem, Allotment):
-        count = problem.count
-        payments = payments_of(problem, entities.counts[count], laws[count], steps[count])
-    tied = any(isinstance(step, SumTo) for input_steps in steps.values() for step in input_steps)
     return Decided(
         kind="rule" if rule else "allotment",
         problem=repr(problem),
-        noise=noise_words(laws, steps),
         names=entities.names,
         truth=truth,
         counts={name: entities.counts[name] for name in problem.inputs},
         populations=dict(zip(entities.groups, entities.populations.T, strict=True)),
         budget=None if budget is None else float(budget),
-        coupled=not rule or tied,
-        payments=payments,
         **figures,
     )
 

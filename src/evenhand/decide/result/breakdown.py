@@ -158,8 +158,7 @@ def _counts(decided: EntityFigures, what: str) -> NDArray[Any]:
     if what in decided.counts:
         return decided.counts[what]
     if what == "size" and decided.counts:
-        sizes: NDArray[Any] = np.max(np.stack(list(decided.counts.values())), axis=0)
-        return sizes
+        return decided.sizes
     listed = ", ".join(f"'{name}'" for name in ("size", "group", *decided.counts))
     must_be = f"one of {listed}, or one label for each entity"
     raise InvalidParameterError("what", owner="Decided.by", must_be=must_be, got=what)
@@ -204,12 +203,7 @@ def _summarize_class(decided: EntityFigures, label: str, inside: NDArray[np.bool
     number = int(inside.sum())
     bias, errors = decided.bias[inside], decided.standard_error
     total = float(bias.sum())
-    if errors is None:
-        spread = None
-    elif decided.coupled:
-        spread = float(errors[inside].sum()) / number
-    else:
-        spread = float(np.sqrt((errors[inside] ** 2).sum())) / number
+    spread = None if errors is None else error_of_sum(errors[inside], coupled=decided.coupled) / number
     return EntityClass(
         label=label,
         entities=number,
@@ -372,14 +366,24 @@ def group_shares(decided: EntityFigures, *, budget: float | None = None) -> Grou
         return GroupShares("rule", tuple(gains), in_money=False)
     chosen = decided.budget if budget is None else budget
     money = 1.0 if chosen is None else money_of(chosen, owner="group_shares")
-    total = people.sum(axis=0)
-    parts = np.divide(people, total, out=np.zeros_like(people), where=total > 0)
     gains = [
         _money_gain(decided, name, row, part, money)
-        for name, row, part in zip(groups, people, parts, strict=True)
+        for name, row, part in zip(groups, people, parts_of_groups(people), strict=True)
     ]
-    nobody = float(decided.bias[total <= 0].sum() * money)
+    nobody = float(decided.bias[people.sum(axis=0) <= 0].sum() * money)
     return GroupShares("allotment", tuple(gains), in_money=chosen is not None, nobody=nobody)
+
+
+def parts_of_groups(people: Values) -> Values:
+    """Return the part of what an entity gets that each group has, in rows; 0 where nobody lives."""
+    total = people.sum(axis=0)
+    parts: Values = np.divide(people, total, out=np.zeros_like(people), where=total > 0)
+    return parts
+
+
+def error_of_sum(errors: Values, *, coupled: bool) -> float:
+    """Return the standard error of a sum from those of its parts; an upper limit where they share noise."""
+    return float(errors.sum() if coupled else np.sqrt((errors**2).sum()))
 
 
 def _money_gain(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
@@ -415,8 +419,7 @@ def _spread(decided: EntityFigures, weights: Values) -> float | None:
     """Return the standard error of a weighted sum of biases, or what it is at most."""
     if decided.standard_error is None:
         return None
-    errors = np.abs(weights) * decided.standard_error
-    return float(errors.sum()) if decided.coupled else float(np.sqrt((errors**2).sum()))
+    return error_of_sum(np.abs(weights) * decided.standard_error, coupled=decided.coupled)
 
 
 def _bound(decided: EntityFigures, weights: Values) -> float | None:

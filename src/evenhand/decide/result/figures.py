@@ -128,6 +128,23 @@ class EntityFigures:
         return _make_read_only(np.abs(self.bias))
 
     @property
+    def typical_error(self) -> Values:
+        """The root mean square error of each share; of a decision, the chance that it is wrong.
+
+        A decision is 0 or 1, so that chance is its mean absolute error. Where the variance of a share is not
+        known the error is NaN.
+        """
+        if self.kind == "rule":
+            return self.flip
+        return _make_read_only(np.sqrt(self.variance + self.bias**2))
+
+    @property
+    def sizes(self) -> NDArray[Any]:
+        """How many people are counted in each entity: the largest count that the problem reads."""
+        counts = list(self.counts.values()) or [np.zeros(len(self))]
+        return _make_read_only(np.max(counts, axis=0))
+
+    @property
     def disparity(self) -> Values:
         r"""How far each entity is from the one that is treated most differently from it.
 

@@ -14,14 +14,14 @@ from sklearn.model_selection import train_test_split
 
 from evenhand import datasets
 from evenhand._validate import integer, one_of
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, number_type
 from evenhand.papers.paper import Study, read_entries, read_toml
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, number_type
 from evenhand.study.tasks.shared.parts import parts
 
 if TYPE_CHECKING:
@@ -191,10 +191,11 @@ def _rows(name: str) -> tuple[Any, Any, Any, Any]:
 
     def features(rows: Any) -> Any:
         codes = {column: values[rows] for column, values in prepared.codes.items()}
-        return feature_matrix(codes, blocks=blocks, dtype=number_type(task))
+        return feature_matrix(codes, blocks=blocks, dtype=number_type(task.model))
 
     return features(kept), prepared.target[kept], features(held), prepared.target[held]
 
 
 def _model(name: str, parameters: Mapping[str, Any]) -> Any:
-    return classifier(cast("CollectTask", plan_for(name, seeds=1, parameters=parameters).task), seed=_SEED)
+    task = cast("CollectTask", plan_for(name, seeds=1, parameters=parameters).task)
+    return classifier(task.model, task.parameters, seed=_SEED)

@@ -17,12 +17,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.errors import MissingExtraError
-from evenhand.privacy.accounting import allowance, float_above, float_below
+from evenhand.privacy.accounting import allowance
 from evenhand.privacy.guarantees.units import Measure
 from evenhand.privacy.ledger.budget import ZERO, Amount
 from evenhand.privacy.ledger.chain import RETIRE, SPEND
 from evenhand.privacy.one_step import load_dp_accounting
-from evenhand.privacy.rational import decimal_text
+from evenhand.privacy.rational import decimal_text, float_above, float_below
 from evenhand.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:

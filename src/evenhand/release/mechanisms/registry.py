@@ -56,6 +56,20 @@ def mechanism_named(name: str) -> type[ReleaseMechanism]:
     return find_class(name, MECHANISMS, kind="Mechanism")
 
 
+def takes_parameter(name: str, parameter: str) -> bool:
+    """Return whether the mechanism of a name takes a parameter; no other mechanism is loaded for that."""
+    return name in MECHANISMS and parameter in MECHANISMS[name].parameter_names()
+
+
+def mechanisms_with(parameter: str) -> tuple[str, ...]:
+    """Return the names of the mechanisms that take a parameter.
+
+    >>> mechanisms_with("threshold")
+    ('suppression', 'noisy-suppression', 'thresholded-laplace')
+    """
+    return tuple(name for name in MECHANISMS if takes_parameter(name, parameter))
+
+
 def mechanism_from(record: Mapping[str, Any]) -> ReleaseMechanism:
     """Return the mechanism that :meth:`ReleaseMechanism.to_dict` wrote down.
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from itertools import groupby, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evenhand.report.drawing import Segment, Word
 from evenhand.report.language import fixed_word
 from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear, Log, labelled_ticks
-from evenhand.report.words import epsilon_of, number, shortened, width_of
+from evenhand.report.words import capital, epsilon_of, number, shortened, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from evenhand.report.drawing import Drawing
     from evenhand.report.marks import Axis, Estimate
+
+Place = TypeVar("Place")
 
 WHOLE = 1024.0
 """How many pixels a chart has at the desk."""
@@ -43,7 +45,7 @@ def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]
     left, top = -drawing.margins.left, -drawing.margins.top
     end = f"{', ' if axis.unit else ''}{fixed_word('chart.axis_cut')}" if cut else ""
     below = f"{shortened(axis.unit, drawing.width - width_of(end))}{end}"
-    title = _capital(shortened(axis.title, drawing.width, 14, bold=True))
+    title = capital(shortened(axis.title, drawing.width, 14, bold=True))
     return (
         Word(left, top + 13, title, colour="ink", weight=600, size=14, halo=False),
         Word(left, top + 30, below, colour="ink3", halo=False),
@@ -80,6 +82,15 @@ def draw_no_values(drawing: Drawing) -> str:
     return drawing.svg()
 
 
+def split_at_gaps(points: Iterable[Place], is_known: Callable[[Place], bool]) -> list[list[Place]]:
+    """Return the runs of points between those that are not known, across which no line is drawn.
+
+    >>> split_at_gaps([1.0, math.nan, 2.0, 3.0], math.isfinite)
+    [[1.0], [2.0, 3.0]]
+    """
+    return [list(run) for known, run in groupby(points, key=is_known) if known]
+
+
 def level_scale(values: list[float], pixels: float, *, most: int, **options: Any) -> Linear:
     """Return a scale from left to right with as many ticks as their labels leave room for."""
     for ticks in range(most, 2, -1):
@@ -98,10 +109,6 @@ def tick_labels(scale: Linear) -> list[str]:
 def room_left(labels: Iterable[str], *, least: float) -> float:
     """Return the margin that the labels of an upright axis need."""
     return max([least, *(width_of(label) + 12 for label in labels)])
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # --- the CSV beside a chart -----------------------------------------------------------------------

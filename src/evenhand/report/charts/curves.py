@@ -13,6 +13,7 @@ from evenhand.report.charts._panels import (
     epsilon_axis,
     panel_width,
     room_left,
+    split_at_gaps,
     tick_labels,
     title_words,
 )
@@ -43,12 +44,12 @@ def curves_chart(
 ) -> Chart:
     """Return panels of measures against epsilon as a chart, so many side by side.
 
-    Every curve has a colour, a shape and a name of its own; published means are hollow. A measure has the
-    same scale in all rows.
+    Every curve has a name and a look of its own, and a gap where a value is missing; published means are
+    hollow. A measure has the same scale in all rows.
     """
     rows = list(dict.fromkeys(panel.row for panel in panels))
     labels = dict.fromkeys(line.label for panel in panels for line in panel.lines)
-    looks = dict(zip(labels, zip(_COLOURS, _SHAPES, strict=True), strict=False))
+    looks = {label: _look_at(place) for place, label in enumerate(labels)}
     tested = tuple(sorted({epsilon for panel in panels for line in panel.lines for epsilon in line.epsilons}))
     across = columns or max(sum(panel.row == row for panel in panels) for row in rows)
     scales: dict[str, list[float]] = {}
@@ -68,6 +69,12 @@ def curves_chart(
     wide, narrow = pictures
     data = _tabulate_measures(panels)
     return Chart(name, wide, narrow, alt, caption, data, tuple(keys), rows=named, columns=across)
+
+
+def _look_at(place: int) -> tuple[str, str]:
+    """Return the colour and the shape of a curve by its place; from the eighth on they pair up anew."""
+    again, first = divmod(place, len(_COLOURS))
+    return _COLOURS[first], _SHAPES[(first + again) % len(_SHAPES)]
 
 
 def _published(line: Line) -> Sequence[float]:
@@ -112,21 +119,22 @@ def _measure_picture(
 def _draw_curve(drawing: Drawing, panel: Panel, line: Line, colour: str, shape: str) -> None:
     """Draw a curve with its intervals and marks, and hollow marks for published means."""
     where = f", {panel.row}" if panel.row else ""
-    points = [
-        (epsilon, estimate)
-        for epsilon, estimate in sorted(zip(line.epsilons, line.estimates, strict=True), key=itemgetter(0))
-        if estimate.is_finite
-    ]
+    points = sorted(zip(line.epsilons, line.estimates, strict=True), key=itemgetter(0))
+    runs = split_at_gaps(points, lambda point: point[1].is_finite)
     dots = [
         Dot(epsilon, estimate.value, f"{line.label}{where}, ε = {epsilon:g}: {estimate.value:.4f}")
-        for epsilon, estimate in points
+        for run in runs
+        for epsilon, estimate in run
     ]
-    spans = [(epsilon, estimate.span()) for epsilon, estimate in points]
+    spans = [(epsilon, estimate.span()) for run in runs for epsilon, estimate in run]
     bars = [Segment(epsilon, span[0], epsilon, span[1]) for epsilon, span in spans if span]
     drawing.rules(bars, stroke=colour, width=1.1, opacity=0.55)
-    if len(dots) > 1:
-        steps = [Dot(dot.x, dot.y, line.label) for dot in dots]
-        drawing.lines([steps], stroke=colour, width=1.4, opacity=0.85)
+    steps = [
+        [Dot(epsilon, estimate.value, line.label) for epsilon, estimate in run]
+        for run in runs
+        if len(run) > 1
+    ]
+    drawing.lines([step for step in steps if len(step) > 1], stroke=colour, width=1.4, opacity=0.85)
     drawing.dots(dots, shape=shape, size=32, fill=colour)
     theirs = [
         Dot(epsilon, mean, f"{line.label}{where}, ε = {epsilon:g}, published: {mean:.4f}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.report.charts._panels import tick_labels
+from evenhand.report.charts._panels import split_at_gaps, tick_labels
 from evenhand.report.language import fixed_word
 from evenhand.report.page import Chart
 from evenhand.report.scales import Linear, Log, labelled_ticks
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import LackCurve, Lacking
 
-_SIZES = {True: (432.0, 290.0, 118.0), False: (346.0, 280.0, 106.0)}
-"""Width, height and room for the names of lines, at the desk and at the phone's width."""
+_ALONE, _BESIDE, _NARROW = (928.0, 300.0, 200.0), (432.0, 290.0, 118.0), (346.0, 280.0, 106.0)
+"""Width, height and room for the names of lines: alone or beside a table at the desk, and on the phone."""
 
 _LEAST_APART, _LINE = 16.0, 15.0
 
 
-def lack_chart(curve: LackCurve, *, name: str) -> Chart:
+def lack_chart(curve: LackCurve, *, name: str, is_alone: bool = False) -> Chart:
     """Return the trade-off over epsilon as a picture.
 
     Parameters
@@ -31,8 +31,10 @@ def lack_chart(curve: LackCurve, *, name: str) -> Chart:
     curve : LackCurve
     name : str
         Stem of file names.
+    is_alone : bool
+        Whether nothing stands beside it, so that it is as wide as the page.
     """
-    wide, narrow = (_draw(curve, is_wide=is_wide) for is_wide in (True, False))
+    wide, narrow = (_draw(curve, *size) for size in (_ALONE if is_alone else _BESIDE, _NARROW))
     points = [(line.name, *point) for line in curve.lines for point in _points(line)]
     names, epsilons, lacks = (
         (list(column) for column in zip(*points, strict=True)) if points else ([], [], [])
@@ -48,15 +50,18 @@ def lack_chart(curve: LackCurve, *, name: str) -> Chart:
     )
 
 
-def _points(line: Lacking) -> list[tuple[float, float]]:
-    """Return the epsilons of a line that can be drawn, from the largest, each with what is lacking."""
+def _runs(line: Lacking) -> list[list[tuple[float, float]]]:
+    """Return the epsilons of a line from the largest, each with what is lacking, in runs between gaps."""
     pairs = zip(line.epsilons, line.lacks, strict=True)
-    known = [pair for pair in pairs if 0 < pair[0] < math.inf and math.isfinite(pair[1])]
-    return sorted(known, reverse=True)
+    drawn = sorted((pair for pair in pairs if 0 < pair[0] < math.inf), reverse=True)
+    return split_at_gaps(drawn, lambda pair: math.isfinite(pair[1]))
 
 
-def _draw(curve: LackCurve, *, is_wide: bool) -> str:
-    width, height, names = _SIZES[is_wide]
+def _points(line: Lacking) -> list[tuple[float, float]]:
+    return [point for run in _runs(line) for point in run]
+
+
+def _draw(curve: LackCurve, width: float, height: float, names: float) -> str:
     ends = [end for line in curve.lines for end in (line.low, line.high, *(y for _, y in _points(line)))]
     labels_at = height - 44
     up = Linear.over([0.0, curve.matters, *ends], pixels=labels_at - 12, most_ticks=6, from_zero=True)
@@ -77,8 +82,10 @@ def _draw(curve: LackCurve, *, is_wide: bool) -> str:
         named.append((y, curve.matters_words, Letters("ink2", 12)))
     is_advised = any(line.role == "recommended" for line in curve.lines)
     for line in sorted(curve.lines, key=lambda each: ("other", "page", "recommended").index(each.role)):
-        places = [(right - across(epsilon), labels_at - up(lack)) for epsilon, lack in _points(line)]
-        if not places:
+        runs = [
+            [(right - across(epsilon), labels_at - up(lack)) for epsilon, lack in run] for run in _runs(line)
+        ]
+        if not runs:
             continue
         chosen = dict(_points(line)).get(curve.chosen)
         hue = _hue(line, chosen, curve.matters)
@@ -87,12 +94,13 @@ def _draw(curve: LackCurve, *, is_wide: bool) -> str:
             limits = [labels_at - up(end) for end in (line.low, line.high) if math.isfinite(end)]
             is_ringed = line.role == "recommended" or (hue == "ink" and not is_advised)
             _draw_chosen(sketch, x, labels_at - up(chosen), limits, hue, is_ringed=is_ringed)
-        if len(places) > 1:
-            sketch.line(*places, stroke=hue, width=1.6 if line.role == "other" else 2.4)
-        for x, y in places:
-            sketch.mark(x, y, 2.6 if line.role == "other" else 3.4, fill=hue, stroke=hue, width=0)
+        for places in runs:
+            if len(places) > 1:
+                sketch.line(*places, stroke=hue, width=1.6 if line.role == "other" else 2.4)
+            for x, y in places:
+                sketch.mark(x, y, 2.6 if line.role == "other" else 3.4, fill=hue, stroke=hue, width=0)
         colour = {"g1": "g1-text", "ghost": "ink2"}.get(hue, hue)
-        named.append((places[-1][1], line.name, Letters(colour, 13, is_bold=line.role != "other")))
+        named.append((runs[-1][-1][1], line.name, Letters(colour, 13, is_bold=line.role != "other")))
     _write_names(sketch, named, right + 10, names, labels_at)
     return sketch.svg()
 

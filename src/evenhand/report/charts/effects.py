@@ -63,7 +63,7 @@ def effect_chart(panel: EffectPanel, *, name: str) -> Chart:
 def _tell(panel: EffectPanel) -> str:
     """Return the picture in words."""
     said = [f"{panel.title} {panel.unit}".rstrip()]
-    for row in panel.rows:
+    for row in panel.lines:
         stages = zip(panel.names[1:], (row.after, row.remedy), strict=True)
         parts = [f"{panel.names[0]} {row.due_shown}"]
         if not row.is_few:
@@ -76,7 +76,7 @@ def _tell(panel: EffectPanel) -> str:
 
 def _keys(panel: EffectPanel, form: str) -> Iterator[LegendKey]:
     """Yield what the marks stand for."""
-    judged = [row for row in panel.rows if not row.is_few]
+    judged = [row for row in panel.lines if not row.is_few]
     stages = [stage for row in judged for stage in (row.after, row.remedy) if stage]
     has_harm = any(stage.is_harm for stage in stages)
     yield LegendKey(panel.names[0], "upright")
@@ -88,7 +88,7 @@ def _keys(panel: EffectPanel, form: str) -> Iterator[LegendKey]:
         yield LegendKey(fixed_word("chart.harmed"), "circle", "g1")
     if has_harm and not all(stage.is_harm for stage in stages):
         yield LegendKey(fixed_word("chart.unharmed"), "circle", "ink3")
-    if judged and len(judged) < len(panel.rows):
+    if judged and len(judged) < len(panel.lines):
         yield LegendKey(fixed_word("chart.too_few"), "circle", "ink3", hollow=True)
     if form == "change" and panel.matters and judged:
         yield LegendKey(fixed_word("chart.no_harm"), "band", "g3")
@@ -99,14 +99,14 @@ def _keys(panel: EffectPanel, form: str) -> Iterator[LegendKey]:
 
 def _scale_of(panel: EffectPanel, pixels: float) -> BarScale:
     """Return the scale that shows the values of a panel best."""
-    levels = [value for row in panel.rows for value in (row.due, *_values(row)) if math.isfinite(value)]
+    levels = [value for row in panel.lines for value in (row.due, *_values(row)) if math.isfinite(value)]
     highest, lowest = max(levels, default=1.0), min(levels, default=0.0)
-    if panel.is_count and highest >= _FOLD_RANGE * max(lowest, 1.0):
+    if panel.scale == "people" and highest >= _FOLD_RANGE * max(lowest, 1.0):
         powers = range(math.floor(math.log10(highest)) + 1)
         ticks = (0.0, *(10.0**power for power in powers[:: 1 + len(powers) // 7]))
         return BarScale("log", 0.0, highest, ticks)
-    judged = [row for row in panel.rows if not row.is_few]
-    ends = [end for row in judged or panel.rows for end in _ends(row)]
+    judged = [row for row in panel.lines if not row.is_few]
+    ends = [end for row in judged or panel.lines for end in _ends(row)]
     from_zero = min(levels + ends, default=0.0) <= highest / 2
     scale = _linear(panel, levels + ends, pixels, from_zero=from_zero, within=(-math.inf, panel.most))
     changes = [value - row.due for row in judged for value in _values(row) if math.isfinite(value - row.due)]
@@ -123,7 +123,7 @@ def _linear(panel: EffectPanel, values: list[float], pixels: float, **options: A
     """Return a scale with as many ticks as their labels leave room for."""
     for most in (6, 5, 4, 3):
         scale = Linear.over(values, pixels=pixels, most_ticks=most, **options)
-        widest = max(width_of(f"+{panel.before_number}{label}") for label in tick_labels(scale))
+        widest = max(width_of(f"+{panel.sign}{label}") for label in tick_labels(scale))
         if widest + 6 <= scale(scale.ticks[1]) - scale(scale.ticks[0]):
             break
     return scale
@@ -149,7 +149,7 @@ class _Picture:
     """
 
     def __init__(self, panel: EffectPanel, *, is_wide: bool) -> None:
-        rows = panel.rows
+        rows = panel.lines
         self.panel, self.is_wide, self.is_dense = panel, is_wide, len(rows) >= DENSE
         self.has_two = not self.is_dense and any(row.remedy for row in rows)
         heights = (26.0, 66.0, 46.0) if is_wide else (42.0, 98.0, 72.0)
@@ -164,7 +164,7 @@ class _Picture:
 
     def _columns(self, width: float) -> tuple[float, float]:
         """Return where the names end and where the words start."""
-        rows = self.panel.rows
+        rows = self.panel.lines
         names = max(width_of(row.label, 14, bold=True) for row in rows)
         if self.is_dense:
             names += max(width_of(_people(row)) for row in rows) + 16
@@ -178,14 +178,14 @@ class _Picture:
         """Return the room beside the axis, in which numbers stand."""
         if self.is_dense:
             return 24.0
-        stages = [stage.shown for row in self.panel.rows for stage in (row.after, row.remedy) if stage]
-        shown = [*stages, *(row.due_shown for row in self.panel.rows)]
+        stages = [stage.shown for row in self.panel.lines for stage in (row.after, row.remedy) if stage]
+        shown = [*stages, *(row.due_shown for row in self.panel.lines)]
         return min(max(46.0, *(_BEYOND + 4 + width_of(text, 13, bold=True) for text in shown)), 110.0)
 
     def draw(self) -> str:
         """Return the picture as SVG."""
         self._draw_axis()
-        for place, row in enumerate(self.panel.rows):
+        for place, row in enumerate(self.panel.lines):
             top = _TOP + place * self.step
             if place and not self.is_dense:
                 self.sketch.line((0, top), (self.sketch.width, top), stroke="grid")
@@ -205,7 +205,8 @@ class _Picture:
             text = number(abs(tick), digits)
             sign = MINUS if tick < 0 else "+" if tick > 0 and scale.form == "change" else ""
             self.sketch.line((x, _TOP - 4), (x, bottom), stroke="grid")
-            text = f"{sign}{self.panel.before_number}{text}{self.panel.after_number}"
+            end = "%" if self.panel.scale == "percent" else ""
+            text = f"{sign}{self.panel.sign}{text}{end}"
             self.sketch.word(x, _TOP - 11, text, anchor="middle")
 
     def _at(self, value: float, due: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.charts._panels import (
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
     from evenhand.report.marks import Axis, Bar
 
-# --- where does the gap come from? a few bars from zero --------------------------------------------
-
-_ROW = 46.0
+_ROW, _LINE = 46.0, 17.0
 _WIDE = 500.0
 
 
 def bars_chart(axis: Axis, bars: Sequence[Bar], *, name: str, alt: str, caption: str) -> Chart:
     """Draw bars from zero with the label above and the number at the end of each.
+
+    Where the numbers would leave less than half of the width to the bars, they stand below them.
 
     Parameters
     ----------
@@ -58,29 +59,36 @@ def bars_chart(axis: Axis, bars: Sequence[Bar], *, name: str, alt: str, caption:
 
 
 def _draw_bars(axis: Axis, bars: Sequence[Bar], width: float) -> str:
-    margins = Margins(0, 44, 0, 4)
-    drawing = Drawing(width, margins.top + margins.bottom + max(len(bars), 1) * _ROW, margins, grid="x")
-    drawing.words(*title_words(drawing, axis, cut=False))
-    if not bars:
-        return draw_no_values(drawing)
     values = [end * axis.times for bar in bars for end in bar.estimate.ends]
     digits = digits_between(values)
     numbers = [_number(bar, axis, digits) for bar in bars]
-    room = max(width_of(f"{value} {interval}", bold=True) for value, interval in numbers) + 14
+    room = max([width_of(" ".join(each), bold=True) for each in numbers], default=0.0) + 14
     falling = [bar.estimate.value < 0 for bar in bars]  # whose numbers stand on the left
     left, right = room * any(falling), room * (not all(falling))
+    is_below = left + right > width / 2
+    if is_below:
+        left = right = 0.0
+    height = _ROW + _LINE * is_below
+    margins = Margins(0, 44, 0, 4)
+    drawing = Drawing(width, margins.top + margins.bottom + max(len(bars), 1) * height, margins, grid="x")
+    drawing.words(*title_words(drawing, axis, cut=False))
+    if not bars:
+        return draw_no_values(drawing)
     least, most = min([*values, 0.0]), max([*values, 0.0])
     length = (width - left - right) / ((most - least) or 1.0)
 
     def pixel(value: float) -> float:
         return left + (value * axis.times - least) * length
 
-    tops = [place * _ROW for place in range(len(bars))]
+    tops = [place * height for place in range(len(bars))]
     _blocks(drawing, axis, bars, tops, pixel, digits)
     _intervals(drawing, bars, tops, pixel)
     for bar, top, (value, interval) in zip(bars, tops, numbers, strict=True):
         drawing.words(Word(0, top + 11, shortened(bar.label, drawing.width), colour="ink2", halo=False))
-        drawing.words(*_figures(bar, top + 30, pixel, value, interval))
+        if is_below:
+            drawing.words(*_figures(0.0, top + 30 + _LINE, value, interval, width=width))
+        else:
+            drawing.words(*_figures_at_end(bar, top + 30, pixel, value, interval))
     start = [Segment(pixel(0.0), top + 16, pixel(0.0), top + 36) for top in tops]
     drawing.rules(start, stroke="ghost", width=1, pixels=True)
     return drawing.svg()
@@ -119,13 +127,21 @@ def _intervals(
     drawing.rules(lines, stroke="ink3", width=1.6, pixels=True)
 
 
-def _figures(bar: Bar, y: float, pixel: Callable[[float], float], value: str, interval: str) -> list[Word]:
+def _figures_at_end(
+    bar: Bar, y: float, pixel: Callable[[float], float], value: str, interval: str
+) -> list[Word]:
     """Return the number beyond the end of the bar and of its interval, on the side where the bar ends."""
     places = [pixel(end) for end in bar.estimate.ends]
     if bar.estimate.value < 0:
         at = min(places) - 8
         bold = Word(at - (width_of(interval) + 4 if interval else 0), y, value, "right", "ink", 600)
         return [bold, Word(at, y, interval, "right", "ink3")][: 2 if interval else 1]
-    at = max(places) + 8
-    thin = Word(at + width_of(value, bold=True) + 4, y, interval, colour="ink3")
-    return [Word(at, y, value, colour="ink", weight=600), thin][: 2 if interval else 1]
+    return _figures(max(places) + 8, y, value, interval)
+
+
+def _figures(x: float, y: float, value: str, interval: str, *, width: float = math.inf) -> list[Word]:
+    """Return a number with its interval behind it, which is cut where it does not fit the width."""
+    value = shortened(value, width, bold=True)
+    after = x + width_of(value, bold=True) + 4
+    thin = Word(after, y, shortened(interval, width - after), colour="ink3")
+    return [Word(x, y, value, colour="ink", weight=600), thin][: 2 if interval else 1]

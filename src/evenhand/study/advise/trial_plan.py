@@ -14,8 +14,8 @@ from evenhand._validate import refuse
 from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.shared.optimal_setting import MOST_GROUPS, why_not_optimal
-from evenhand.study.tasks.shared.optimal_setting import NAME as OPTIMAL
+from evenhand.study.tasks.shared.report_settings import MOST_GROUPS, why_not_optimal
+from evenhand.study.tasks.shared.report_settings import NAME as OPTIMAL
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema

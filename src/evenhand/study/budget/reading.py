@@ -2,48 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Context, Decimal
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.privacy.ledger.chain import RETIRE, SPEND
-from evenhand.privacy.ledger.totals import amounts_by_purpose, running_sums, tighter_totals, total_of
+from evenhand.privacy.ledger.budget import ZERO, Amount
+from evenhand.privacy.ledger.chain import RETIRE
+from evenhand.privacy.ledger.totals import (
+    amounts_by_purpose,
+    charges_of,
+    running_sums,
+    tighter_totals,
+    total_of,
+)
 from evenhand.privacy.rational import text_above, text_below
+from evenhand.report.marks import Axis
 from evenhand.report.page import Answer
 from evenhand.report.words import plain
+from evenhand.study.page.wording import power_of_ten
 from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Sequence
 
-    from evenhand.answer.words import Words
-    from evenhand.privacy.ledger import Amount, Budget, Composition, Entry, Ledger, Total
+    from evenhand.privacy.ledger import Budget, Composition, Entry, Ledger, Total
 
 LONGEST_CELL = 200
 """How many letters of a purpose stand in a table."""
 
+SYMBOLS = {"epsilon": "ε", "delta": "δ"}
+"""What stands for each part of an amount."""
+
 _DIGITS = 4
-_POWER = re.compile(r"(?:(.*)e)([+-])0*(\d+)")
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_FORM = "%Y-%m-%dT%H:%M:%SZ"
+_MOST_PURPOSES = 10
+
+
+class Purpose(NamedTuple):
+    """What a purpose cost in the present period, and how often it was charged."""
+
+    name: str
+    amount: Amount
+    charges: int
 
 
 @dataclass(frozen=True)
 class BudgetReading:
-    """A ledger at one moment: all entries, and the total of the present period.
+    """A ledger at one moment: the name of its file, all entries, and the present period.
 
-    Parameters
-    ----------
-    name : str
-        Of the file, without its folder.
-    budget : Budget
-    entries : tuple of Entry
-    period : str
-        The present one; ``""`` where there are none.
+    The period is ``""`` where there are none.
     """
 
     name: str
@@ -55,19 +64,7 @@ class BudgetReading:
     def of(cls, ledger: Ledger) -> BudgetReading:
         """Return what a ledger holds now, after every entry and the anchor were checked."""
         ledger.verify()
-        period = ledger.total().period
-        return cls(ledger.name, ledger.budget, ledger.history(), period)
-
-    @property
-    def sentences(self) -> Words:
-        """The sentences of the page."""
-        return words_in("en", "evenhand.study.budget")
-
-    def answer(self, key: str, **slots: Any) -> Answer:
-        """Return the templates ``finding`` and ``evidence`` under a key; evidence is optional."""
-        say = self.sentences.under(key)
-        evidence = say("evidence", **slots) if self.sentences.has(f"{key}.evidence") else ""
-        return Answer(say("finding", **slots), evidence)
+        return cls(ledger.name, ledger.budget, ledger.history(), ledger.total().period)
 
     @cached_property
     def total(self) -> Total:
@@ -80,121 +77,122 @@ class BudgetReading:
         return running_sums(self.entries, self.budget)
 
     @cached_property
-    def by_purpose(self) -> dict[str, Amount]:
-        """What each purpose cost in the present period, the largest first."""
-        return amounts_by_purpose(self.entries, self.budget, period=self.period)
+    def purposes(self) -> list[Purpose]:
+        """All purposes of the present period, the largest first."""
+        amounts = amounts_by_purpose(self.entries, self.budget, period=self.period)
+        present = [e for e in charges_of(self.entries) if self.budget.period_of(e.time) == self.period]
+        charges = Counter(entry.purpose for entry in present)
+        return [Purpose(name, amount, charges[name]) for name, amount in amounts.items()]
 
     @cached_property
-    def costs(self) -> dict[str, Amount]:
-        """The same of the purposes that cost anything."""
-        return {name: amount for name, amount in self.by_purpose.items() if any(amount)}
+    def costs(self) -> list[Purpose]:
+        """The purposes that cost anything."""
+        return [purpose for purpose in self.purposes if any(purpose.amount)]
 
     @cached_property
-    def charges_by_purpose(self) -> Counter[str]:
-        """How often each purpose was charged in the present period."""
-        own = [entry for entry in self.entries if entry.kind == SPEND and self.is_present(entry)]
-        return Counter(entry.purpose for entry in own)
+    def largest_costs(self) -> list[Purpose]:
+        """The same with the small ones as one, and names as short as a cell of a table has them."""
+        most = len(self.costs) if len(self.costs) <= _MOST_PURPOSES else _MOST_PURPOSES - 1
+        shown = [cost._replace(name=plain(cost.name, longest=LONGEST_CELL)) for cost in self.costs[:most]]
+        rest = self.costs[most:]
+        if rest:
+            amount = reduce(Amount.plus, (cost.amount for cost in rest), ZERO)
+            name = self.say("purposes.rest", count=len(rest))
+            shown.append(Purpose(name, amount, sum(cost.charges for cost in rest)))
+        return shown
 
     @cached_property
     def tighter(self) -> list[Composition]:
         """Totals of the present period that are smaller than the sum."""
         return tighter_totals(self.entries, self.budget, period=self.period)
 
-    @cached_property
-    def retired(self) -> tuple[int, ...]:
+    @property
+    def retired(self) -> list[int]:
         """The numbers of the entries that were declared retired."""
-        return tuple(entry.terms["entry"] for entry in self.entries if entry.kind == RETIRE)
-
-    @cached_property
-    def periods(self) -> tuple[str, ...]:
-        """All periods with an entry, and the present one, in order."""
-        return tuple(
-            dict.fromkeys([*(self.budget.period_of(entry.time) for entry in self.entries), self.period])
-        )
+        return [entry.terms["entry"] for entry in self.entries if entry.kind == RETIRE]
 
     @property
-    def has_delta(self) -> bool:
-        """Whether any delta may be spent."""
-        return self.budget.delta > 0
+    def periods(self) -> list[str]:
+        """All periods with an entry, and the present one, in order."""
+        return list(dict.fromkeys([*(self.budget.period_of(e.time) for e in self.entries), self.period]))
 
-    def is_present(self, entry: Entry) -> bool:
-        """Whether an entry belongs to the present period."""
-        return self.budget.period_of(entry.time) == self.period
+    @property
+    def names(self) -> list[str]:
+        """The parts of an amount that may be spent: epsilon, and delta where the budget has any."""
+        return list(SYMBOLS)[: 1 + bool(self.budget.delta)]
 
     # --- words ------------------------------------------------------------------------------------
+
+    def say(self, key: str, /, **slots: Any) -> str:
+        """Return a template of the page with its slots filled."""
+        return words_in("en", "evenhand.study.budget").say(key, **slots)
+
+    def answer(self, key: str, **slots: Any) -> Answer:
+        """Return the templates ``finding`` and ``evidence`` under a key."""
+        return Answer(self.say(f"{key}.finding", **slots), self.say(f"{key}.evidence", **slots))
+
+    def parts(self, amounts: Sequence[Amount], *, end: str = "") -> dict[str, list[Fraction]]:
+        """Return amounts as columns of a CSV, exactly."""
+        return {f"{name}{end}": [getattr(amount, name) for amount in amounts] for name in self.names}
+
+    def figures(
+        self, amounts: Sequence[Amount], *, title: str = "", is_left: bool = False
+    ) -> dict[str, list[str]]:
+        """Return amounts as columns of a table by their titles, the symbols alone without a template."""
+        return {
+            self.say(title, symbol=SYMBOLS[name]) if title else SYMBOLS[name]: [
+                figure(value, is_left=is_left) for value in values
+            ]
+            for name, values in self.parts(amounts).items()
+        }
 
     def amount(self, amount: Amount, *, is_left: bool = False) -> str:
         """Return an amount in symbols: what is spent is never shown too low, what is left never too high."""
         shown = f"ε = {figure(amount.epsilon, is_left=is_left)}"
-        return f"{shown}, δ\u00a0=\u00a0{figure(amount.delta, is_left=is_left)}" if self.has_delta else shown
+        return (
+            f"{shown}, δ\u00a0=\u00a0{figure(amount.delta, is_left=is_left)}" if self.budget.delta else shown
+        )
 
     @property
     def when(self) -> str:
         """The present period, as it stands in a sentence; an empty text where there are none."""
-        return self.sentences.say("words.in_period", period=self.period) if self.period else ""
+        return self.say("words.in_period", period=self.period) if self.period else ""
 
-    @property
-    def people(self) -> str:
-        """Whom the budget is about, as it stands in a sentence."""
-        people = self.budget.people
-        return self.sentences.say("words.people", people=plain(people, longest=120)) if people else ""
+    def name_entry(self, number: int) -> str:
+        """Return what an entry is called in a sentence."""
+        return self.say("words.entry", number=number)
 
-    @property
-    def per(self) -> str:
-        """For what the budget is, where it is for each period."""
-        return self.sentences.say("words.per", period=self.budget.period) if self.budget.period else ""
+    def scale_axis(self, title: str, largest: Fraction) -> tuple[Axis, Fraction]:
+        """Return an axis for amounts, and by what they are multiplied.
 
-    def purpose(self, entry: Entry) -> str:
-        """Return what an entry says it is for, as a cell of a table has it."""
-        return plain(entry.purpose, longest=LONGEST_CELL)
+        Its unit is a power of ten where numbers would be very small or large.
+        """
+        power = power_of(largest)
+        unit = self.say("words.power", power=power_of_ten(power)) if power else ""
+        return Axis(title, unit), Fraction(10) ** -power
 
 
 def figure(value: Fraction, *, is_left: bool = False) -> str:
     r"""Return an amount with four digits: what is spent rounded up, what is left rounded down.
 
-    >>> from fractions import Fraction
     >>> figure(Fraction(1, 3)), figure(Fraction(1, 3), is_left=True)
     ('0.3334', '0.3333')
     >>> figure(Fraction(1, 10**7)), figure(Fraction(25 * 10**20)).replace("\u00a0", " ")
     ('10⁻⁷', '2.5 × 10²¹')
     """
     shown = (text_below if is_left else text_above)(value, digits=_DIGITS)
-    found = _POWER.fullmatch(shown)
-    if found is None:
+    digits, _, power = shown.partition("e")
+    if not power:
         return shown
-    power = f"10{(found[3] if found[2] == '+' else f'-{found[3]}').translate(_RAISED)}"
-    return power if found[1] == "1" else f"{found[1]}\u00a0×\u00a0{power}"
+    raised = power_of_ten(int(power))
+    return raised if digits == "1" else f"{digits}\u00a0×\u00a0{raised}"
 
 
 def power_of(value: Fraction) -> int:
     """Return the power of ten by which an axis is scaled: 0 unless numbers would be very small or large.
 
-    >>> from fractions import Fraction
     >>> power_of(Fraction(1)), power_of(Fraction(25, 10**7)), power_of(Fraction(3 * 10**9))
     (0, -6, 9)
     """
-    if not value:
-        return 0
-    wide = Context(prec=6, Emax=10**9, Emin=-(10**9))
-    power = wide.divide(Decimal(value.numerator), Decimal(value.denominator)).adjusted()
+    power = Decimal(text_above(value)).adjusted()
     return power if not -3 <= power < 6 else 0
-
-
-def power_words(power: int) -> str:
-    """Return a power of ten with raised figures; an empty text for the power of 0."""
-    return f"10{str(power).translate(_RAISED)}" if power else ""
-
-
-def seconds_of(entry: Entry) -> float:
-    """Return the time of an entry in seconds since 1970."""
-    return datetime.strptime(entry.time, _FORM).replace(tzinfo=UTC).timestamp()
-
-
-def period_start(period: str) -> float:
-    """Return when a period begins, in seconds since 1970.
-
-    >>> period_start("2026"), period_start("2026-02")
-    (1767225600.0, 1769904000.0)
-    """
-    year, _, month = period.partition("-")
-    return datetime(int(year), int(month or 1), 1, tzinfo=UTC).timestamp()

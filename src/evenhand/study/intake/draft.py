@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals as nw
 
 from evenhand.errors import InvalidParameterError, SchemaError
+from evenhand.report.language import language_now
 from evenhand.schema.infer import FEW, MOST_TEXTS, Inference, has_missing, inferred, why_no_categories
-from evenhand.study.intake.wording import say
+from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
     from evenhand.schema import Column
@@ -27,18 +28,16 @@ _MOSTLY = 0.5
 _NUMBER = re.compile(r"[-+]?\d[\d.,' ]*(e[-+]?\d+)?", re.IGNORECASE)
 
 
+def say(key: str, /, **slots: Any) -> str:
+    """Return a sentence on rows and columns that were read, in the language that is being written."""
+    return words_in(language_now(), "evenhand.study.intake").say(key, **slots)
+
+
 @dataclass(frozen=True)
 class Draft:
-    """What became of a column.
+    """What became of a column: it, or why it cannot be used, as the end of "left out: it ...".
 
-    Parameters
-    ----------
-    column : Column, optional
-        None if it cannot be used.
-    why_not : str
-        The reason, as the end of "left out: it ...".
-    missing, binned : bool
-        Whether it has missing values, and whether numbers were put into bins.
+    Also whether it has missing values, and whether numbers were put into bins.
     """
 
     column: Column | None
@@ -52,15 +51,8 @@ def draft_column(
 ) -> Draft:
     """Return the draft of one column.
 
-    Parameters
-    ----------
-    frame : narwhals frame
-    name : str
-    part : {"target", "protected", "sensitive", "clear"}
-    bins_only : bool
-        Whether numbers in the clear need bins too, because each value would become a feature.
-    band : str
-        How wide the bands of its dates or numbers are, as in :meth:`evenhand.schema.Schema.infer`.
+    With `bins_only` numbers in the clear need bins too, because each value would become a feature. A `band`
+    says how wide those of its dates or numbers are, as in :meth:`evenhand.schema.Schema.infer`.
 
     Examples
     --------
@@ -115,7 +107,9 @@ def _why_not(present: nw.Series[Any], distinct: int, part: Part, *, missing: boo
         return say("why.identifier")
     if present.dtype.is_integer() and max(-int(present.min()), int(present.max())) > _LARGEST:
         return say("why.too_large")
-    if _is_text(present) and distinct > _most_texts(part, len(present)):
+    most = MOST_TEXTS[part]
+    most = most if named else min(most, max(FEW, len(present) // 2))  # in a small file fewer are categories
+    if present.dtype in {nw.String, nw.Categorical} and distinct > most:
         return say("why.numbers" if _are_mostly_numbers(present) else "why.texts")
     return ""
 
@@ -124,16 +118,6 @@ def _are_mostly_numbers(texts: nw.Series[Any]) -> bool:
     """Tell whether most of the first texts are numbers as some people write them: 1.234,56 or 12."""
     some = [str(each).strip() for each in texts.head(1_000).to_list()]
     return sum(bool(_NUMBER.fullmatch(each)) for each in some) > _MOSTLY * len(some)
-
-
-def _is_text(series: nw.Series[Any]) -> bool:
-    return series.dtype in {nw.String, nw.Categorical}
-
-
-def _most_texts(part: Part, rows: int) -> int:
-    """Return how many texts still look like categories; in a small file fewer do."""
-    most = MOST_TEXTS[part]
-    return min(most, max(FEW, rows // 2)) if part == "clear" else most
 
 
 def _is_identifier(present: nw.Series[Any], distinct: int) -> bool:

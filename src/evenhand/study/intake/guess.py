@@ -14,9 +14,9 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.bands import rule_text
 from evenhand.schema.infer import FEW, open_frame
 from evenhand.schema.roles import cut_target
+from evenhand.schema.typed_values import value_of
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns
-from evenhand.study.intake.typed_values import value_of
+from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns, with_declared_roles
 from evenhand.table.encode import Table
 
 if TYPE_CHECKING:
@@ -31,16 +31,7 @@ _FEWEST_OF_A_VALUE = 10
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a role was guessed; its text is the whole sentence.
-
-    Parameters
-    ----------
-    role : str
-    value : str
-        What was guessed, as it is shown.
-    why : str
-        The end of the sentence, without its full stop.
-    """
+    """Why a role was guessed, without a full stop, and its value as it is shown; its text is the sentence."""
 
     role: str
     value: str
@@ -52,14 +43,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class Guess:
-    """What was guessed, and why.
+    """What was given, with what could be guessed added to it, and why each role was guessed.
 
-    Parameters
-    ----------
-    words : RoleOptions
-        What was given, with what could be guessed added to it.
-    by_role : dict of str to Reason
-        One for each role that was guessed. They name values, so they are for the person whose data it is.
+    Reasons name values, so they are for the person whose data it is.
     """
 
     words: RoleOptions
@@ -75,15 +61,8 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     """Guess the roles that are missing, from names of columns and from the rows.
 
     Whether a guess is right is for a person to say: a name tells little, and the privileged group is guessed
-    as the one with the most positive outcomes.
-
-    Parameters
-    ----------
-    opened : Opened
-    words : RoleOptions, optional
-        What is known already; it stays as it is.
-    rows : Rows, optional
-        The rows as they were read for another guess, so that they are read once.
+    as the one with the most positive outcomes. What the `words` say already stays as it is; `rows` that were
+    read for another guess need not be read again.
 
     Examples
     --------
@@ -100,7 +79,7 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     rows = rows or read_rows(opened, given)
     reasons: dict[str, Reason] = {}
-    known = _declared(opened, given)
+    known = with_declared_roles(given, opened.schema)
     for role in ROLES:
         if getattr(known, role):
             continue
@@ -120,28 +99,6 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     return Guess(known, reasons)
 
 
-def _declared(opened: Opened, given: RoleOptions) -> RoleOptions:
-    """Return the words with the roles that a declared schema has."""
-    schema = opened.schema
-    if schema is None:
-        return given
-    known = given
-    for role, owner in (
-        ("target", ""),
-        ("positive", "target"),
-        ("protected", ""),
-        ("privileged", "protected"),
-    ):
-        value = getattr(schema, role)
-        same = not owner or getattr(known, owner) == getattr(schema, owner)
-        if getattr(known, role) is None and value is not None and same:
-            change: dict[str, Any] = {
-                role: tuple(map(str, value)) if isinstance(value, tuple) else str(value)
-            }
-            known = replace(known, **change)
-    return known if known.sensitive else replace(known, sensitive=schema.sensitive)
-
-
 def read_rows(opened: Opened, words: RoleOptions) -> Rows:
     """Return what roles are guessed from: the rows, and the domain of every column that can be used.
 
@@ -149,8 +106,15 @@ def read_rows(opened: Opened, words: RoleOptions) -> Rows:
     labels.
     """
     named = name_columns(words, opened.names, opened.unread)
-    frame = open_frame(opened.frame)
-    domains = _domains(frame, opened, named)
+    frame, drop = open_frame(opened.frame), {*named.drop, named.weight, named.person}
+    columns: Iterable[Column | None] = opened.schema or (
+        draft_column(frame.select(name), name, "sensitive", band=named.bands.get(name, "")).column
+        for name in opened.names
+        if name not in drop
+    )
+    kept = [column for column in columns if column is not None and column.name not in drop]
+    cut, _ = cut_target(kept, named.target, named.positive)
+    domains = {column.name: column.domain for column in cut}
     for name, domain in domains.items():
         if domain.kind == "categorical" or (domain.size > 2 and name not in named.bands):
             continue
@@ -161,19 +125,6 @@ def read_rows(opened: Opened, words: RoleOptions) -> Rows:
         series = nw.new_series(name, texts, nw.String(), backend=frame.implementation)
         frame, domains[name] = frame.with_columns(series), Domain.categorical(list(domain.labels))
     return Rows(frame, domains)
-
-
-def _domains(frame: nw.DataFrame[Any], opened: Opened, words: RoleOptions) -> dict[str, Domain]:
-    """Return the domain of every column that can be used; a target with a threshold has its two sides."""
-    drop = {*words.drop, words.weight, words.person}
-    columns: Iterable[Column | None] = opened.schema or (
-        draft_column(frame.select(name), name, "sensitive", band=words.bands.get(name, "")).column
-        for name in opened.names
-        if name not in drop
-    )
-    kept = [column for column in columns if column is not None and column.name not in drop]
-    cut, _ = cut_target(kept, words.target, words.positive)
-    return {column.name: column.domain for column in cut}
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand import datasets
 from evenhand._validate import integer
-from evenhand.errors import UnknownNameError
+from evenhand.errors import PlanError, UnknownNameError
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.source import ROWS_CELL, DataSource
+from evenhand.study.tasks.shared.rows import sampled_sentence
 from evenhand.table.limits import STREAM_LIMITS, own_file_limits
 from evenhand.table.parts import names_several
 from evenhand.table.read import ENDINGS, ENDINGS_TEXT, detect_file_format, file_columns
-from evenhand.table.sample import read_or_sample
+from evenhand.table.sample import LARGE_FILE_ROWS, read_or_sample
 from evenhand.table.source import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evenhand.schema import Schema
+    from evenhand.study.plan.plan import Plan
     from evenhand.table import FileFormat
-    from evenhand.table.limits import Limits
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,7 +84,6 @@ def open_data(
     *,
     schema: Schema | None = None,
     options: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
     file_format: FileFormat | None = None,
     on_format: Callable[[str, FileFormat], None] | None = None,
     rows: int | None = None,
@@ -100,25 +100,16 @@ def open_data(
         The declared schema of a file: only its columns are read, with the types that they need.
     options : mapping, optional
         Of a data set.
-    limits : Limits, optional
-        How large a file may be; by default :func:`own_file_limits`, for it is a file of one's own.
     file_format : FileFormat, optional
         What is known of how a file is written; the rest is found out.
     on_format : callable, optional
         Called before rows are read with what the file is called and how it was found to be written, where
         nobody said so and it is not plain CSV: so a reason for which reading fails later is understood.
     rows : int, optional
-        How many rows to draw at random, in one pass, from a file that does not fit the limits; by default
-        such a file is refused. A folder or a pattern of files is read as one.
+        How many rows to draw at random, in one pass, from a file that does not fit :func:`own_file_limits`;
+        by default such a file is refused. A folder or a pattern of files is read as one.
     seed : int
         Of the study, with which these rows are drawn.
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither.
-    EvenhandError
-        What reading a file and loading a data set raise.
 
     Examples
     --------
@@ -138,7 +129,7 @@ def open_data(
         raise UnknownNameError("Data", name, [*_close_file(name), *datasets.DATASETS], place=place)
     if not several:
         _refuse_what_is_no_file(name)
-    limits = limits or own_file_limits()
+    limits = own_file_limits()
     streamed = limits if rows is None else STREAM_LIMITS
     written = detect_file_format(name, file_format, limits=streamed)
     assumed = written.assumed_beside(file_format)
@@ -153,6 +144,47 @@ def open_data(
     there = () if schema is None else file_columns(name, limits=streamed, file_format=written)
     unread = tuple(column for column in there if column not in frame.column_names)
     return Opened(source, frame, schema, unread=unread, assumed=assumed, drawn=drawn)
+
+
+def open_plan(
+    plan: Plan,
+    *,
+    data: str | None = None,
+    file_format: FileFormat | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    may_draw: bool = False,
+    on_format: Callable[[str, FileFormat], None] | None = None,
+) -> tuple[Plan, Opened]:
+    """Return a plan that says all that was found out about its data, and the data.
+
+    A file or a data set, `rows` and a `seed` may be given instead of those of the plan; what is known of how
+    the file is written goes before what the plan says of it. From a file that does not fit, where nobody said
+    how many, rows are drawn if that `may_draw`; else it is refused, as is a plan that names no data.
+    """
+    source = plan.data
+    name = data or (source and (source.dataset or source.path)) or ""
+    if not name:
+        raise PlanError("The plan field 'data' is missing. Hint: name a file or a data set.", field="data")
+    if data is None and source is not None and source.file_format is not None:
+        file_format = source.file_format if file_format is None else file_format.fill_in(source.file_format)
+    options = source.options if source is not None and name == source.dataset else None
+    if rows is None and source is not None:
+        rows = source.rows
+    most = LARGE_FILE_ROWS if rows is None and may_draw else rows
+    opened = open_data(
+        name,
+        file_format=file_format,
+        on_format=on_format,
+        schema=plan.schema,
+        options=options,
+        rows=most,
+        seed=plan.seed if seed is None else seed,
+    )
+    said = () if opened.drawn is None else (sampled_sentence(opened.drawn),)
+    notes = (*plan.notes, *(note for note in said if note not in plan.notes))
+    found = replace(opened.source, rows=opened.drawn if rows is None else rows)
+    return plan.with_(data=found, schema=plan.schema or opened.schema, notes=notes), opened
 
 
 def _close_file(name: str) -> list[str]:

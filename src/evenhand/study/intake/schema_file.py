@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,9 @@ from evenhand._notes import Note
 from evenhand.errors import EvenhandError
 from evenhand.schema import Schema
 from evenhand.schema.infer import open_frame
+from evenhand.study.intake.draft import say
 from evenhand.study.intake.guess import dummy_labels
 from evenhand.study.intake.setup import ROLES
-from evenhand.study.intake.wording import say
 from evenhand.table.encode import Table, read_weights
 
 if TYPE_CHECKING:
@@ -34,13 +35,7 @@ _NUMBERS = (int, float)
 def draft_text(setup: Setup, *, data: str, reasons: Sequence[str] = ()) -> str:
     """Return a schema file that says in comments what it rests on and what a person should replace.
 
-    Parameters
-    ----------
-    setup : Setup
-    data : str
-        What the rows are called.
-    reasons : sequence of str
-        Why roles were guessed.
+    The rows are called `data`, and `reasons` say why roles were guessed.
     """
     head, *columns = setup.schema.to_toml().split(_COLUMN)
     lines = [say("draft.head", data=data)]
@@ -84,14 +79,8 @@ def _comments(lines: Iterable[str]) -> Iterator[str]:
 class Misfit:
     """What does not fit between a schema and a file, of one column. It holds no value.
 
-    Parameters
-    ----------
-    column : str
-    kind : {"missing", "type", "weights", "outside", "nulls", "undeclared"}
-    rows : int
-        How many rows it is about; 0 where it is about the column.
-    rule : str
-        Of the column, for values outside the domain and for missing ones.
+    It is of the kind "missing", "type", "weights", "outside", "nulls" or "undeclared", is about so many rows,
+    or with 0 about the column, and has the column's rule for values outside the domain or missing ones.
     """
 
     column: str
@@ -116,17 +105,12 @@ class Misfit:
 def check_schema(schema: Schema, opened: Opened, read: Any) -> tuple[Misfit, ...]:
     """Return what does not fit between a schema and a file, column by column, without a value.
 
-    Parameters
-    ----------
-    schema : Schema
-    opened : Opened
-        The file as it is read without a schema.
-    read : callable
-        Reads the file with the schema of some of its columns.
+    The file is `opened` without a schema; `read` reads it with the schema of some of its columns.
     """
     misfits: list[Misfit] = []
-    there = [column for column in schema if column.name in opened.names]
-    frame = _read_whole(Schema(there), read) if there else None
+    there, frame = [column for column in schema if column.name in opened.names], None
+    with suppress(EvenhandError):  # if one cannot be read, they are read one by one
+        frame = read(Schema(there)) if there else None
     for column in schema:
         if column.name not in opened.names:
             misfits.append(Misfit(column.name, "missing"))
@@ -156,14 +140,6 @@ def _beside(schema: Schema, opened: Opened) -> Iterator[Misfit]:
             read_weights(open_frame(opened.frame), str(schema.weight))
         except EvenhandError:
             yield Misfit(str(schema.weight), "weights")
-
-
-def _read_whole(schema: Schema, read: Any) -> Any:
-    """Return the rows of all columns; None if one of them cannot be read, and they are read one by one."""
-    try:
-        return read(schema)
-    except EvenhandError:
-        return None
 
 
 def _of_rows(column: Column, rows: Any) -> Iterator[Misfit]:

@@ -11,11 +11,9 @@ from evenhand.schema import Schema
 from evenhand.schema.bands import rule_text
 from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame, refuse_one_side
-from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.typed_values import label_values, value_of
-from evenhand.study.intake.wording import say
+from evenhand.schema.typed_values import label_values, value_of
+from evenhand.study.intake.draft import draft_column, say
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.rows import sampled_sentence
 from evenhand.table.repeated_people import find_repeated_people
 
@@ -37,7 +35,7 @@ ROLES = {
 """What a person has to say before anything can be compared."""
 
 _MOST_REASONS = 6
-_SAID_APART = ("target", "protected")
+_OWNERS = {"target": "target", "positive": "target", "protected": "protected", "privileged": "protected"}
 _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missing"})
 
 
@@ -45,25 +43,11 @@ _MISSING = frozenset({"?", "-", ".", "na", "n/a", "nan", "null", "none", "missin
 class RoleOptions:
     """The roles as a person says them: names of columns, and values as they are written in the file.
 
-    Parameters
-    ----------
-    target, positive : str, optional
-    protected, privileged : str or tuple of str, optional
-        Several protected columns are crossed; the privileged group is then a value of each.
-    sensitive : tuple of str, default ()
-    drop : tuple of str, default ()
-        Columns to leave out.
-    missing_group : bool, default False
-        Whether people whose protected value is missing are compared as a group.
-    bands : mapping of str to str
-        How wide the bands of some columns are, as in :meth:`evenhand.schema.Schema.infer`.
-    labels : tuple of str, default ()
-        What people read for values, each as ``COLUMN=VALUE:LABEL``.
-    weight, person : str, optional
-        Columns that need no domain: survey weights, and whose row it is.
-    rows_per_person : int, optional
-    pool_below : int, optional
-        Groups of fewer people than this are compared as one.
+    Several protected columns are crossed; the privileged group is then a value of each. People whose value is
+    missing may be a `missing_group`, and groups of fewer people than `pool_below` are compared as one.
+    `bands` say how wide those of some columns are, as in :meth:`evenhand.schema.Schema.infer`, and `labels`
+    what people read for values, each as ``COLUMN=VALUE:LABEL``. Two columns need no domain: survey weights,
+    and the person whose row it is.
     """
 
     target: str | None = None
@@ -85,20 +69,21 @@ class RoleOptions:
         """The columns whose groups are compared; several are crossed."""
         return as_names(self.protected)
 
+    def parts(self, crossed: Iterable[str] = ()) -> dict[str, Part]:
+        """Return what each column is for; those `crossed` in a table are read like what people report."""
+        parts: dict[str, Part] = dict.fromkeys((*crossed, *self.sensitive), "sensitive")
+        parts.update(dict.fromkeys(self.protected_columns, "protected"))
+        if self.target is not None:
+            parts[self.target] = "target"
+        return parts
+
 
 @dataclass(frozen=True)
 class Setup:
     """A schema with its roles, and how it came about.
 
-    Parameters
-    ----------
-    schema : Schema
-    inferred : bool
-        Whether its domains were read from the rows.
-    left_out : mapping of str to str
-        Columns that are not used, with the reason.
-    notes : tuple of str
-        What else a person should know, in sentences.
+    It is `inferred` if its domains were read from the rows. Columns that are left out have a reason, and
+    notes are what else a person should know.
     """
 
     schema: Schema
@@ -122,33 +107,35 @@ class Setup:
 def missing_roles(words: RoleOptions, opened: Opened) -> tuple[str, ...]:
     """Return the roles that neither the person nor a declared schema gives.
 
+    Several protected columns need no privileged group.
+
     >>> from evenhand.study.intake.opening import open_data
     >>> missing_roles(RoleOptions(), open_data("causal", options={"n": 1000}))
     ()
     """
+    if opened.schema is not None:
+        named = name_columns(words, opened.schema.names, opened.undeclared)
+        words = with_declared_roles(named, opened.schema)
+    crossed = len(words.protected_columns) > 1
     return tuple(
-        role
-        for role in ROLES
-        if not getattr(words, role)
-        and not _declares(opened.schema, role, words, opened.undeclared)
-        and not (role == "privileged" and _is_crossed(words, opened))
+        role for role in ROLES if not getattr(words, role) and not (role == "privileged" and crossed)
     )
 
 
-def _is_crossed(words: RoleOptions, opened: Opened) -> bool:
-    """Return whether several columns are protected, which need no privileged group."""
-    declared = () if opened.schema is None else opened.schema.protected_columns
-    return len(words.protected_columns or declared) > 1
+def with_declared_roles(words: RoleOptions, schema: Schema | None) -> RoleOptions:
+    """Return the words with the roles that a declared schema has, where the person says nothing else.
 
-
-def _declares(schema: Schema | None, role: str, words: RoleOptions, undeclared: Sequence[str]) -> bool:
-    """Tell whether a declared schema gives a role; its values are those of its own columns."""
-    if schema is None or getattr(schema, role) in (None, ()):
-        return False
-    owner = {"positive": "target", "privileged": "protected"}.get(role)
-    named = as_names(getattr(words, owner)) if owner else ()
-    columns = tuple(column_named(name, schema.names, undeclared) for name in named)
-    return not named or columns == as_names(getattr(schema, str(owner)))
+    Its values are those of its own columns, which the words may replace.
+    """
+    if schema is None:
+        return words
+    for role, owner in _OWNERS.items():
+        value, own = getattr(schema, role), as_names(getattr(words, owner))
+        is_other = own and own != as_names(getattr(schema, owner))
+        if getattr(words, role) is None and value is not None and not is_other:
+            text: Any = tuple(map(str, value)) if isinstance(value, tuple) else str(value)
+            words = replace(words, **{role: text})
+    return words if words.sensitive else replace(words, sensitive=schema.sensitive)
 
 
 def set_up(
@@ -157,24 +144,12 @@ def set_up(
     """Return the schema for a study of `opened` with the roles that `words` say.
 
     A declared schema is used as it is, with the roles that are given. Without one the domain of each column
-    is read from the rows, which is a leak: see :meth:`evenhand.schema.Schema.infer`.
+    is read from the rows, which is a leak: see :meth:`evenhand.schema.Schema.infer`. Numbers in the clear are
+    put into bins too where there are to be `bins_only`, for an encoder that makes a feature of each value.
+    Columns that are `crossed` in a table that is published are read like those that people report.
 
-    Parameters
-    ----------
-    opened : Opened
-    words : RoleOptions
-    bins_only : bool, default False
-        Put whole numbers in the clear into bins too, for an encoder that makes a feature of each value.
-    crossed : sequence of str
-        Columns of a table that is published, which are read like those that people report.
-
-    Raises
-    ------
-    ColumnNotFoundError
-        If a name is not that of a column.
-    SchemaError
-        If a column with a role cannot be used, or does not hold the value that is given; ``field`` is
-        ``"roles.positive"`` and the like. The message holds no value of the rows.
+    A :class:`SchemaError` names a column with a role that cannot be used, or does not hold the value that is
+    given: its ``field`` is ``"roles.positive"`` and the like. The message holds no value of the rows.
 
     Examples
     --------
@@ -187,9 +162,8 @@ def set_up(
     named = name_columns(words, known, opened.undeclared)
     beside = [name for name in (named.weight, named.person) if name is not None]
     drop = {*named.drop, *beside}
-    target = named.target or getattr(opened.schema, "target", None)
-    protected = as_names(named.protected or getattr(opened.schema, "protected", None))
-    _refuse_roles_among(drop, (target, *protected, *named.sensitive), beside=beside)
+    whole = with_declared_roles(named, opened.schema)
+    _refuse_roles_among(drop, (whole.target, *whole.protected_columns, *named.sensitive), beside=beside)
     if opened.schema is not None:
         for name in named.bands:
             message = f"Column '{name}' is declared in the schema, bands and all."
@@ -198,11 +172,7 @@ def set_up(
             )
         setup = Setup(opened.schema.select([name for name in known if name not in drop]))
     else:
-        parts: dict[str, Part] = dict.fromkeys((*crossed, *named.sensitive), "sensitive")
-        parts.update(dict.fromkeys(named.protected_columns, "protected"))
-        if named.target is not None:
-            parts[named.target] = "target"
-        setup = _inferred(opened, parts, drop, named.bands, bins_only=bins_only)
+        setup = _infer(opened, named, drop, crossed, bins_only=bins_only)
     setup = _with_roles(replace(setup, schema=label_values(setup.schema, named.labels)), named)
     refuse_one_side(open_frame(opened.frame), setup.schema)
     if setup.schema.target in setup.schema.protected_columns:
@@ -232,7 +202,7 @@ def _refuse_roles_among(
 
 def without_columns(schema: Schema, names: Iterable[str]) -> Schema:
     """Return a schema without columns that a person wants to leave out; one with a role is refused."""
-    drop = columns_to_drop(names, schema.names)
+    drop = [column_named(name, schema.names) for name in names]
     _refuse_roles_among(drop, (schema.target, *schema.protected_columns, *schema.sensitive))
     return schema.select([name for name in schema.names if name not in drop])
 
@@ -244,7 +214,11 @@ def name_columns(words: RoleOptions, known: Sequence[str], undeclared: Sequence[
         target=words.target and column_named(words.target, known, undeclared),
         protected=_protected_named(words, known, undeclared),
         sensitive=tuple(column_named(name, known, undeclared) for name in words.sensitive),
-        drop=columns_to_drop(words.drop, known, undeclared),
+        drop=tuple(  # without those that are left out already
+            column_named(name, known)
+            for name in words.drop
+            if name in known or not _is_among(name, undeclared)
+        ),
         bands={column_named(name, known, undeclared): band for name, band in words.bands.items()},
         weight=words.weight and column_named(words.weight, (*known, *undeclared)),
         person=words.person and column_named(words.person, (*known, *undeclared)),
@@ -278,50 +252,28 @@ def column_named(name: str, known: Sequence[str], undeclared: Sequence[str] = ()
     raise ColumnNotFoundError(name, known, place=place)
 
 
-def columns_to_drop(
-    names: Iterable[str], known: Sequence[str], undeclared: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Return the columns that a person wants to leave out, without those that are left out already.
-
-    >>> columns_to_drop(["sex", "id"], ["age", "sex"], undeclared=["id"])
-    ('sex',)
-    """
-    return tuple(
-        column_named(name, known) for name in names if name in known or not _is_among(name, undeclared)
-    )
-
-
 def _is_among(name: str, columns: Sequence[str]) -> bool:
     return name.strip() in {column.strip() for column in columns}
 
 
-def _inferred(
-    opened: Opened,
-    parts: Mapping[str, Part],
-    drop: Iterable[str],
-    bands: Mapping[str, str],
-    *,
-    bins_only: bool,
+def _infer(
+    opened: Opened, words: RoleOptions, drop: Collection[str], crossed: Sequence[str], *, bins_only: bool
 ) -> Setup:
-    frame = open_frame(opened.frame)
-    dropped = set(drop)
-    drafts = {
-        name: draft_column(
-            frame, name, parts.get(name, "clear"), bins_only=bins_only, band=bands.get(name, "")
-        )
-        for name in opened.names
-        if name not in dropped
-    }
+    frame, parts, drafts = open_frame(opened.frame), words.parts(crossed), {}
+    for name in opened.names:
+        if name not in drop:
+            part, band = parts.get(name, "clear"), words.bands.get(name, "")
+            drafts[name] = draft_column(frame, name, part, bins_only=bins_only, band=band)
+    left_out = {name: draft.why_not for name, draft in drafts.items() if draft.column is None}
     for name, part in parts.items():
-        if drafts[name].column is None:
-            message = f"Column '{name}' is needed ({part}) and cannot be used: it {drafts[name].why_not}"
+        if name in left_out:
+            message = f"Column '{name}' is needed ({part}) and cannot be used: it {left_out[name]}"
             raise SchemaError(f"{message}. Hint: name another column, or declare it.", field=f"roles.{part}")
-    for name in bands:
-        if name in drafts and drafts[name].column is None:
-            message = f"Column '{name}' cannot be banded: it {drafts[name].why_not}"
+    for name in words.bands:
+        if name in left_out:
+            message = f"Column '{name}' cannot be banded: it {left_out[name]}"
             raise SchemaError(f"{message}. Hint: --band {name}=10y, 1q or 6m; numbers 10.", field="bands")
     columns = [draft.column for draft in drafts.values() if draft.column is not None]
-    left_out = {name: draft.why_not for name, draft in drafts.items() if draft.column is None}
     if len(columns) < 2:
         message = "Fewer than two columns can be used. Hint: declare the columns in a schema file."
         raise SchemaError(message, field="columns")
@@ -330,12 +282,13 @@ def _inferred(
 
 def _notes(drafts: Mapping[str, Draft], parts: Mapping[str, Part]) -> Iterable[str]:
     used = {name: draft for name, draft in drafts.items() if draft.column is not None}
-    missing = [name for name, draft in used.items() if draft.missing and parts.get(name) not in _SAID_APART]
-    if missing:
-        yield say("missing_as_other", columns=_few(missing))
-    unknown = [name for name, draft in used.items() if draft.missing and parts.get(name) == "target"]
-    if unknown:
-        yield say("target_missing", column=f"'{unknown[0]}'")
+    missing = {name: parts.get(name) for name, draft in used.items() if draft.missing}
+    others = [name for name, part in missing.items() if part not in {"target", "protected"}]
+    if others:
+        yield say("missing_as_other", columns=_few(others))
+    for name, part in missing.items():
+        if part == "target":
+            yield say("target_missing", column=f"'{name}'")
     yield from _look_alikes({name: draft.column for name, draft in used.items() if name in parts})
     binned = [name for name, draft in used.items() if draft.binned and name in parts]
     if binned:
@@ -426,17 +379,6 @@ def _find_value(column: Column, role: str, text: str, notes: list[str]) -> Any:
     return value
 
 
-def choices_of(opened: Opened, name: str, part: Part, *, band: str = "") -> tuple[str, ...]:
-    """Return the labels that a column of one's own data holds; nothing if it cannot be used.
-
-    For the person whose file it is, to choose from; never for a message that others read.
-    """
-    if opened.schema is not None:
-        return tuple(opened.schema[name].domain.labels)
-    column = draft_column(open_frame(opened.frame), name, part, band=band).column
-    return () if column is None else tuple(column.domain.labels)
-
-
 # --- plans ----------------------------------------------------------------------------------------
 
 
@@ -454,41 +396,3 @@ def plan_of(
         own["notes"] = (*own["notes"], sampled_sentence(opened.drawn))
     source = replace(opened.source, rows=opened.drawn if rows is None else rows)
     return Plan(data=source, task=task, **own, **design)
-
-
-def plan_for(  # noqa: PLR0913 - one keyword for each choice
-    opened: Opened,
-    schema: Schema | None,
-    *,
-    protocols: Sequence[str] = (),
-    epsilons: Sequence[Any] = (),
-    splits: Sequence[str] = (),
-    strategies: Sequence[str] = (),
-    task: CollectTask | None = None,
-    rows: int | None = None,
-    repeats: int = 10,
-    seed: int = 0,
-    notes: Sequence[str] = (),
-) -> Plan:
-    """Return the plan of a study of `opened`, with good defaults for what is left out.
-
-    Examples
-    --------
-    >>> from evenhand.study.intake.opening import open_data
-    >>> plan = plan_for(open_data("causal", options={"n": 1000}), None, repeats=2)
-    >>> len(plan.cells())
-    26
-    """
-    return Plan(
-        data=replace(opened.source, rows=rows),
-        schema=schema,
-        task=(task or CollectTask()).with_(
-            protocols=list(protocols) or list(CollectTask.audit_mechanisms),
-            epsilons=list(epsilons) or list(CollectTask.audit_epsilons),
-            splits=list(splits) or ["optimal"],
-            strategies=list(strategies) or ["independent"],
-        ),
-        repeats=repeats,
-        seed=seed,
-        notes=tuple(notes),
-    )

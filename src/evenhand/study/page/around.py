@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from evenhand.study.results.base import ResultData
 
 _LARGE_EPSILON = 10
-_WARNED = {"privacy": "weaker", "target": "target", "sample": "sample"}
-"""Kinds of notes on the data that are warnings, the most important first, and the template of each."""
+_WARNED = {"privacy": "study.weaker", "target": "study.target", "sample": "study.sample"}
+"""Kinds of notes on the data that are warnings, and the template of each."""
 
 
 def warned(language: str, key: str, /, **slots: Any) -> Warned:
@@ -35,15 +35,14 @@ def warnings_of(
     That the page is not private comes first, then leaks, runs without a result, what a kind says itself
     (`own`), and limits of the data. A single repeat is enough where the numbers are exact.
     """
-    found = [warned(language, "study.not_private")]
     notes = [Note.of(note) for note in results.facts.notes]
-    data: dict[str, list[Warned]] = {kind: [] for kind in _WARNED}
-    for note in notes:
-        if note.kind in _WARNED:
-            key = f"study.{_WARNED[note.kind]}"
-            data[note.kind].append(warned(language, key, note=plain(note, longest=900)))
-    found += [*data["privacy"], *data["target"], *_missing(results, language), *own, *data["sample"]]
-    largest = max(epsilons_of(results), default=0.0)
+    data = {
+        kind: [warned(language, key, note=plain(note, longest=900)) for note in notes if note.kind == kind]
+        for kind, key in _WARNED.items()
+    }
+    found = [warned(language, "study.not_private"), *data["privacy"], *data["target"]]
+    found += [*_missing(results, language), *own, *data["sample"]]
+    largest = max(_epsilons_of(results), default=0.0)
     if largest > _LARGE_EPSILON:
         found.append(warned(language, "study.large_epsilon", epsilon=largest, most=_LARGE_EPSILON))
     if results.plan.repeats == 1 and not is_exact:
@@ -51,7 +50,7 @@ def warnings_of(
     return tuple(found)
 
 
-def epsilons_of(results: ResultData) -> tuple[float, ...]:
+def _epsilons_of(results: ResultData) -> tuple[float, ...]:
     """Return the values of epsilon that were tested, the most private first."""
     return tuple(sorted({float(each.epsilon) for each in results.settings if each.epsilon is not None}))
 
@@ -72,17 +71,13 @@ def rows_line(results: ResultData, *, counted: str = "", language: str = "en") -
     """Return how many people there are, by group, and how many rows were left out."""
     facts, say = results.facts, words_in(language).say
     names = name_groups(facts, language)
-    sizes = [
-        say("study.size", group=names[group].label, size=size)
-        for group, size in zip(facts.groups, facts.sizes, strict=True)
-    ]
-    if facts.not_stated:
-        sizes.append(say("study.size", group=say("study.not_stated"), size=facts.not_stated))
+    sizes = [(names[group].label, size) for group, size in zip(facts.groups, facts.sizes, strict=True)]
+    sizes += [(say("study.not_stated"), facts.not_stated)] if facts.not_stated else []
     line = say(
         "study.rows",
         label=plain(facts.label),
         people=counted or say("study.people", people=facts.rows),
-        sizes=sizes,
+        sizes=[say("study.size", group=group, size=size) for group, size in sizes],
         dropped=say("study.dropped", dropped=facts.dropped) if facts.dropped else "",
     )
     return line if sizes else line.replace(" ()", "", 1)
@@ -107,7 +102,7 @@ def limits_of(
     """Return what the numbers do not cover: what a kind says itself, what limits are, and other data."""
     say = words_in(language).say
     with written_in(language):
-        tested = [epsilon_of(epsilon) for epsilon in epsilons_of(results)]
+        tested = [epsilon_of(epsilon) for epsilon in _epsilons_of(results)]
         scope = say("study.scope", epsilons=f", ε = {listed(tested, most=10)}" if tested else "")
     limits = [] if is_exact else [say("study.limits", level=level)]
     return (*own, *limits, scope)

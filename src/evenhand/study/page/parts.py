@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.report.language import fixed_word
-from evenhand.report.words import limits_of, number
+from evenhand.report.words import capital, limits_of, number
 from evenhand.study.page.wording import delta_text, digits_of
 
 if TYPE_CHECKING:
@@ -31,27 +31,23 @@ def cell_text(found: Estimated, *, times: float = 100.0, digits: int = 1) -> str
 
 
 def measure_title(known: Measure) -> str:
-    r"""Return what stands above the values of a measure, with the unit below.
+    """Return what stands above the values of a measure, with its unit.
 
     >>> from evenhand.study.tasks.measure import CLASSIFIER_MEASURES
     >>> measure_title(CLASSIFIER_MEASURES["sp_gap"])
-    'Gap in selection rates\npoints'
+    'Gap in selection rates, points'
     """
-    unit = {"percent": "%", "points": "points"}.get(known.form, "")
-    return f"{known.words[:1].upper()}{known.words[1:]}\n{unit}".rstrip()
+    unit = {"percent": ", %", "points": ", points"}.get(known.form, "")
+    return f"{capital(known.words)}{unit}"
 
 
 def measure_text(task: Task, known: Measure, found: Estimated) -> str:
     """Return a value of a measure as a report writes it, with its interval below."""
-    if not math.isfinite(found.value):
-        return fixed_word("form.undefined")
-    if known.form == "amount":
-        return task.amount_text(found.value)
-    if known.form == "delta":
-        return delta_text(found.value)
-    is_share = known.form in {"percent", "points"}
-    digits = 1 if is_share else digits_of(found.value)
-    return cell_text(found, times=100.0 if is_share else 1.0, digits=digits)
+    if known.form in {"amount", "delta"} and math.isfinite(found.value):
+        return (task.amount_text if known.form == "amount" else delta_text)(found.value)
+    if known.form in {"percent", "points"}:
+        return cell_text(found)
+    return cell_text(found, times=1.0, digits=digits_of(found.value))
 
 
 def fold_rows(count: int) -> int | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.results.estimates import Estimated
 
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -58,8 +58,12 @@ def delta_text(delta: float) -> str:
         return in_language(f"{exact.quantize(Decimal('0.001'), rounding=ROUND_CEILING)}")
     rounded = Context(prec=2, rounding=ROUND_CEILING).plus(exact)
     power = rounded.adjusted()
-    raised = "".join(_RAISED[int(figure)] for figure in str(-power))
-    return f"{in_language(f'{rounded.scaleb(-power):.1f}')}\u00a0×\u00a010⁻{raised}"
+    return f"{in_language(f'{rounded.scaleb(-power):.1f}')}\u00a0×\u00a0{power_of_ten(power)}"
+
+
+def power_of_ten(power: int) -> str:
+    """Return a power of ten with raised figures."""
+    return f"10{str(power).translate(_RAISED)}"
 
 
 def odds_factor(epsilon: float) -> str:
@@ -75,21 +79,17 @@ def odds_factor(epsilon: float) -> str:
     return in_language(shown)
 
 
-_NONE = 0.00005  # what four digits show as zero
-
-
 def digits_of(value: float) -> int:
     """Return how many digits a number of people is shown with: none from a hundred on, more when small."""
     size = abs(value)
-    return 0 if size >= 100 else 1 if size >= 1 or size < _NONE else 2 if size >= 0.01 else 4
+    if size < 0.00005:  # what four digits show as zero
+        return 1
+    return 0 if size >= 100 else 1 if size >= 1 else 2 if size >= 0.01 else 4
 
 
 def mark(found: Estimated) -> Estimate:
     """Return an estimate as charts take it."""
     return Estimate(found.value, found.low, found.high)
-
-
-# --- names ----------------------------------------------------------------------------------------
 
 
 def value_words(column: object, label: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evenhand.privacy.rational import as_text
@@ -70,7 +71,7 @@ class Setting:
             "options": {name: self.options[name] for name in sorted(self.options)},
         }
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The canonical name."""
         return canonical(self.key)

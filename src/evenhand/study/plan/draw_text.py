@@ -6,17 +6,16 @@ were run, so that a study that is run again draws the same.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from evenhand.privacy.rational import as_text
+from evenhand.study.plan.cells import canonical
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Cell
 
 _NONE = "none"
 _STRATEGIES = ("strategy", "post", "mitigation")
-_SPLIT = "split"
 _MITIGATION = "mitigation_parameters"
 
 
@@ -34,9 +33,8 @@ def draw_text(cell: Cell) -> str:
     """
     setting = cell.setting
     options = dict(setting.options)
-    split = options.pop(_SPLIT, _NONE)
     named = next((name for name in _STRATEGIES if name in options), "")
-    strategy = options.pop(named, _NONE)
+    strategy, split = options.pop(named, _NONE), options.pop("split", _NONE)
     if _MITIGATION in options:
         options["mitigation"] = options.pop(_MITIGATION)
     key = {
@@ -47,4 +45,4 @@ def draw_text(cell: Cell) -> str:
         "epsilon": None if setting.epsilon is None else as_text(setting.epsilon),
         "repeat": cell.repeat,
     }
-    return json.dumps(key, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return canonical(key)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from evenhand._notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from evenhand.schema import Schema
 
@@ -29,15 +29,9 @@ _HARDLY_WRONG, _HARDLY_LEFT = 0.05, 0.1  # of all guesses, and of the errors of 
 class Leak:
     """A column that can be guessed from others clearly better than by its most common value.
 
-    Parameters
-    ----------
-    column : str
-        What people randomise, or the target.
-    by : tuple of str
-        The others, the most telling first.
-    guessed, base : float
-        The shares of people who were held out whose value is guessed right from `by`, and by the most common
-        value.
+    The `column` is one that people randomise, or the target, and is guessed `by` others, the most telling
+    first. Of people who were held out, the share `guessed` is guessed right from those, and the share `base`
+    by the most common value.
     """
 
     column: str
@@ -63,7 +57,7 @@ class Facts:
     schema : Schema
         As used: the plan's, or that of the data set.
     rows : int
-        Rows used. They are people, or entities such as counties: the task's ``row_names`` say which.
+        Rows used. They are people, or entities such as counties.
     dropped : int
         Rows left out by the schema's rules for unknown and missing values.
     groups : tuple of str
@@ -144,22 +138,16 @@ def versions(used: Collection[str] = _OPTIONAL) -> dict[str, str]:
     >>> list(found)[:4]
     ['python', 'evenhand', 'numpy', 'scipy']
     """
-    others = tuple(name for name in used if name not in _PACKAGES)
-    found = (*_installed(), *_versions_of(others))
-    return {name: number for name, number in found if name not in _OPTIONAL or name in used}
+    others = (name for name in used if name not in _PACKAGES)
+    names = [*(name for name in _PACKAGES if name not in _OPTIONAL or name in used), *others]
+    this = import_module("evenhand").__version__  # it stands above all layers
+    installed = {name: number for name in names if (number := _version_of(name)) is not None}
+    return {"python": platform.python_version(), "evenhand": this, **installed}
 
 
 @cache
-def _installed() -> tuple[tuple[str, str], ...]:
-    this = import_module("evenhand").__version__  # it stands above all layers
-    return ("python", platform.python_version()), ("evenhand", this), *_versions_of(_PACKAGES)
-
-
-def _versions_of(packages: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    installed = []
-    for package in packages:
-        try:
-            installed.append((package, version(package)))
-        except PackageNotFoundError:
-            continue
-    return tuple(installed)
+def _version_of(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -6,6 +6,7 @@ A plan file is TOML that a person can read, write and check. Every fault names i
 from __future__ import annotations
 
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from pathlib import Path
@@ -31,20 +32,15 @@ from evenhand.table.file_format import FileFormat
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from os import PathLike
 
 _OWNER = "Plan"
 _FORMAT = 1
 _PLAIN = ("name", "seed", "repeats", "measures", "matters", "notes")
 _TABLES = ("data", "task", "schema")
-_DATA = ("path", "dataset", "options", "rows", "file_format")
 _SHOWN = 20
 _OLD_KIND = "classify"
-
-
-def _default_task() -> Task:
-    return task_of_kind(DEFAULT_KIND)()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +89,7 @@ class Plan:
 
     data: DataSource | None = None
     schema: Schema | None = None
-    task: Task = field(default_factory=_default_task)
+    task: Task = field(default_factory=lambda: task_of_kind(DEFAULT_KIND)())  # noqa: PLW0108 - loaded late
     measures: tuple[str, ...] = ()
     repeats: int = None  # type: ignore[assignment]  # the task's own number
     seed: int = 0
@@ -106,23 +102,27 @@ class Plan:
         for parameter, kind in kinds.items():
             given = getattr(self, parameter)
             if not isinstance(given, kind):
-                must_be = f"a {getattr(kind, '__name__', kind)}"
-                got = f"a value of type {type(given).__name__}"
-                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
-        object.__setattr__(self, "measures", self._measures())
-        object.__setattr__(self, "matters", self._matters())
+                refuse(parameter, _OWNER, f"a {getattr(kind, '__name__', kind)}", kind_of(given))
         asked: object = self.repeats
-        repeats = self.task.default_repeats if asked is None else self.repeats
-        repeats = integer("repeats", repeats, owner=_OWNER, low=1, high=100_000)
-        object.__setattr__(self, "repeats", repeats)
-        object.__setattr__(self, "seed", integer("seed", self.seed, owner=_OWNER, low=0, high=2**31))
+        repeats = self.task.default_repeats if asked is None else asked
+        checked = {
+            "measures": self._measures(),
+            "matters": self._matters(),
+            "repeats": integer("repeats", repeats, owner=_OWNER, low=1, high=100_000),
+            "seed": integer("seed", self.seed, owner=_OWNER, low=0, high=2**31),
+            "notes": self._notes(),
+        }
+        for parameter, value in checked.items():
+            object.__setattr__(self, parameter, value)
         if not _is_text(self.name):
-            raise InvalidParameterError("name", owner=_OWNER, must_be="a text", got=ascii(self.name))
+            refuse("name", _OWNER, "a text", ascii(self.name))
+
+    def _notes(self) -> tuple[Note, ...]:
         notes: object = self.notes
         if not isinstance(notes, tuple | list) or not all(map(_is_note, notes)):
             must_be = "a list of sentences, or of tables with 'kind' and 'text'"
-            raise InvalidParameterError("notes", owner=_OWNER, must_be=must_be, got=ascii(notes))
-        object.__setattr__(self, "notes", tuple(Note.of(note) for note in notes))
+            refuse("notes", _OWNER, must_be, ascii(notes))
+        return tuple(map(Note.of, notes))
 
     def _measures(self) -> tuple[str, ...]:
         """Return the measures that are asked for, or all of the task's."""
@@ -195,7 +195,9 @@ class Plan:
             document = parse_toml(text, max_bytes=MAX_BYTES, what="plan")
         except SchemaError as error:
             raise PlanError(str(error), field="file") from None
-        return cls(**_read_parts(document, folder))
+        parts = _read_parts(document, folder)
+        with _name_field():
+            return cls(**parts)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan to a TOML file; an old file stays whole until the new one is."""
@@ -252,19 +254,23 @@ def _read_parts(document: dict[str, Any], folder: Path | None) -> dict[str, Any]
         refuse_field("format", f"is missing. Hint: begin the file with format = {_FORMAT}.")
     if type(version) is not int:
         refuse_field("format", f"must be {_FORMAT}, the only format there is.")
+    for key in ("data", "task"):
+        if not isinstance(document.get(key, {}), dict):
+            refuse_field(key, f"must be a [{key}] table.")
+    if not isinstance(document.get("measures", []), list):
+        refuse_field("measures", "must be a list of names.")
     parts: dict[str, Any] = {key: document[key] for key in _PLAIN if key in document}
     if "data" in document:
-        parts["data"] = _read_data(_table(document, "data"), folder)
+        parts["data"] = _read_data(document["data"], folder)
     if "task" in document:
-        parts["task"] = _read_task(_table(document, "task"))
+        parts["task"] = _read_task(document["task"])
     if "schema" in document:
         parts["schema"] = _read_schema(document["schema"], folder)
-    _check_plain(parts)
     return parts
 
 
 def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
-    _refuse_unknown_fields(table, _DATA, prefix="data.")
+    _refuse_unknown_fields(table, [part.name for part in fields(DataSource)], prefix="data.")
     path = table.get("path")
     if folder is not None and isinstance(path, str):
         table = {**table, "path": str(folder / path)}
@@ -272,11 +278,11 @@ def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:
         parts = table["file_format"]
         if not isinstance(parts, dict):
             refuse_field("data.file_format", "must be a [data.file_format] table.")
-        known = [part.name for part in fields(FileFormat)]
-        _refuse_unknown_fields(parts, known, prefix="data.file_format.")
-        table = {**table, "file_format": _build_part("data.file_format", FileFormat, parts)}
-    source: DataSource = _build_part("data", DataSource, table)
-    return source
+        _refuse_unknown_fields(parts, [part.name for part in fields(FileFormat)], prefix="data.file_format.")
+        with _name_field("data.file_format"):
+            table = {**table, "file_format": FileFormat(**parts)}
+    with _name_field("data"):
+        return DataSource(**table)
 
 
 def _read_task(table: dict[str, Any]) -> Task:
@@ -285,9 +291,8 @@ def _read_task(table: dict[str, Any]) -> Task:
         refuse_field("task.kind", f"must be one of {', '.join(TASK_KINDS)}.")
     known = task_of_kind(kind)
     _refuse_unknown_fields(table, ("kind", *known.toml_fields()), prefix="task.")
-    given = {key: value for key, value in table.items() if key != "kind"}
-    task: Task = _build_part("task", known.from_toml, given, field_of=known.field_of)
-    return task
+    with _name_field("task", known.field_of):
+        return known.from_toml({key: value for key, value in table.items() if key != "kind"})
 
 
 def _refuse_old_form(document: dict[str, Any]) -> None:
@@ -310,35 +315,19 @@ def _read_schema(given: object, folder: Path | None) -> Schema:
     """Return the schema that stands in the plan, or in the file that it names."""
     if not isinstance(given, str | dict):
         refuse_field("schema", "must be a table, or the path of a schema file.")
-    try:
+    with _name_field("schema", lambda error: getattr(error, "field", "")):
         if isinstance(given, str):
             return Schema.load(given if folder is None else folder / given)
         return Schema.from_toml(tomli_w.dumps(given))
-    except EvenhandError as error:
-        field = getattr(error, "field", "")
-        refuse_field(f"schema.{field}" if field else "schema", f"is not valid. {error}")
 
 
-def _check_plain(parts: dict[str, Any]) -> None:
-    """Refuse plain fields that a plan cannot have, by name."""
-    for key in _PLAIN:
-        if key in parts:
-            if key == "measures" and not isinstance(parts[key], list):
-                refuse_field(key, "must be a list of names.")
-            beside = {"task": parts["task"]} if key == "measures" and "task" in parts else {}
-            _build_part("", Plan, {key: parts[key], **beside})
-
-
-def _build_part(
-    prefix: str,
-    maker: Callable[..., Any],
-    given: dict[str, Any],
-    *,
-    field_of: Callable[[Exception], str] = lambda error: getattr(error, "parameter", ""),
-) -> Any:
-    """Call `maker`; what it refuses is a fault of the field that it names."""
+@contextmanager
+def _name_field(
+    table: str = "", field_of: Callable[[Exception], str] = lambda error: getattr(error, "parameter", "")
+) -> Iterator[None]:
+    """Make what is refused within a fault of the field of a table that it is about."""
     try:
-        return maker(given) if prefix == "task" else maker(**given)
+        yield
     except PlanError:
         raise
     except EvenhandError as error:
@@ -346,14 +335,7 @@ def _build_part(
         why = f"is not valid. {error}"
         if isinstance(error, InvalidParameterError) and error.parameter == name:
             why = error.complaint
-        refuse_field(".".join(part for part in (prefix, name) if part), why)
-
-
-def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
-    if not isinstance(document[key], dict):
-        refuse_field(key, f"must be a [{key}] table.")
-    table: dict[str, Any] = document[key]
-    return table
+        refuse_field(".".join(part for part in (table, name) if part), why)
 
 
 def _refuse_unknown_fields(table: dict[str, Any], known: Collection[str], *, prefix: str) -> None:
@@ -361,7 +343,5 @@ def _refuse_unknown_fields(table: dict[str, Any], known: Collection[str], *, pre
     for key in table:
         if key not in known:
             name = brief(key) or '""'
-            place = "a field of a plan"
-            refuse_field(
-                f"{prefix}{name}", f"is not known. {UnknownNameError('Field', name, known, place=place)}"
-            )
+            nearest = UnknownNameError("Field", name, known, place="a field of a plan")
+            refuse_field(f"{prefix}{name}", f"is not known. {nearest}")

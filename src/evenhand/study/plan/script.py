@@ -6,33 +6,17 @@ import json
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+ScriptCell = tuple[str, str]
+"""A cell: words (``"markdown"``) or ``"code"``, and its text."""
 
 ENDINGS = (".py", ".ipynb")
 _CELLS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["cells"]
 
 
-class ScriptCell(NamedTuple):
-    """One cell: words (``"markdown"``) or ``"code"``, and its text."""
-
-    kind: str
-    text: str
-
-
 def script_cells(plan: str, *, title: str, name: str, language: str = "en") -> tuple[ScriptCell, ...]:
-    """Return the cells that run a plan.
-
-    Parameters
-    ----------
-    plan : str
-        The plan as TOML.
-    title : str
-        What is run, in words.
-    name : str
-        What the files that it writes begin with.
-    language : str
-        Of the report.
-    """
+    """Return the cells that run a plan, given as TOML; the files that they write begin with `name`."""
     filled = {
         "title": " ".join(title.split()),
         "version": import_module("evenhand").__version__,  # it stands above all layers
@@ -41,7 +25,7 @@ def script_cells(plan: str, *, title: str, name: str, language: str = "en") -> t
         "report": repr(f"{name}-report.html"),
         "language": "" if language == "en" else f", language={language!r}",
     }
-    return tuple(ScriptCell(cell["kind"], cell["text"].strip().format_map(filled)) for cell in _CELLS)
+    return tuple((cell["kind"], cell["text"].strip().format_map(filled)) for cell in _CELLS)
 
 
 def _literal(text: str) -> str:
@@ -85,3 +69,14 @@ def as_notebook(cells: tuple[ScriptCell, ...]) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_script(path: Path, cells: tuple[ScriptCell, ...], *, replace: bool = False) -> Path:
+    """Write cells as a script or as a notebook, by the ending of the file.
+
+    A file that is there is replaced only if that is asked for; else FileExistsError is raised.
+    """
+    text = as_script(cells) if path.suffix.lower() == ENDINGS[0] else as_notebook(cells)
+    with path.open("w" if replace else "x", encoding="utf-8") as file:
+        file.write(text)
+    return path

@@ -7,8 +7,7 @@ from os import PathLike, fspath
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from evenhand._validate import integer, kind_of
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, kind_of, refuse
 from evenhand.schema.values import plain_mapping
 from evenhand.table.file_format import FileFormat
 
@@ -52,25 +51,22 @@ class DataSource:
     def __post_init__(self) -> None:
         given: object = self.path
         if given is not None and not isinstance(given, str | PathLike):
-            raise InvalidParameterError("path", owner=_OWNER, must_be="a path", got=given)
+            refuse("path", _OWNER, "a path", given)
         if self.dataset is not None and not isinstance(self.dataset, str):
-            raise InvalidParameterError("dataset", owner=_OWNER, must_be="a name", got=self.dataset)
+            refuse("dataset", _OWNER, "a name", self.dataset)
         if (self.path is None) == (self.dataset is None):
-            must_be = "given, or 'dataset', but not both"
             got = "neither" if self.path is None else "both"
-            raise InvalidParameterError("path", owner=_OWNER, must_be=must_be, got=got)
+            refuse("path", _OWNER, "given, or 'dataset', but not both", got)
         object.__setattr__(self, "options", plain_mapping("options", self.options, owner=_OWNER))
         if self.path is not None:
             object.__setattr__(self, "path", fspath(self.path))
             if self.options:
-                must_be = "empty for a file; options belong to data sets"
-                raise InvalidParameterError("options", owner=_OWNER, must_be=must_be, got=self.options)
+                refuse("options", _OWNER, "empty for a file; options belong to data sets", self.options)
         if self.rows is not None:
             object.__setattr__(self, "rows", integer("rows", self.rows, owner=_OWNER, low=1))
         written: object = self.file_format
         if written is not None and (self.path is None or not isinstance(written, FileFormat)):
-            must_be = "a FileFormat, and only of a file"
-            raise InvalidParameterError("file_format", owner=_OWNER, must_be=must_be, got=kind_of(written))
+            refuse("file_format", _OWNER, "a FileFormat, and only of a file", kind_of(written))
 
     @property
     def format_options(self) -> list[str]:

@@ -15,7 +15,7 @@ from evenhand.study.plan.cells import canonical
 
 if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
 
 _FORMAT = 1
 _DEEPEST = 20
@@ -26,18 +26,13 @@ class Spec:
     """Data, schema, task and seed of a study: equal specs and equal cells give equal results.
 
     The grid and the number of repeats are not part of it, so that a study whose plan gains a value keeps
-    every cell that is finished.
-
-    Parameters
-    ----------
-    parts : mapping
-        In JSON's types, each part under the name that a message calls it by.
+    every cell that is finished. The parts are in JSON's types, under the names that messages call them by.
     """
 
     parts: Mapping[str, Any]
 
     @classmethod
-    def of(cls, plan: StudyPlan, facts: Facts) -> Spec:
+    def of(cls, plan: Plan, facts: Facts) -> Spec:
         """Return the spec of a plan whose data are known."""
         return cls(
             {
@@ -69,45 +64,35 @@ class Spec:
         return tuple(name for name in sorted(names) if self.parts.get(name) != other.parts.get(name))
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: Any, depth: int = _DEEPEST) -> Any:
     """Return a parameter in JSON's types, such that different values never look the same."""
-    return _plain(value, _DEEPEST)
-
-
-def _plain(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, Real):
         return int(value) if isinstance(value, Integral) else {"float": float(value).hex()}
-    if isinstance(value, Mapping | list | tuple | set | frozenset):
-        return _plain_several(value, depth - 1)
-    return _plain_object(value, depth - 1)
-
-
-def _plain_several(value: Any, depth: int) -> Any:
-    if depth < 0:
+    if not isinstance(value, Mapping | list | tuple | set | frozenset):
+        return _plain_object(value, depth)
+    if not depth:
         raise _unfit(value)
     if isinstance(value, Mapping):
-        pairs = [[_plain(key, depth), _plain(part, depth)] for key, part in value.items()]
+        pairs = [[plain_value(key, depth - 1), plain_value(part, depth - 1)] for key, part in value.items()]
         return {"mapping": sorted(pairs, key=canonical)}
-    listed = [_plain(part, depth) for part in value]
+    listed = [plain_value(part, depth - 1) for part in value]
     if isinstance(value, list | tuple):
         return {"list" if isinstance(value, list) else "tuple": listed}
     return {"set": sorted(listed, key=canonical)}
 
 
 def _plain_object(value: Any, depth: int) -> Any:
-    if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            raise _unfit(value)
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return {"array": [value.dtype.str, list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
     if isinstance(value, type) or (callable(value) and "<" not in getattr(value, "__qualname__", "<")):
         return {"name": f"{value.__module__}.{value.__qualname__}"}
     is_named = hasattr(value, "__qualname__")  # two lambdas have one name
-    parts = None if depth < 0 or is_named else _parts(value)
+    parts = None if not depth or is_named or isinstance(value, np.ndarray) else _parts(value)
     if parts is None:
         raise _unfit(value)
-    return {"object": _name_of(value), "parts": _plain(parts, depth)}
+    return {"object": _name_of(value), "parts": plain_value(parts, depth - 1)}
 
 
 def _parts(value: Any) -> Any:

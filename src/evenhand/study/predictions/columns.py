@@ -26,7 +26,7 @@ from evenhand.schema import Domain
 from evenhand.schema.bands import parse_rule, rule_text
 from evenhand.schema.crossing import BETWEEN_VALUES, MOST_COMBINATIONS, OTHER_GROUPS
 from evenhand.schema.text import brief
-from evenhand.study.intake.typed_values import value_of
+from evenhand.schema.typed_values import value_of
 from evenhand.table.persons import read_keys
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import numpy as np
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.counts import Tables
+from evenhand.measure.dependence import Bounded, dependence
 from evenhand.measure.gaps import limits as gap_limits
 from evenhand.measure.intervals import check_level, clopper_pearson, share_difference
 from evenhand.measure.text_tables import aligned, html_table
 from evenhand.report.words import interval_of, number
 from evenhand.schema.text import visible
-from evenhand.study.profile.dependence import Bounded, Dependence, dependence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +29,26 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 _EVEN = 0.05  # a share of positive labels this near to one half is not skewed
+_SHOWN = 5
+_NOT_PRIVATE = "Computed from the true rows: this profile is not private and not for publication."
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How strongly two columns depend on each other.
+
+    Parameters
+    ----------
+    first, second : str
+        The columns.
+    v : Bounded
+        Cramer's V, corrected for chance, as :mod:`evenhand.measure.dependence` has it; NaN where a column
+        has a single value, or so many that V says nothing.
+    """
+
+    first: str
+    second: str
+    v: Bounded
 
 
 @dataclass(frozen=True)
@@ -128,7 +148,7 @@ class Profile:
         The interval of the share of positive labels must lie beyond 55 % or 45 %. The literature this is for
         calls shares near 75 % and 25 % skewed and those near 50 % balanced.
         """
-        if self.positive.above(0.5 + _EVEN):
+        if self.positive.low > 0.5 + _EVEN:
             return "positive"
         return "negative" if self.positive.high < 0.5 - _EVEN else "unclear"
 
@@ -144,14 +164,22 @@ class Profile:
         return math.prod(self.sizes.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the profile in JSON's types."""
-        return as_dict(self)
+        """Return the profile in JSON's types, null where a figure is undefined."""
+        told: dict[str, Any] = vars(self) | {"skew": self.skew, "combinations": self.combinations}
+        told |= {name: _numbers(told[name]) for name in ("positive", "gap")}
+        told["groups"] = [{**vars(group), "positive": _numbers(group.positive)} for group in self.groups]
+        told["sizes"] = dict(self.sizes)
+        for name in ("among_sensitive", "clear_columns"):
+            told[name] = [{"columns": [p.first, p.second], "v": _numbers(p.v)} for p in told[name]]
+        return told
 
     def __str__(self) -> str:
-        return as_text(self)
+        return "\n".join([_title(self), *_figures(self), "", *aligned(_rows(self)), "", _NOT_PRIVATE])
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        figures = "".join(f"<p>{escape(line)}</p>" for line in _figures(self))
+        title, last = escape(_title(self)), escape(_NOT_PRIVATE)
+        return f"<div><p>{title}</p>{figures}{html_table(_rows(self))}<p>{last}</p></div>"
 
 
 def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
@@ -172,7 +200,7 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
     Notes
     -----
     Intervals of shares are exact, those of differences are made of these and corrected for the number of
-    pairs of groups, and those of :mod:`evenhand.study.profile.dependence` for Cramer's V.
+    pairs of groups, and those of :mod:`evenhand.measure.dependence` for Cramer's V.
     """
     level = check_level(level, owner="profile")
     facts, codes = prepared.facts, prepared.codes
@@ -183,12 +211,10 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
         Dependence(first, second, dependence(codes[first], codes[second], level=level))
         for first, second in combinations(schema.sensitive, 2)
     ]
-    in_clear = [
-        name for name in codes if name not in schema.sensitive and name not in schema.protected_columns
-    ]
     revealing = [
         Dependence(name, schema.protected_name, dependence(codes[name], prepared.group, level=level))
-        for name in in_clear
+        for name in codes
+        if name not in (*schema.sensitive, *schema.protected_columns)
     ]
     return _build_profile(
         facts,
@@ -216,38 +242,28 @@ def profile_of_results(results: ResultData, *, level: float = 0.95) -> Profile:
     if not len(run):
         must_be, got = "results with an unprotected run", "none"
         raise InvalidParameterError("results", owner="profile_of_results", must_be=must_be, got=got)
-    return _build_profile(facts, _mean(run) * facts.sizes, level=level, has_rows=False)
-
-
-def _mean(run: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean share of each group over the runs whose test rows have somebody in it."""
-    defined = np.isfinite(run)
-    return np.asarray(np.where(defined, run, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
+    defined = np.isfinite(run)  # where somebody of the group is in the test rows
+    shares = np.where(defined, run, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    return _build_profile(facts, shares * facts.sizes, level=level, has_rows=False)
 
 
 def _build_profile(facts: Facts, positives: NDArray[np.float64], *, level: float, **known: Any) -> Profile:
     """Return the profile with all that follows from how many people of each group have a positive label."""
     people = np.array(facts.sizes, dtype=np.float64)
-    lows, highs = clopper_pearson(positives, people, level)
-    shares = positives / people
+    hopeful, there = np.append(positives, positives.sum()), np.append(people, people.sum())
+    numbers = zip(hopeful / there, *clopper_pearson(hopeful, there, level), strict=True)
+    *shares, everybody = [Bounded(*map(float, each)) for each in numbers]
     groups = tuple(
-        GroupProfile(
-            name,
-            int(people[place]),
-            Bounded(float(shares[place]), float(lows[place]), float(highs[place])),
-            privileged=place == facts.privileged,
-        )
+        GroupProfile(name, facts.sizes[place], shares[place], privileged=place == facts.privileged)
         for place, name in enumerate(facts.groups)
     )
-    everybody = clopper_pearson(positives.sum(), people.sum(), level)
-    overall = Bounded(float(positives.sum() / people.sum()), float(everybody[0]), float(everybody[1]))
     gap, order_is_clear = _gap(people, positives, level=level)
     return Profile(
         label=facts.label,
         people=int(people.sum()),
         protected=facts.schema.protected_name,
         sizes={name: facts.schema[name].size for name in facts.schema.sensitive},
-        positive=overall,
+        positive=everybody,
         groups=groups,
         gap=gap,
         order_is_clear=order_is_clear,
@@ -277,75 +293,13 @@ def _strongest_first(pairs: list[Dependence]) -> tuple[Dependence, ...]:
     return tuple(sorted(pairs, key=lambda pair: -pair.v.value if pair.v.value >= 0 else math.inf))
 
 
-_SHOWN = 5
-_NOT_PRIVATE = "Computed from the true rows: this profile is not private and not for publication."
-
-
-def points(share: Bounded) -> str:
-    """Return a difference of shares in points, with its interval.
-
-    >>> from evenhand.study.profile.dependence import Bounded
-    >>> points(Bounded(0.2, 0.15, 0.25))
-    '20.0 points (15.0 to 25.0)'
-    """
-    return f"{number(100 * share.value)} points {interval_of(100 * share.low, 100 * share.high)}"
-
-
-def percent(share: Bounded) -> str:
-    """Return a share in percent, with its interval.
-
-    >>> from evenhand.study.profile.dependence import Bounded
-    >>> percent(Bounded(0.2, 0.15, 0.25))
-    '20.0% (15.0 to 25.0)'
-    """
-    return f"{number(100 * share.value)}% {interval_of(100 * share.low, 100 * share.high)}"
-
-
-def bounded_text(figure: Bounded) -> str:
-    """Return a figure with two digits, with its interval."""
-    if math.isnan(figure.value):
-        return "undefined"
-    return f"{number(figure.value, 2)} {interval_of(figure.low, figure.high, 2)}"
-
-
-def as_text(profile: Profile) -> str:
-    """Return title, figures and a table of the groups."""
-    return "\n".join([_title(profile), *_figures(profile), "", *aligned(_rows(profile)), "", _NOT_PRIVATE])
-
-
-def as_html(profile: Profile) -> str:
-    """Return the same as HTML; every text is escaped."""
-    figures = "".join(f"<p>{escape(line)}</p>" for line in _figures(profile))
-    title, last = escape(_title(profile)), escape(_NOT_PRIVATE)
-    return f"<div><p>{title}</p>{figures}{html_table(_rows(profile))}<p>{last}</p></div>"
-
-
-def as_dict(profile: Profile) -> dict[str, Any]:
-    """Return the profile in JSON's types, null where a figure is undefined."""
-    return {
-        "label": profile.label,
-        "people": profile.people,
-        "protected": profile.protected,
-        "positive": _numbers(profile.positive),
-        "skew": profile.skew,
-        "groups": [{**vars(group), "positive": _numbers(group.positive)} for group in profile.groups],
-        "gap": _numbers(profile.gap),
-        "order_is_clear": profile.order_is_clear,
-        "sizes": dict(profile.sizes),
-        "combinations": profile.combinations,
-        "among_sensitive": [_pair(pair) for pair in profile.among_sensitive],
-        "clear_columns": [_pair(pair) for pair in profile.clear_columns],
-        "has_rows": profile.has_rows,
-        "level": profile.level,
-    }
+def _share(share: Bounded, unit: str) -> str:
+    """Return a share, or a difference of two, with its interval."""
+    return f"{number(100 * share.value)}{unit} {interval_of(100 * share.low, 100 * share.high)}"
 
 
 def _numbers(figure: Bounded) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in vars(figure).items()}
-
-
-def _pair(pair: Dependence) -> dict[str, Any]:
-    return {"columns": [pair.first, pair.second], "v": _numbers(pair.v)}
 
 
 def _title(profile: Profile) -> str:
@@ -356,8 +310,8 @@ def _title(profile: Profile) -> str:
 def _figures(profile: Profile) -> list[str]:
     domains = ", ".join(f"{visible(name)} {size:,}" for name, size in profile.sizes.items())
     lines = [
-        f"Positive labels: {percent(profile.positive)}",
-        f"Gap of the labels: {points(profile.gap)}",
+        f"Positive labels: {_share(profile.positive, '%')}",
+        f"Gap of the labels: {_share(profile.gap, ' points')}",
         f"Values of the sensitive columns: {domains}; {profile.combinations:,} combinations",
     ]
     if not profile.has_rows:
@@ -370,9 +324,15 @@ def _dependences(title: str, pairs: Sequence[Dependence]) -> list[str]:
     """Return one line that names the strongest pairs, if there are any."""
     if not pairs:
         return []
-    shown = [f"{visible(p.first)} with {visible(p.second)} {bounded_text(p.v)}" for p in pairs[:_SHOWN]]
+    shown = [f"{visible(p.first)} with {visible(p.second)} {_strength(p.v)}" for p in pairs[:_SHOWN]]
     shown += [f"{len(pairs) - _SHOWN:,} weaker"] if len(pairs) > _SHOWN else []
     return [f"{title} (Cramer's V): {'; '.join(shown)}"]
+
+
+def _strength(v: Bounded) -> str:
+    if math.isnan(v.value):
+        return "undefined"
+    return f"{number(v.value, 2)} {interval_of(v.low, v.high, 2)}"
 
 
 def _rows(profile: Profile) -> list[list[str]]:

@@ -15,28 +15,19 @@ from evenhand.study.results.lookup import setting_of
 from evenhand.study.store.canonical import table_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.store.outcome import Outcome
-    from evenhand.study.tasks.base import Task
 
 _OWNER = "Results"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultData:
-    """The outcomes of a study, without the tables that are made of them: see :class:`Results`.
-
-    Parameters
-    ----------
-    plan : Plan
-    facts : Facts
-    outcomes : iterable of Outcome
-        At most one per cell of the plan. Cells without one were not run, as after a cancel.
-    """
+    """The outcomes of a study, without the tables that are made of them: see ``Results``."""
 
     plan: Plan
     facts: Facts
@@ -73,9 +64,7 @@ class ResultData:
     @cached_property
     def arrays(self) -> ResultArrays:
         """Every number, by setting and repeat."""
-        return gather_arrays(
-            self.settings, self.plan.repeats, self.facts.groups, self.outcomes, task=self.plan.task
-        )
+        return _gather_arrays(self)
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -124,61 +113,46 @@ def _in_order(plan: Plan, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 
 @dataclass(frozen=True)
 class ResultArrays:
-    """Every number of a study; NaN where a cell has none, or was not run, or failed.
-
-    Parameters
-    ----------
-    places : mapping of str to int
-        The place of each setting along the first axis, by its canonical name.
-    measures, groups, rates, data : tuple of str
-        Names along the last axes.
-    of_measures : array, settings x repeats x measures
-    of_groups : array, settings x repeats x groups x rates
-    of_data : array, settings x repeats x data
-    done : array of bool, settings x repeats
-        Which cells have a result.
-    """
+    """Every number of a study; NaN where a cell has none, or was not run, or failed."""
 
     places: Mapping[str, int]
+    """The place of each setting along the first axis, by its canonical name."""
     measures: tuple[str, ...]
     groups: tuple[str, ...]
     rates: tuple[str, ...]
     data: tuple[str, ...]
     of_measures: NDArray[np.float64]
+    """Settings x repeats x measures."""
     of_groups: NDArray[np.float64]
+    """Settings x repeats x groups x rates."""
     of_data: NDArray[np.float64]
+    """Settings x repeats x data."""
     done: NDArray[np.bool_]
+    """Which cells, settings x repeats, have a result."""
 
 
-def gather_arrays(
-    settings: Sequence[Setting],
-    repeats: int,
-    groups: Sequence[str],
-    outcomes: Sequence[Outcome],
-    *,
-    task: Task,
-) -> ResultArrays:
-    """Return the arrays of the outcomes of a plan's settings."""
-    places = {setting.id: place for place, setting in enumerate(settings)}
-    at = [(places[outcome.cell.setting.id], outcome.cell.repeat) for outcome in outcomes]
+def _gather_arrays(results: ResultData) -> ResultArrays:
+    outcomes, task = results.outcomes, results.plan.task
+    places = {setting.id: place for place, setting in enumerate(results.settings)}
     measures = _names(task.measures, (outcome.measures for outcome in outcomes))
-    labels = _names(groups, (outcome.groups for outcome in outcomes))
+    groups = _names(results.facts.groups, (outcome.groups for outcome in outcomes))
     rates = _names(task.group_numbers, (row for outcome in outcomes for row in outcome.groups.values()))
     data = _names(task.data_numbers, (outcome.data for outcome in outcomes))
-    shape = (len(settings), repeats)
+    shape = (len(places), results.plan.repeats)
     of_measures = np.full((*shape, len(measures)), np.nan)
-    of_groups = np.full((*shape, len(labels), len(rates)), np.nan)
+    of_groups = np.full((*shape, len(groups), len(rates)), np.nan)
     of_data = np.full((*shape, len(data)), np.nan)
     done = np.zeros(shape, dtype=np.bool_)
-    for place, outcome in zip(at, outcomes, strict=True):
+    for outcome in outcomes:
+        place = places[outcome.cell.setting.id], outcome.cell.repeat
         done[place] = outcome.failure is None
         of_measures[place] = [outcome.measures.get(name, np.nan) for name in measures]
         of_data[place] = [outcome.data.get(name, np.nan) for name in data]
-        for at_group, label in enumerate(labels):
-            of_groups[place][at_group] = [outcome.groups.get(label, {}).get(rate, np.nan) for rate in rates]
+        for at_group, group in enumerate(groups):
+            of_groups[place][at_group] = [outcome.groups.get(group, {}).get(rate, np.nan) for rate in rates]
     for array in (of_measures, of_groups, of_data, done):
         array.flags.writeable = False
-    return ResultArrays(places, measures, labels, rates, data, of_measures, of_groups, of_data, done)
+    return ResultArrays(places, measures, groups, rates, data, of_measures, of_groups, of_data, done)
 
 
 def _names(first: Iterable[str], mappings: Iterable[Mapping[str, object]]) -> tuple[str, ...]:

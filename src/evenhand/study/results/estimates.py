@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evenhand._validate import one_of
 from evenhand.measure.intervals import check_level
-from evenhand.measure.repeat_means import check_kind, compare_repeats, kind_words
+from evenhand.measure.repeat_means import check_kind, kind_words, means_of, why_no_interval
 from evenhand.study.plan.cells import Setting
-from evenhand.study.results.lookup import measure_named, setting_of
+from evenhand.study.results.lookup import measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from evenhand.measure.repeat_means import Arm, Kind, Spread
     from evenhand.study.results.base import ResultData
-    from evenhand.study.tasks.measure import Measure
+    from evenhand.study.tasks.base import Task
 
-_UNPROTECTED = Setting()
-_ANYTHING = (-math.inf, math.inf)
-_COMPUTED_ONCE = "It was computed once and nothing was repeated: no interval."
+_OWNER = "estimate"
 
 
 @dataclass(frozen=True)
@@ -91,138 +90,80 @@ class Estimated:
 
 
 def estimate(
-    results: ResultData, setting: Setting, measure: str, *, level: float = 0.95, kind: Kind = "seeds"
-) -> Estimated:
-    """Return the mean of a measure over the repeats of a setting."""
-    return _estimate_measure(results, measure, setting, None, level=level, kind=kind, owner="estimate")
-
-
-def paired_change(
     results: ResultData,
     setting: Setting,
     measure: str,
     *,
-    against: Setting = _UNPROTECTED,
+    group: str | None = None,
+    against: Setting | None = None,
     level: float = 0.95,
     kind: Kind = "seeds",
 ) -> Estimated:
-    """Return how much a measure changes from `against` to `setting`, within the same repeats.
+    """Return the mean of a measure over the repeats of a setting, or its change from the setting `against`.
 
-    Settings share the rows for training and test and the model's random state in each repeat, so that their
+    Of a `group` it is one of its rates, or how many ``"people"`` it has. A change is within the same repeats:
+    settings share the rows for training and test and the model's random state in each, so that their
     difference varies less than either.
     """
-    owner = "paired_change"
-    return _estimate_measure(results, measure, setting, against, level=level, kind=kind, owner=owner)
+    arrays, task = results.arrays, results.plan.task
+    if group is None:
+        name = measure_named(measure, arrays.measures, parameter="measure", owner=_OWNER)
+        runs, described = arrays.of_measures[..., arrays.measures.index(name)], task.measure(name)
+        spread = described.spread
+    else:
+        at = arrays.groups.index(one_of("group", group, arrays.groups, owner=_OWNER))
+        of = arrays.rates.index(one_of("measure", measure, arrays.rates, owner=_OWNER))
+        runs, described = arrays.of_groups[:, :, at, of], task.group_number(measure)
+        alone: Arm = "unprotected" if setting == Setting() else "protected"
+        spread = described.spread_of(alone if against is None else "change")
+    values, within = runs[results.place(setting)], described.limits
+    if against is not None:
+        values, within = values - runs[results.place(against)], described.change_limits
+    how = {"level": level, "kind": kind, "within": within, "is_computed": setting == against}
+    return estimate_rows(values[None], task, spread=spread, **how)[0]  # type: ignore[arg-type]
 
 
-def group_estimate(
-    results: ResultData, setting: Setting, group: str, rate: str, *, level: float = 0.95, kind: Kind = "seeds"
-) -> Estimated:
-    """Return the mean of a rate of one group, or of its ``"people"``, over the repeats of a setting."""
-    owner = "group_estimate"
-    return _estimate_group(results, group, rate, setting, None, level=level, kind=kind, owner=owner)
-
-
-def group_change(
-    results: ResultData,
-    setting: Setting,
-    group: str,
-    rate: str,
-    *,
-    against: Setting = _UNPROTECTED,
-    level: float = 0.95,
-    kind: Kind = "seeds",
-) -> Estimated:
-    """Return how much a rate of one group changes from `against` to `setting`, within the same repeats."""
-    owner = "group_change"
-    return _estimate_group(results, group, rate, setting, against, level=level, kind=kind, owner=owner)
-
-
-def _estimate_measure(
-    results: ResultData, measure: str, setting: Setting, against: Setting | None, *, owner: str, **how: Any
-) -> Estimated:
-    arrays = results.arrays
-    name = measure_named(measure, arrays.measures, parameter="measure", owner=owner)
-    runs = _select_runs(results, arrays.of_measures[..., arrays.measures.index(name)], setting, against)
-    described = results.plan.task.measure(name)
-    how |= {"within": _limits_of(described, against), "is_computed": setting == against}
-    return estimated(results, runs, spread=described.spread, owner=owner, **how)
-
-
-def _estimate_group(
-    results: ResultData,
-    group: str,
-    rate: str,
-    setting: Setting,
-    against: Setting | None,
-    *,
-    owner: str,
-    **how: Any,
-) -> Estimated:
-    arrays = results.arrays
-    at = arrays.groups.index(one_of("group", group, arrays.groups, owner=owner))
-    of = arrays.rates.index(one_of("rate", rate, arrays.rates, owner=owner))
-    runs = _select_runs(results, arrays.of_groups[:, :, at, of], setting, against)
-    described = results.plan.task.group_number(rate)
-    alone: Arm = "unprotected" if setting == _UNPROTECTED else "protected"
-    spread = described.spread_of(alone if against is None else "change")
-    how |= {"within": _limits_of(described, against), "is_computed": setting == against}
-    return estimated(results, runs, spread=spread, owner=owner, **how)
-
-
-def _select_runs(
-    results: ResultData, runs: NDArray[np.float64], setting: Setting, against: Setting | None
-) -> NDArray[np.float64]:
-    """Return the values of a setting by repeat, or their differences to those of another one."""
-    values: NDArray[np.float64] = runs[results.place(setting)]
-    return values if against is None else values - runs[results.place(against)]
-
-
-def _limits_of(described: Measure, against: Setting | None) -> tuple[float, float]:
-    return described.limits if against is None else described.change_limits
-
-
-def estimated(
-    results: ResultData,
+def estimate_rows(
     values: NDArray[np.float64],
+    task: Task,
     *,
     level: float,
     kind: Kind,
-    owner: str,
-    within: tuple[float, float] = _ANYTHING,
+    within: tuple[float, float] = (-math.inf, math.inf),
     spread: Spread = "even",
-    is_computed: bool = False,
-) -> Estimated:
-    """Return the estimate from one value per repeat of the plan, NaN where there is none.
+    is_computed: bool | NDArray[np.bool_] = False,
+    owner: str = _OWNER,
+) -> list[Estimated]:
+    """Return an estimate of each row of values, one per repeat of the plan, NaN where there is none.
 
     Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
     says how far limits reach, see :mod:`evenhand.measure.repeat_means`. Values that are computed, such as
     the difference of a setting to itself, are their own interval where they are equal.
     """
-    level = check_level(level, owner=owner)
-    kind = check_kind(kind, owner=owner)
-    task = results.plan.task
-    value, error, low, high, runs, why = compare_repeats(
-        values,
-        level=level,
-        within=within,
-        kind=kind,
-        spread=spread,
-        overlap=task.overlap,
-        is_exact=is_computed or task.is_exact,
-    )
-    left_out = len(values) - runs
-    note = note_of(runs, left_out, error=error, why=why, is_exact=task.is_exact)
-    return Estimated(value, low, high, runs, left_out, level, kind, error if runs > 1 else None, note)
+    level, kind = check_level(level, owner=owner), check_kind(kind, owner=owner)
+    is_exact = np.asarray(is_computed) | task.is_exact
+    found = means_of(
+        values, overlap=task.overlap, kind=kind, level=level, spread=spread, is_exact=is_exact
+    ).within(*within)
+    estimates = []
+    for value, error, low, high, runs, tied in zip(*(part.tolist() for part in found), strict=True):
+        limits, why = (low, high), ""
+        if math.isnan(low):
+            limits, why = (None, None), why_no_interval(spread, runs, tied=tied)
+        left_out = values.shape[-1] - runs
+        note = _note_of(runs, left_out, error=error, why=why, is_exact=task.is_exact)
+        known = error if runs > 1 else None
+        estimates.append(Estimated(value, *limits, runs, left_out, level, kind, known, note))
+    return estimates
 
 
-def note_of(runs: int, left_out: int, *, error: float, why: str = "", is_exact: bool = False) -> str:
+def _note_of(runs: int, left_out: int, *, error: float, why: str = "", is_exact: bool = False) -> str:
     """Return what a reader must know about a mean of so many runs; `why` says why it has no interval."""
     if not runs:
         return "It has no defined value in any repeat."
     notes = []
     if runs == 1 and is_exact:
-        notes.append(_COMPUTED_ONCE)
+        notes.append("It was computed once and nothing was repeated: no interval.")
     elif runs == 1:
         notes.append("There is a single repeat, so nothing is known about the spread: no interval.")
     elif error == 0 and not why:
@@ -319,24 +260,3 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.sentence
-
-
-def compare(
-    results: ResultData,
-    a: object,
-    b: object,
-    *,
-    measure: str = "sp_gap",
-    level: float = 0.95,
-    kind: Kind = "seeds",
-) -> Comparison:
-    """Return the difference of `a` minus `b`, each a setting or what stands for one."""
-    owner = "compare"
-    first, second = (
-        setting_of(given, results.settings, owner=owner, parameter=name)
-        for name, given in (("a", a), ("b", b))
-    )
-    name = measure_named(measure, results.arrays.measures, parameter="measure", owner=owner)
-    change = paired_change(results, first, name, against=second, level=level, kind=kind)
-    task = results.plan.task
-    return Comparison(first, second, name, change, task.measure(name).words, task.is_exact)

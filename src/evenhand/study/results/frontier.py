@@ -23,19 +23,18 @@ Each interval has its own level; they are not corrected for how many pairs there
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.measure.intervals import check_level
 from evenhand.measure.repeat_means import check_kind, means, means_of
 from evenhand.study.results.estimates import estimate
-from evenhand.study.results.frames import setting_columns
+from evenhand.study.results.frames import number_column, setting_columns
 from evenhand.study.results.lookup import measure_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -43,111 +42,80 @@ if TYPE_CHECKING:
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.results.estimates import Estimated
-    from evenhand.study.tasks.base import Task
-    from evenhand.study.tasks.measure import Measure
+
+_OWNER = "frontier"
 
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """A setting, where it stands and whether another is better in every way.
-
-    Parameters
-    ----------
-    setting : Setting
-    x, y : Estimated
-        The means of the two measures.
-    undominated : bool
-        Whether no other setting dominates it. False if a measure has no value.
-    clearly : bool
-        Whether this verdict does not hang on a difference within its paired interval.
-    dominated_by : Setting, optional
-        The setting that dominates it, if any: one that does so clearly where there is one, and of those the
-        first in the plan's order that is undominated itself.
-    x_distance, y_distance : float
-        For measures of a disparity, the mean distance from no disparity, by which settings are ranked; NaN
-        for others.
-    """
+    """A setting, where it stands and whether another is better in every way."""
 
     setting: Setting
     x: Estimated
     y: Estimated
     undominated: bool
+    """Whether no other setting dominates it. False if a measure has no value."""
     clearly: bool
-    dominated_by: Setting | None = None
-    x_distance: float = np.nan
-    y_distance: float = np.nan
-
-
-class _Ranking(NamedTuple):
-    """Who beats whom (rows are the settings judged, columns their rivals), and what follows for each."""
-
-    dominates: NDArray[np.bool_]
-    dominates_clearly: NDArray[np.bool_]
-    undominated: NDArray[np.bool_]
-    clearly: NDArray[np.bool_]
+    """Whether this verdict does not hang on a difference within its paired interval."""
+    dominated_by: Setting | None
+    """One that dominates it clearly where there is one, and of those the first that is undominated itself."""
+    x_distance: float
+    y_distance: float
+    """The mean distance from no disparity, by which settings are ranked; NaN for other measures."""
 
 
 def frontier(
-    results: ResultData,
-    *,
-    x: str = "acc",
-    y: str = "sp_gap",
-    level: float = 0.95,
-    kind: Kind = "seeds",
+    results: ResultData, *, x: str = "acc", y: str = "sp_gap", level: float = 0.95, kind: Kind = "seeds"
 ) -> tuple[FrontierPoint, ...]:
     """Return every setting with its verdict, in the plan's order; see the module for the rules."""
-    owner = "frontier"
-    level = check_level(level, owner=owner)
-    known = results.arrays.measures
-    names = [measure_named(name, known, parameter=axis, owner=owner) for axis, name in (("x", x), ("y", y))]
-    kind = check_kind(kind, owner=owner)
-    described = [results.plan.task.measure(name) for name in names]
+    level, kind = check_level(level, owner=_OWNER), check_kind(kind, owner=_OWNER)
+    known, task = results.arrays.measures, results.plan.task
+    names = [measure_named(name, known, parameter=axis, owner=_OWNER) for axis, name in (("x", x), ("y", y))]
+    described = [task.measure(name) for name in names]
     runs = [
         measure.goodness(results.arrays.of_measures[..., known.index(name)])
         for name, measure in zip(names, described, strict=True)
     ]
     scores = np.stack([means(of_measure, level=level).value for of_measure in runs])
-    ranks = _ranks([np.inf if setting.epsilon is None else setting.epsilon for setting in results.settings])
-    intervals = [
-        partial(
-            means_of,
-            overlap=results.plan.task.overlap,
-            kind=kind,
-            level=level,
-            spread=measure.spread,
-            is_exact=results.plan.task.is_exact,
-        )
-        for measure in described
+    distances = [
+        -score if isinstance(measure.better, float) else np.full(len(score), np.nan)
+        for measure, score in zip(described, scores, strict=True)
     ]
-    ranking = _rank(scores, ranks, runs, intervals)
+
+    how: dict[str, Any] = {"overlap": task.overlap, "kind": kind, "level": level, "is_exact": task.is_exact}
+    paired = [
+        [means_of(of_measure - own, spread=measure.spread, **how) for own in of_measure]
+        for of_measure, measure in zip(runs, described, strict=True)
+    ]
+    ranks = _ranks([np.inf if setting.epsilon is None else setting.epsilon for setting in results.settings])
+    undominated, clearly, winners = _rank(scores, ranks, paired)
     points = []
-    for place, setting in enumerate(results.settings):
+    for place, (setting, winner) in enumerate(zip(results.settings, winners, strict=True)):
         both = [estimate(results, setting, name, level=level, kind=kind) for name in names]
-        sure = bool(ranking.clearly[place]) and all(estimated.has_interval for estimated in both)
-        winner = _find_dominator(ranking, place)
         point = FrontierPoint(
             setting,
             x=both[0],
             y=both[1],
-            undominated=bool(ranking.undominated[place]),
-            clearly=sure,
+            undominated=bool(undominated[place]),
+            clearly=bool(clearly[place]) and all(found.has_interval for found in both),
             dominated_by=None if winner is None else results.settings[winner],
-            x_distance=_distance(described[0], scores[0, place]),
-            y_distance=_distance(described[1], scores[1, place]),
+            x_distance=float(distances[0][place]),
+            y_distance=float(distances[1][place]),
         )
         points.append(point)
     return tuple(points)
 
 
-def frontier_columns(points: Sequence[FrontierPoint], *, x: str, y: str, task: Task) -> dict[str, Any]:
+def frontier_columns(results: ResultData, *, x: str, y: str, **how: Any) -> dict[str, Any]:
     """Return one row per setting: the two measures with their limits, the verdict, and who dominates it."""
-    columns: dict[str, Any] = dict(setting_columns([point.setting for point in points], task))
-    for axis, name in (("x", x), ("y", y)):
+    points, task = frontier(results, x=x, y=y, **how), results.plan.task
+    columns: dict[str, Any] = dict(setting_columns(results.settings, task))
+    for axis, given in (("x", x), ("y", y)):
+        name = measure_named(given, results.arrays.measures, parameter=axis, owner=_OWNER)
         estimates = [getattr(point, axis) for point in points]
-        columns[name] = [estimated.value for estimated in estimates]
-        for end in ("low", "high"):
-            limits = [getattr(estimated, end) for estimated in estimates]
-            columns[f"{name}_{end}"] = [np.nan if limit is None else limit for limit in limits]
+        columns[name] = [found.value for found in estimates]
+        columns[f"{name}_low"] = number_column(found.low for found in estimates)
+        columns[f"{name}_high"] = number_column(found.high for found in estimates)
         if task.measure(name).signed:
             columns[f"{name}_distance"] = [getattr(point, f"{axis}_distance") for point in points]
     return columns | {
@@ -164,42 +132,29 @@ def _ranks(epsilons: Sequence[Any]) -> NDArray[np.intp]:
 
 
 def _rank(
-    scores: NDArray[np.float64],
-    ranks: NDArray[np.intp],
-    runs: Sequence[NDArray[np.float64]],
-    intervals: Sequence[Callable[[NDArray[np.float64]], Means]],
-) -> _Ranking:
-    """Compare every setting with every other."""
+    scores: NDArray[np.float64], ranks: NDArray[np.intp], paired: Sequence[Sequence[Means]]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], list[int | None]]:
+    """Compare every setting (rows) with every rival: who is undominated, how clearly, and who dominates it.
+
+    The paired means are, by measure and setting, those of its rivals minus its own.
+    """
     with np.errstate(invalid="ignore"):
         ahead = scores[:, None, :] - scores[:, :, None]  # of the rival, in each measure
     smaller, no_larger = ranks[None, :] < ranks[:, None], ranks[None, :] <= ranks[:, None]
     dominates = no_larger & (ahead >= 0).all(axis=0) & (smaller | (ahead > 0).any(axis=0))
-    clear_wins, clear_losses = np.zeros((2, *dominates.shape), dtype=np.bool_)
-    has_interval = np.ones_like(dominates)
-    for of_measure, mean_of in zip(runs, intervals, strict=True):
-        for place, own in enumerate(of_measure):
-            paired = mean_of(of_measure - own)
-            clear_wins[place] |= paired.low > 0
-            clear_losses[place] |= paired.high < 0
-            has_interval[place] &= paired.runs > 1
-    dominates_clearly = dominates & has_interval & (smaller | clear_wins)
+    low, high, pairs = (
+        np.array([[getattr(mean, part) for mean in of_measure] for of_measure in paired])
+        for part in ("low", "high", "runs")
+    )
+    dominates_clearly = dominates & (pairs > 1).all(axis=0) & (smaller | (low > 0).any(axis=0))
     usable = np.asarray(np.isfinite(scores).all(axis=0))
     undominated = usable & ~dominates.any(axis=1)
     rivals = no_larger & usable[None, :]
     np.fill_diagonal(rivals, val=False)
-    settled = ~(rivals & ~clear_losses).any(axis=1)
+    settled = ~(rivals & ~(high < 0).any(axis=0)).any(axis=1)
     clearly = np.where(undominated, settled, dominates_clearly.any(axis=1))
-    return _Ranking(dominates, dominates_clearly, undominated, clearly)
-
-
-def _distance(measure: Measure, score: float) -> float:
-    return -float(score) if isinstance(measure.better, float) else np.nan
-
-
-def _find_dominator(ranking: _Ranking, place: int) -> int | None:
-    """Return who dominates a setting: clearly if there is such a one, on the frontier if there is."""
-    for among in (ranking.dominates_clearly[place], ranking.dominates[place]):
-        for better in (among & ranking.undominated, among):
-            if better.any():
-                return int(better.argmax())
-    return None
+    winners: list[int | None] = []
+    for clear, any_ in zip(dominates_clearly, dominates, strict=True):
+        preferred = (clear & undominated, clear, any_ & undominated, any_)
+        winners.append(next((int(better.argmax()) for better in preferred if better.any()), None))
+    return undominated, clearly, winners

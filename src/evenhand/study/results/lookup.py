@@ -74,15 +74,12 @@ def _only(
         least = min(fitting, key=lambda setting: len(setting.options))
         if all(_extends(setting, least) for setting in fitting if setting is not least):
             return least
-        must_be = "one setting, not several"
-        hint = f"these fit: {_listed(fitting)}."
-        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=shown, hint=hint)
+    if len(fitting) == 1:
+        return fitting[0]
+    must_be, hint = "one setting, not several", f"these fit: {_listed(fitting)}."
     if not fitting:
-        hint = f"there are: {_listed(settings)}."
-        raise InvalidParameterError(
-            parameter, owner=owner, must_be="a setting of the study", got=shown, hint=hint
-        )
-    return fitting[0]
+        must_be, hint = "a setting of the study", f"there are: {_listed(settings)}."
+    raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=shown, hint=hint)
 
 
 def _listed(settings: Sequence[Setting]) -> str:

@@ -16,45 +16,48 @@ from evenhand.answer.compose import compose
 from evenhand.answer.gaps import judge_gaps
 from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, PluginError
 from evenhand.measure.repeat_means import kind_words
 from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
+from evenhand.study.page.wording import counted
 from evenhand.study.page.words import words_in
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.base import ResultData
-from evenhand.study.results.estimates import compare, estimate
+from evenhand.study.results.estimates import Comparison, estimate
 from evenhand.study.results.frames import (
     cell_columns,
     data_columns,
     entity_columns,
     group_columns,
     long_columns,
-    summarize,
     wide_columns,
 )
-from evenhand.study.results.frontier import frontier, frontier_columns
-from evenhand.study.results.lookup import measure_named
+from evenhand.study.results.frontier import frontier_columns
+from evenhand.study.results.lookup import measure_named, setting_of
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.store import Store
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv, write_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from os import PathLike
 
+    from evenhand.answer.effects import EffectTable
     from evenhand.answer.view import View
     from evenhand.measure.repeat_means import Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Comparison, Estimated
+    from evenhand.study.results.estimates import Estimated
+    from evenhand.study.tasks.base import Task
     from evenhand.table.frames import Backend
 
-_OWNER = "Results"
-_PLAN_FILE, _SCHEMA_FILE = "plan.toml", "schema.toml"
+PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
+"""The names of the plan and of the schema in the folder of a study."""
+
 _FEW = 4
 _SHOWN_TEXT = 12
 _SHOWN_HTML = 30
@@ -135,6 +138,7 @@ class Results(ResultData):
         remedy makes lack more.
         """
         table = self.plan.task.effects(self)
+        _refuse_empty(table, self.plan.task)
         rows = (*judge(table), *judge_gaps(table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
@@ -173,9 +177,10 @@ class Results(ResultData):
         are those of ``di``, for which no interval held what it says.
         """
         owner = "Results.summary"
-        summary = summarize(self, measures, level=level, kind=kind, owner=owner)
-        wide = one_of("shape", shape, ("wide", "long"), owner=owner) == "wide"
-        return make_frame(wide_columns(summary) if wide else long_columns(summary), backend=backend)
+        is_wide = one_of("shape", shape, ("wide", "long"), owner=owner) == "wide"
+        summarize = wide_columns if is_wide else long_columns
+        columns = summarize(self, measures=measures, level=level, kind=kind, owner=owner)
+        return make_frame(columns, backend=backend)
 
     def frontier(
         self,
@@ -199,12 +204,7 @@ class Results(ResultData):
         level, kind, backend
             As in :meth:`summary`.
         """
-        known = self.arrays.measures
-        points = frontier(self, x=x, y=y, level=level, kind=kind)
-        names = [measure_named(name, known, parameter="x", owner=_OWNER) for name in (x, y)]
-        return make_frame(
-            frontier_columns(points, x=names[0], y=names[1], task=self.plan.task), backend=backend
-        )
+        return make_frame(frontier_columns(self, x=x, y=y, level=level, kind=kind), backend=backend)
 
     def compare(
         self,
@@ -230,7 +230,14 @@ class Results(ResultData):
         Comparison
             `a` minus `b`, with interval, how many pairs, and a sentence.
         """
-        return compare(self, a, b, measure=measure, level=level, kind=kind)
+        first, second = (
+            setting_of(given, self.settings, owner="compare", parameter=name)
+            for name, given in (("a", a), ("b", b))
+        )
+        name = measure_named(measure, self.arrays.measures, parameter="measure", owner="compare")
+        change = estimate(self, first, name, against=second, level=level, kind=kind)
+        task = self.plan.task
+        return Comparison(first, second, name, change, task.measure(name).words, task.is_exact)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -250,15 +257,7 @@ class Results(ResultData):
 
     def _table(self, table: TableName, *, owner: str) -> Any:
         name = one_of("table", table, get_args(TableName), owner=owner)
-        builders: dict[str, Callable[..., Any]] = {
-            "cells": self.frame,
-            "effects": self.effects,
-            "groups": self.groups,
-            "data": self.data,
-            "summary": self.summary,
-            "frontier": self.frontier,
-        }
-        return builders[name](backend="pyarrow")
+        return getattr(self, "frame" if name == "cells" else name)(backend="pyarrow")
 
     def canonical(self) -> bytes:
         """Return the outcomes as bytes that are the same for every run of the plan on the same data."""
@@ -279,7 +278,7 @@ class Results(ResultData):
         chosen: object = None,
         language: str = "en",
         data: str | None = None,
-        schema: str = _SCHEMA_FILE,
+        schema: str = SCHEMA_FILE,
     ) -> View:
         """Return the answer in words and numbers, from which page, terminal and JSON are drawn.
 
@@ -294,7 +293,9 @@ class Results(ResultData):
             The files of rows and schema as they are typed; by default as seen from the folder.
         """
         asked = None if chosen is None else self.setting(chosen)
-        view = compose(self.plan.task.case(self, page=asked, language=language))
+        case = self.plan.task.case(self, page=asked, language=language)
+        _refuse_empty(case.table, self.plan.task)
+        view = compose(case)
         say = words_in(language).say
         again = "" if folder is None else self.command(folder)
         again = f"{again} --language {language}" if again and language != "en" else again
@@ -328,9 +329,7 @@ class Results(ResultData):
         write(page, path)
         return Path(path)
 
-    def next_command(
-        self, data: str | None = None, *, file: str = _SCHEMA_FILE, chosen: object = None
-    ) -> str:
+    def next_command(self, data: str | None = None, *, file: str = SCHEMA_FILE, chosen: object = None) -> str:
         """Return the command that does for everybody what a setting tested; an empty text if there is none.
 
         Parameters
@@ -361,7 +360,7 @@ class Results(ResultData):
 
     def command(self, folder: str | PathLike[str]) -> str:
         """Return the command that runs the study again; an empty text if its plan is not in the folder."""
-        return "" if self._plan_in(folder) is None else self.plan.task.command(self.plan, file=_PLAN_FILE)
+        return "" if self._plan_in(folder) is None else self.plan.task.command(self.plan, file=PLAN_FILE)
 
     def _data_seen_from(self, folder: str | PathLike[str]) -> str | None:
         """Return the path of the rows from a folder, where the plan that stands there names a file."""
@@ -375,7 +374,7 @@ class Results(ResultData):
     def _plan_in(self, folder: str | PathLike[str]) -> Plan | None:
         """Return the plan in a folder if it is that of these results."""
         try:
-            plan = Plan.load(Path(folder) / _PLAN_FILE)
+            plan = Plan.load(Path(folder) / PLAN_FILE)
         except EvenhandError:
             return None
         same = plan.seed == self.plan.seed and tuple(plan.cells()) == tuple(self.plan.cells())
@@ -389,7 +388,7 @@ class Results(ResultData):
         epsilon: Number | None = None,
         language: str = "en",
         data: str | None = None,
-        schema: str = _SCHEMA_FILE,
+        schema: str = SCHEMA_FILE,
     ) -> Advice:
         """Return the setting with the smallest epsilon that keeps limits; see :mod:`evenhand.study.advise`.
 
@@ -403,38 +402,55 @@ class Results(ResultData):
         return replace(advice, view=replace(advice.view, commands=(*advice.view.commands, *commands)))
 
     def __repr__(self) -> str:
-        return _as_text(self)
+        shown = _SHOWN_TEXT
+        return "\n".join([_title(self), *aligned(_rows(self, shown)), *_notes(self, shown)])
 
     def _repr_html_(self) -> str:
-        return _as_html(self)
+        """Return title, table and notes; every text is escaped."""
+        notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(self, _SHOWN_HTML))
+        table = html_table(_rows(self, _SHOWN_HTML))
+        return f"<div><p>{escape(_title(self))}</p>{table}{notes}</div>"
+
+
+# --- the files of a finished study: the same ones, to the byte, from the command line and the workbench ---
+
+
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return the path of each file that every study has in its folder, by its word."""
+    names = {
+        "Report": "report.html",
+        "Plan": PLAN_FILE,
+        "Effects": "effects.csv",
+        "Cells": "cells.csv",
+        "Store": "study.db",
+    }
+    return {word: folder / name for word, name in names.items()}
+
+
+def write_results(
+    results: Results, folder: Path, *, view: View | None = None, language: str = "en"
+) -> dict[str, Path]:
+    """Write what goes beside the store, and return the path of each file by its word.
+
+    The report says what the view does, such as that of advice; by default the answer of the results. If a
+    package is missing that it needs, MissingExtraError is raised once everything else is written.
+    """
+    files = files_in(folder)
+    results.to_csv(files["Cells"])
+    results.to_csv(files["Effects"], table="effects")
+    write(build_page(view or results.view(folder, language=language)), files["Report"])
+    return files
 
 
 # --- each setting with a few measures and their intervals, as text and as HTML --------------------------
 
 
-def _as_text(results: ResultData) -> str:
-    """Return title, table and notes."""
-    table = aligned(_rows(results, _SHOWN_TEXT))
-    return "\n".join([_title(results), *table, *_notes(results, _SHOWN_TEXT)])
-
-
-def _as_html(results: ResultData) -> str:
-    """Return title, table and notes; every text is escaped."""
-    notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(results, _SHOWN_HTML))
-    table = html_table(_rows(results, _SHOWN_HTML))
-    return f"<div><p>{escape(_title(results))}</p>{table}{notes}</div>"
-
-
 def _title(results: ResultData) -> str:
     name = f"{results.plan.name} on " if results.plan.name else ""
-    counts = [f"{len(results.settings):,} settings x {_several(results.plan.repeats, 'repeat')}"]
-    counts += [f"{_several(len(results.failures), 'run')} failed"] if results.failures else []
-    counts += [f"{_several(len(results.missing), 'run')} not run"] if results.missing else []
+    counts = [f"{len(results.settings):,} settings x {counted(results.plan.repeats, 'repeat')}"]
+    counts += [f"{counted(len(results.failures), 'run')} failed"] if results.failures else []
+    counts += [f"{counted(len(results.missing), 'run')} not run"] if results.missing else []
     return f"Results of {name}{results.facts.label}: {', '.join(counts)}"
-
-
-def _several(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def key_measures(plan: Plan) -> list[str]:
@@ -448,25 +464,34 @@ def _rows(results: ResultData, shown: int) -> list[list[str]]:
     rows = [["setting", *(task.measure(name).words for name in measures)]]
     for setting in results.settings[:shown]:
         means = (estimate(results, setting, name, level=_LEVEL) for name in measures)
-        rows.append([str(setting), *map(value_text, means)])
+        rows.append([str(setting), *map(_value_text, means)])
     return rows
 
 
-def value_text(mean: Estimated) -> str:
-    """Return a mean with its interval, if it has one, for a short table."""
+def _value_text(mean: Estimated) -> str:
     if not mean.runs:
         return "no value"
-    value = number_text(mean.value)
     if mean.low is None or mean.high is None:
-        return value
-    return f"{value} ({number_text(mean.low)} to {number_text(mean.high)})"
+        return number_text(mean.value)
+    return f"{number_text(mean.value)} ({number_text(mean.low)} to {number_text(mean.high)})"
 
 
 def _notes(results: ResultData, shown: int) -> list[str]:
     more = len(results.settings) - shown
-    notes = [f"and {_several(more, 'more setting')}; summary() has them all"] if more > 0 else []
+    notes = [f"and {counted(more, 'more setting')}; summary() has them all"] if more > 0 else []
     if results.plan.repeats > 1:
         notes.append(f"In brackets: {kind_words('seeds', _LEVEL)}.")
     elif not results.plan.task.is_exact:
         notes.append("A single repeat has no interval.")
     return [*notes, _NOT_PRIVATE]
+
+
+def _refuse_empty(table: EffectTable, task: Task) -> None:
+    """Refuse effects of another package's kind that hold no number at all under the page's setting."""
+    package, seen = type(task).__module__.partition(".")[0], table.by_option[table.page]
+    if package != "evenhand" and seen and not any(each.is_stored for each in seen):
+        message = (
+            f"The kind of study '{task.kind}' of the package {package} gives no finite number of what "
+            "happens to any group. Hint: look at the numbers that its 'effects' returns."
+        )
+        raise PluginError(message, package=package, plugin=task.kind)

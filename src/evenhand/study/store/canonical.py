@@ -1,14 +1,17 @@
-"""Outcomes and facts as canonical JSON: one text for one result, exact to the last bit of every number.
+"""Outcomes and facts as text: one canonical JSON for one result, exact to the last bit of every number.
 
 The canonical table of a study is the same bytes however, and however often, the study was run.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evenhand._notes import Note
 from evenhand.schema import Schema
@@ -19,11 +22,14 @@ from evenhand.study.store.outcome import Failure, Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.typing import NDArray
+
     from evenhand.study.plan.cells import Cell
 
 _WRONG = "This text is not the result of a cell."
 _PARTS = ("measures", "groups", "data", "failure")
 _FURTHER = ("entities", "names", "columns", "notes")
+_KINDS = {4: "<f4", 8: "<f8"}
 _LEAKS = ("leaks", "target_leaks")  # stored where there are any
 
 
@@ -31,13 +37,12 @@ def result_of(outcome: Outcome) -> dict[str, Any]:
     """Return the result in JSON's types: no cell, and no times, which differ from run to run.
 
     Strict JSON knows neither NaN nor infinity: NaN is ``null``, the infinities are ``"inf"`` and ``"-inf"``.
-    Groups are a list, for their order is the schema's. Entities, names,
-    columns and notes are left out where there are none.
+    Groups are a list, for their order is the schema's. What is :data:`_FURTHER` is left out where there is
+    none.
     """
     failure = outcome.failure
-    entities = [[name, _plain_numbers(numbers)] for name, numbers in outcome.entities]
     more = {
-        "entities": entities,
+        "entities": [[name, _plain_numbers(numbers)] for name, numbers in outcome.entities],
         "names": list(outcome.names),
         "columns": dict(outcome.columns),
         "notes": [Note.of(note).plain for note in outcome.notes],
@@ -46,7 +51,7 @@ def result_of(outcome: Outcome) -> dict[str, Any]:
         "measures": _plain_numbers(outcome.measures),
         "groups": [[label, _plain_numbers(rates)] for label, rates in outcome.groups.items()],
         "data": _plain_numbers(outcome.data),
-        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
+        "failure": None if failure is None else dict(vars(failure)),
     }
 
 
@@ -116,6 +121,28 @@ def _number(value: object) -> float:
     raise ValueError(_WRONG)
 
 
+def pack(values: NDArray[np.floating[Any]]) -> str:
+    """Return many numbers as one short text: their type, then their bytes, low byte first.
+
+    >>> pack(np.array([0.5, 2], dtype=np.float32))
+    '<f4 AAAAPwAAAEA='
+    """
+    kind = _KINDS[values.dtype.itemsize]
+    return f"{kind} {base64.b64encode(values.astype(kind).tobytes()).decode('ascii')}"
+
+
+def unpack(text: str) -> NDArray[np.float64]:
+    """Return the numbers of a text of :func:`pack`; any other raises ValueError.
+
+    >>> unpack("<f4 AAAAPwAAAEA=")
+    array([0.5, 2. ])
+    """
+    kind, _, packed = text.partition(" ")
+    if kind not in _KINDS.values():
+        raise ValueError("This text holds no numbers.")
+    return np.frombuffer(base64.b64decode(packed, validate=True), dtype=kind).astype(np.float64)
+
+
 def canonical_table(outcomes: Iterable[Outcome]) -> bytes:
     r"""Return the outcomes as lines of canonical JSON, in the order of the cells' names.
 
@@ -160,17 +187,10 @@ def facts_text(facts: Facts) -> str:
 def facts_from(text: str) -> Facts:
     """Return the facts that a text of :func:`facts_text` stands for."""
     plain = json.loads(text)
-    return Facts(
-        **{
-            **plain,
-            "schema": Schema.from_toml(plain["schema"]),
-            "groups": tuple(plain["groups"]),
-            "sizes": tuple(plain["sizes"]),
-            "notes": tuple(Note.of(note) for note in plain["notes"]),
-            "versions": {str(name): str(version) for name, version in plain["versions"]},
-            **{
-                name: tuple(Leak(**{**leak, "by": tuple(leak["by"])}) for leak in plain.get(name, ()))
-                for name in _LEAKS
-            },
-        }
-    )
+    plain |= {name: tuple(plain[name]) for name in ("groups", "sizes", "notes")}
+    plain["schema"] = Schema.from_toml(plain["schema"])
+    plain["versions"] = {str(name): str(version) for name, version in plain["versions"]}
+    for name in _LEAKS:
+        leaks = plain.get(name, ())
+        plain[name] = tuple(Leak(**{**leak, "by": tuple(leak["by"])}) for leak in leaks)
+    return Facts(**plain)

@@ -73,7 +73,8 @@ _REASONS = {
     sqlite3.SQLITE_NOTADB: "is not a study's store, or its beginning is damaged. "
     "Hint: choose another folder, or put a copy of the file back",
 }
-_DAMAGED = "is damaged. Hint: put a copy of the file back, or run the study again in another folder"
+PUT_BACK = "Hint: put a copy of the file back, or run the study again in another folder"
+"""What a message on a damaged file ends with."""
 
 
 def path_of(folder: str | PathLike[str]) -> Path:
@@ -98,7 +99,7 @@ def explain_errors(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may be in SQLite's own message
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        reason = _REASONS.get(code & 0xFF, _DAMAGED)
+        reason = _REASONS.get(code & 0xFF, f"is damaged. {PUT_BACK}")
         raise StudyStoreError(f"The store '{path.name}' {reason}.") from None
 
 
@@ -184,19 +185,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 class Record:
     """A stored cell with what is needed to compute it again.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    spec : str
-        Hash of the data, schema, task and seed, see :class:`~evenhand.study.plan.spec.Spec`.
-    seed : int
-        Of the study.
-    rng : str
-        The kind of the random source, ``"seeded"``.
-    versions : mapping of str to str
-        Of Python, evenhand and the packages it was computed with.
-    finished : str
-        When, in UTC.
+    `spec` is the hash of :class:`~evenhand.study.plan.spec.Spec`, `seed` that of the study, `rng` the kind of
+    the random source; `versions` are those it was computed with, and `finished` is when, in UTC.
     """
 
     outcome: Outcome
@@ -216,11 +206,6 @@ def checksum(values: Sequence[Any]) -> str:
     return hashlib.sha256(canonical(list(values)).encode("ascii")).hexdigest()
 
 
-def versions_hash(text: str) -> str:
-    """Return the name under which a table of versions is kept."""
-    return checksum([text])
-
-
 def row_of(outcome: Outcome, *, spec: str, seed: int, versions: str, finished: str) -> tuple[Any, ...]:
     """Return the row of an outcome."""
     state = "done" if outcome.failure is None else "failed"
@@ -230,15 +215,9 @@ def row_of(outcome: Outcome, *, spec: str, seed: int, versions: str, finished: s
 
 
 def outcome_of(row: Sequence[Any], *, file: str, known: Mapping[str, Cell]) -> Outcome:
-    """Return the outcome of a row; a row that is not as it was written is refused, by its cell.
+    """Return the outcome of a row of the cells that are `known` by name, or of another cell.
 
-    Parameters
-    ----------
-    row : sequence
-    file : str
-        The name of the store.
-    known : mapping of str to Cell
-        Cells of the plan by name.
+    A row that is not as it was written is refused, by its cell and the name of the file.
     """
     columns = dict(zip(COLUMNS, row, strict=True))
     outcome = None
@@ -248,10 +227,7 @@ def outcome_of(row: Sequence[Any], *, file: str, known: Mapping[str, Cell]) -> O
         outcome = outcome_from(cell, result=columns["result"], seconds=columns["seconds"]) if whole else None
     if outcome is None:
         where = _cell_words(columns["cell"], known)
-        why = f"The store '{file}' is damaged in the cell {where}."
-        raise StudyStoreError(
-            f"{why} Hint: put a copy of the file back, or run the study again in another folder."
-        )
+        raise StudyStoreError(f"The store '{file}' is damaged in the cell {where}. {PUT_BACK}.")
     return outcome
 
 

@@ -56,7 +56,7 @@ class Outcome:
     names : tuple of str
         The names of all entities in the order of the data, in the cell of the unprotected setting.
     columns : mapping of str to str
-        Numbers of all entities in that order, each packed by :func:`~evenhand.study.store.columns.pack`.
+        Numbers of all entities in that order, each packed by :func:`~evenhand.study.store.canonical.pack`.
     notes : tuple of Note
         How the result was found and what a reader must know about it.
     """

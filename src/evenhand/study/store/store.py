@@ -22,6 +22,7 @@ from evenhand.study.store.file import (
     APPLICATION,
     COLUMNS,
     FORMAT,
+    PUT_BACK,
     TABLES,
     Record,
     call_on_error,
@@ -34,12 +35,11 @@ from evenhand.study.store.file import (
     place_of,
     row_of,
     transaction,
-    versions_hash,
 )
 from evenhand.table.file_format import FileFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from os import PathLike
     from pathlib import Path
 
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 LOCK = "study.lock"
 """The name of the file that a running study holds, so that no second one writes into its folder."""
 
-_PARTS = {"data": "the data", "schema": "the schema", "task": "the task", "seed": "the seed"}
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM cells"  # noqa: S608 - constants
 _OF_SPEC = f"{_ALL} WHERE spec = ?"
 _VERSIONS_OF_SPEC = (
     "SELECT DISTINCT versions.versions FROM cells JOIN versions ON cells.versions = hash WHERE spec = ?"
 )
+_VERSIONS = "SELECT hash, versions FROM versions"
 _COUNT_DONE = "SELECT count(*) FROM cells WHERE state = 'done'"
 _INSERT = f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
 
@@ -104,19 +104,10 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | PathLike[str], *, check: bool = True) -> Store:
-        """Open the store in a folder for reading; a study that runs may be read too.
+        """Open the store in a folder, or the file ``study.db`` itself, for reading, also while a study runs.
 
-        Parameters
-        ----------
-        folder : str or path
-            The folder of the study, or the file ``study.db`` itself.
-        check : bool, default True
-            Refuse a file whose structure is damaged; False is for :meth:`verify`, which lists what is.
-
-        Raises
-        ------
-        StudyStoreError
-            If there is no store, or it is not a study's, damaged or from a newer evenhand.
+        What is no study's, damaged or from a newer evenhand is refused. Without a `check` a damaged structure
+        is not: :meth:`verify` lists it.
         """
         path = path_of(folder)
         if not path.is_file():
@@ -134,11 +125,7 @@ class Store:
     def reserve(cls, folder: str | PathLike[str], *, resume: bool = False) -> Store:
         """Open the store in a folder for writing, or make it, and keep others from writing.
 
-        Raises
-        ------
-        StudyStoreError
-            If another process runs a study there, if there are finished cells and `resume` is False, or for
-            any reason of :meth:`open`.
+        Finished cells are refused unless a study is to `resume`.
         """
         path = path_of(folder)
         with explain_errors(path):
@@ -148,7 +135,12 @@ class Store:
                 raise StudyStoreError(
                     f"The folder for '{path.name}' cannot be made. Hint: choose another one."
                 ) from None
-            _refuse_lost_links(path, path.with_name(LOCK))
+            for file in (path, path.with_name(LOCK)):
+                if file.is_symlink() and not file.exists():  # SQLite would make what it names, wherever it is
+                    raise StudyStoreError(
+                        f"'{file.name}' is a link that leads nowhere. "
+                        "Hint: remove it, or choose another folder."
+                    )
             lock = Lock(path.with_name(LOCK))
             if not lock.take():
                 raise StudyStoreError(
@@ -163,13 +155,7 @@ class Store:
 
     @classmethod
     def count_results(cls, folder: str | PathLike[str]) -> int:
-        """Return how many cells of a folder have a result; 0 if no study ever ran there or all cells failed.
-
-        Raises
-        ------
-        StudyStoreError
-            If there is a store that cannot be read.
-        """
+        """Return how many cells of a folder have a result; 0 if no study ran there or all cells failed."""
         path = path_of(folder)
         if not os.path.lexists(path):
             return 0
@@ -184,8 +170,7 @@ class Store:
     def holds_cells(self) -> bool:
         """Whether any cell is stored, be it a failure."""
         with suppress(sqlite3.Error):
-            found = self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone()
-            return found is not None
+            return self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone() is not None
         return not is_empty(self._connection)
 
     def _check_reserved(self, *, resume: bool) -> None:
@@ -204,10 +189,7 @@ class Store:
     def start(self, plan: Plan, facts: Facts) -> None:
         """Write the plan and the facts, before the first cell.
 
-        Raises
-        ------
-        StudyStoreError
-            If there are finished cells of other data, or of another schema, task or seed.
+        Where there are finished cells of other data, or of another schema, task or seed, that is refused.
         """
         spec = Spec.of(plan, facts)
         with explain_errors(self._path), transaction(self._connection):
@@ -216,7 +198,7 @@ class Store:
                     self._connection.execute(table)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version = {FORMAT}")
-            elif self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone():
+            elif self.holds_cells:
                 self._check_spec(spec, plan)
                 facts = replace(facts, notes=(*facts.notes, *self._other_versions(spec)))
             known = {"plan": plan.to_toml(), "facts": facts_text(facts), "spec": spec.text}
@@ -230,28 +212,27 @@ class Store:
         rows = self._connection.execute(_VERSIONS_OF_SPEC, (spec.hash,)).fetchall()
         now = versions()
         then = {pair for (text,) in rows for pair in json.loads(text).items() if now.get(pair[0]) != pair[1]}
-        if not then:
-            return ()
         changes = ", ".join(
             f"{name} {version} instead of {now.get(name, 'none')}" for name, version in sorted(then)
         )
+        if not changes:
+            return ()
         return (f"Some cells were computed with other versions, which may give other numbers: {changes}.",)
 
     def _check_spec(self, spec: Spec, plan: Plan) -> None:
         differences = self.spec.differences(spec)
-        names = [_PARTS.get(name, name) for name in differences]
-        if {"data", "schema"} <= set(
-            differences
-        ):  # a schema says how data is read: which it was is not known
+        if not differences:
+            return
+        names = [f"the {name}" for name in differences]
+        if differences[:2] == ("data", "schema"):  # a schema says how data is read: which it was is not known
             names = ["the data or the schema", *names[2:]]
-        if names:
-            if "data" in differences:
-                names[0] += _name_other_reading(self.plan.data, plan.data)
-            listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
-            raise StudyStoreError(
-                f"The folder '{self._path.parent.name}' holds another study, which differs in {listed}. "
-                "Hint: resume it with the data, roles and labels of its beginning, or use another folder."
-            )
+        if "data" in differences:
+            names[0] += _name_other_reading(self.plan.data, plan.data)
+        listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
+        raise StudyStoreError(
+            f"The folder '{self._path.parent.name}' holds another study, which differs in {listed}. "
+            "Hint: resume it with the data, roles and labels of its beginning, or use another folder."
+        )
 
     def _load(self, *, check: bool) -> None:
         """Read what is known about the study; refuse a file that is empty or damaged."""
@@ -262,7 +243,11 @@ class Store:
             )
         if check and self._faults():
             raise sqlite3.DatabaseError
-        known = dict(self._meta())
+        known = {}
+        for key, value, mark in self._connection.execute("SELECT key, value, checksum FROM meta"):
+            if checksum([key, value]) != mark:
+                raise sqlite3.DatabaseError
+            known[key] = value
         try:
             self.plan = Plan.from_toml(known["plan"], folder=self._path.parent)
             self.facts = facts_from(known["facts"])
@@ -270,22 +255,12 @@ class Store:
         except (EvenhandError, ValueError, TypeError, KeyError):
             raise sqlite3.DatabaseError from None
 
-    def _meta(self) -> Iterator[tuple[str, str]]:
-        for key, value, mark in self._connection.execute("SELECT key, value, checksum FROM meta"):
-            if checksum([key, value]) != mark:
-                raise sqlite3.DatabaseError
-            yield key, value
-
     # --- cells ------------------------------------------------------------------------------------
 
     def write(self, *outcomes: Outcome, computed_with: Mapping[str, str] | None = None) -> None:
         """Store outcomes in one transaction; what was stored of their cells before is replaced.
 
-        Parameters
-        ----------
-        *outcomes : Outcome
-        computed_with : mapping of str to str, optional
-            Versions of the packages, if they were computed earlier; by default those of now.
+        They are `computed_with` the packages of now, unless the versions of earlier ones are given.
         """
         if place_of(self._path) != self._place:  # SQLite would go on writing into a file without a name
             raise StudyStoreError(
@@ -293,7 +268,7 @@ class Store:
                 "replaced while the study ran. Hint: put it back and resume, or run the study again."
             )
         known = canonical(versions() if computed_with is None else computed_with)
-        name = versions_hash(known)
+        name = checksum([known])
         now = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [
             row_of(outcome, spec=self.spec.hash, seed=self.plan.seed, versions=name, finished=now)
@@ -311,13 +286,10 @@ class Store:
     def records(self) -> tuple[Record, ...]:
         """Return every stored cell with what it was computed with, those of earlier plans too.
 
-        Raises
-        ------
-        StudyStoreError
-            If a row is damaged; the message names the cell.
+        A row that is damaged is refused with the name of its cell.
         """
         with explain_errors(self._path):
-            tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
+            tables = dict(self._connection.execute(_VERSIONS).fetchall())
             rows = self._connection.execute(_OF_SPEC, (self.spec.hash,)).fetchall()
         return tuple(self._record(row, tables) for row in rows)
 
@@ -330,14 +302,12 @@ class Store:
         outcome = outcome_of(row, file=self._path.name, known=self._cells_by_id)
         columns = dict(zip(COLUMNS, row, strict=True))
         text = tables.get(columns["versions"], "")
-        if versions_hash(text) != columns["versions"]:
+        if checksum([text]) != columns["versions"]:
             raise StudyStoreError(
-                f"The store '{self._path.name}' is damaged in its table of versions. Hint: put a copy of the "
-                "file back, or run the study again in another folder."
+                f"The store '{self._path.name}' is damaged in its table of versions. {PUT_BACK}."
             )
-        return Record(
-            outcome, columns["spec"], columns["seed"], columns["rng"], json.loads(text), columns["finished"]
-        )
+        known = {name: columns[name] for name in ("spec", "seed", "rng", "finished")}
+        return Record(outcome, versions=json.loads(text), **known)
 
     # --- care -------------------------------------------------------------------------------------
 
@@ -348,7 +318,7 @@ class Store:
             with explain_errors(self._path):
                 problems += [f"The file '{self._path.name}': {fault}" for fault in self._faults()]
                 rows = self._connection.execute(_ALL).fetchall()
-                tables = dict(self._connection.execute("SELECT hash, versions FROM versions").fetchall())
+                tables = dict(self._connection.execute(_VERSIONS).fetchall())
         except StudyStoreError as error:
             return (*problems, str(error))
         for row in rows:
@@ -388,12 +358,3 @@ def _name_other_reading(before: DataSource | None, now: DataSource | None) -> st
     )
     names = [name for name in {**then, **today} if then.get(name) != today.get(name)]
     return f" ({', '.join(names)})" if names else ""
-
-
-def _refuse_lost_links(*files: Path) -> None:
-    """Refuse links that lead nowhere: SQLite would make the file that they name, wherever that is."""
-    for file in files:
-        if file.is_symlink() and not file.exists():
-            raise StudyStoreError(
-                f"'{file.name}' is a link that leads nowhere. Hint: remove it, or choose another folder."
-            )

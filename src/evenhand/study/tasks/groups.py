@@ -18,10 +18,11 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.base import refuse_field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from evenhand.measure import GroupReport
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Codes, Prepared
 
@@ -121,9 +122,8 @@ def _not_stated(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:
     people = 0 if schema.not_stated is None else int(counts[schema.not_stated])
     if not people:
         return ()
-    key = f"method.unstated_{'one' if people == 1 else 'many'}"
     column = f"'{brief(schema.protected_name)}'"
-    return (words_in(language_now()).say(key, people=people, column=column),)
+    return (words_in(language_now()).say("method.unstated", people=people, column=column),)
 
 
 def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
@@ -138,6 +138,15 @@ def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
 # --- margins --------------------------------------------------------------------------------------
 
 
+def rates_by_group(report: GroupReport, labels: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return the rates of each group of a report, and how many people of it are tested, by its label."""
+    found = {}
+    for place, label in enumerate(labels):
+        found[label] = {name: float(getattr(report.rates[place], name)) for name in RATES}
+        found[label]["people"] = float(report.table.people[place])
+    return found
+
+
 def margin_rates(
     prepared: Prepared,
     rows: NDArray[np.intp],
@@ -146,25 +155,15 @@ def margin_rates(
 ) -> dict[str, dict[str, float]]:
     """Return the rates of the groups of each crossed column by itself; none where nothing is crossed.
 
-    Parameters
-    ----------
-    prepared : Prepared
-    rows : array
-        The test rows whose people are in a group.
-    predicted : array
-        What is predicted for each of them.
-    weights : array, optional
+    `rows` are the test rows whose people are in a group, of whom `predicted` is predicted.
     """
     rates: dict[str, dict[str, float]] = {}
     for column, labels in prepared.facts.margins.items():
         codes = prepared.codes[column][rows]
-        report = group_report(
-            prepared.target[rows], predicted, codes, groups=range(len(labels)), weights=weights
+        rates |= rates_by_group(
+            group_report(prepared.target[rows], predicted, codes, groups=range(len(labels)), weights=weights),
+            labels,
         )
-        for place, label in enumerate(labels):
-            found = report.rates[place]
-            rates[label] = {name: float(getattr(found, name)) for name in RATES}
-            rates[label]["people"] = float(report.table.people[place])
     return rates
 
 

@@ -9,7 +9,7 @@ from evenhand.app.flow.describe import guess_roles
 from evenhand.app.flow.opening import open_written_plan
 from evenhand.app.flow.question import write_plan
 from evenhand.app.state.record import DataChoice, StudyRecord
-from evenhand.study.results.writing import write_results
+from evenhand.study.results.results import write_results
 from evenhand.study.run.whole import run
 
 PEOPLE = 400

@@ -3,16 +3,14 @@
 import csv
 import json
 import re
-import shlex
 
 import pytest
 
+from evenhand.app.tasks.decide import DecideForm
 from evenhand.cli.tasks.decide import read_mitigations
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
-from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.decide.command import audit_command
 from evenhand.study.tasks.decide.task import DecideTask
 
 ROWS = {
@@ -197,12 +195,11 @@ def test_a_file_without_rows_is_refused(call, tmp_path):
 
 def test_runs_that_fail_end_with_one(call, towns, monkeypatch):
     """Whoever runs this in a script must see it."""
-    from evenhand.study.tasks.decide import compute as decide_compute
 
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(decide_compute, "noise_for", fail)
+    monkeypatch.setattr(DecideTask, "noise_of_a_count", fail)
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1
@@ -325,36 +322,18 @@ def test_without_a_word_what_needs_nothing_is_compared(call, towns, tmp_path):
     [
         {"rule": "poor/people > 0.2 and poor >= 20", "touches": "one input", "name": "town"},
         {"count": "poor", "weight": "`cost index` / 100 + people", "budget": 6_500_000.5, "currency": "EUR"},
-        {"count": "poor", "weight": "`cost index`", "groups": ["young", "old"], "smallest": 100.0},
+        {"count": "poor", "weight": "`cost index`", "groups": ["young", "old"], "draws": 500},
         {"count": "poor", "mechanisms": ["laplace", "discrete-gaussian"], "unit": "add or remove one"},
-        {
-            "count": "poor",
-            "post": ["nonnegative", "integral"],
-            "mitigations": [{"name": "shrink", "temperature": 2.5}],
-        },
+        {"count": "poor", "post": ["nonnegative", "integral"], "mitigations": ["shrink", "linear-proxy"]},
     ],
 )
-def test_a_command_that_a_report_gives_makes_the_same_plan(call, towns, tmp_path, parts):
+def test_the_command_of_the_workbench_makes_the_same_plan(call, towns, tmp_path, parts):
     """A command that is copied and fails, or studies something else, is worse than none."""
     task = DecideTask(epsilons=["0.1", "1/3"], **parts)
-    plan = Plan(data=DataSource(path=towns), task=task)
-    given = {"epsilons": task.epsilons, "mitigations": task.mitigations, "post": task.post}
-    words = shlex.split(audit_command(plan, **given))
-    done = call(*words[1:], "--out", "study")
+    done = call("audit", "decide", towns, *DecideForm().options(task), "--out", "study")
 
     assert done.exit_code == 0, done.output
     assert Plan.load(tmp_path / "study" / "plan.toml").task == task
-
-
-def test_what_cannot_be_typed_has_no_command(towns):
-    odd = DecideTask(count="poor", mechanisms=[{"name": "discrete-gaussian", "rho": "1/8"}])
-    plain = DecideTask(count="poor")
-    nowhere = Plan(task=plain)
-    given = {"epsilons": (), "mitigations": ()}
-
-    assert audit_command(Plan(data=DataSource(path=towns), task=odd), **given) == ""
-    assert audit_command(nowhere, **given) == ""
-    assert audit_command(Plan(data=DataSource(path=towns), task=plain), **given).endswith("--mitigate none")
 
 
 # --- found by trying to break it ---------------------------------------------------------------------

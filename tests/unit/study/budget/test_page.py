@@ -10,8 +10,7 @@ from attacks._report_payloads import PAYLOADS
 from evenhand.privacy.ledger import Ledger
 from evenhand.report import render
 from evenhand.study.budget.page import budget_answers, build_budget_page
-from evenhand.study.budget.reading import BudgetReading, figure, power_of, power_words
-from evenhand.study.budget.sections import purpose_parts
+from evenhand.study.budget.reading import BudgetReading, figure, power_of
 from unit.report._parsing import Parsed
 from unit.study.budget._cases import reading, retire, spend
 
@@ -151,7 +150,7 @@ def test_tighter_totals_stand_beside_the_sum_by_name():
 
 def test_of_many_purposes_the_small_ones_are_one():
     terms = [spend(Fraction(20 - place, 1000), f"purpose {place}") for place in range(15)]
-    parts = purpose_parts(reading(*terms))
+    parts = reading(*terms).largest_costs
 
     assert [name for name, _, _ in parts][-2:] == ["purpose 8", "6 other purposes"]
     assert sum(amount.epsilon for _, amount, _ in parts) == sum(Fraction(term["epsilon"]) for term in terms)
@@ -226,4 +225,4 @@ def test_a_page_is_made_of_a_ledger_on_the_disk(tmp_path):
 
 def test_amounts_are_written_for_people():
     assert figure(Fraction(2, 10**7)).replace("\u00a0", " ") == "2 × 10⁻⁷"
-    assert (power_of(Fraction(0)), power_words(0), power_words(-6)) == (0, "", "10⁻⁶")
+    assert (power_of(Fraction(0)), figure(Fraction(1, 10**6))) == (0, "10⁻⁶")

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError
-from evenhand.study import DataSource, Plan, ReleaseTask, run
+from evenhand.study import CollectTask, DataSource, Plan, ReleaseTask, run
 from evenhand.study.intake.opening import open_data
-from evenhand.study.intake.setup import RoleOptions, plan_for, set_up
+from evenhand.study.intake.setup import RoleOptions, set_up
 from evenhand.study.run.prepare import prepare
 from evenhand.table import FileFormat
 
@@ -56,7 +56,8 @@ OTHERS = ["semicolons.csv", "tabs.tsv", "unicode.txt", "packed.csv.gz", "book.xl
 
 def plan_of(path):
     opened = open_data(path)
-    return plan_for(opened, set_up(opened, ROLES).schema, protocols=["grr"], epsilons=["1"], repeats=2)
+    schema = set_up(opened, ROLES).schema
+    return Plan(data=opened.source, schema=schema, task=CollectTask(["grr"], [1]), repeats=2)
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -9,7 +9,8 @@ from evenhand.engine import privatize_file
 from evenhand.errors import DomainInferredWarning
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.intake.opening import open_data
-from evenhand.study.intake.setup import RoleOptions, plan_for, set_up
+from evenhand.study.intake.setup import RoleOptions, set_up
+from evenhand.study.plan.plan import Plan
 from evenhand.study.run.prepare import prepare
 from evenhand.table import Table, read
 
@@ -59,7 +60,7 @@ def test_the_file_is_read_back_by_what_was_inferred(file, audited, tmp_path):
     """The word NA is missing when the rows are read again, in a study and in a release."""
     codes = Table.encode(read(file, schema=audited), audited)["sex"]
     opened = open_data(file)
-    prepared = prepare(plan_for(opened, audited, repeats=1))
+    prepared = prepare(Plan(data=opened.source, schema=audited, repeats=1))
     made = privatize_file(file, tmp_path / "out.csv", schema=audited, epsilon=1, simulate=1)
 
     assert (codes == audited["sex"].other_code).mean() == pytest.approx(1 / 5)

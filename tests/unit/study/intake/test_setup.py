@@ -8,14 +8,11 @@ import pytest
 
 from evenhand.errors import ColumnNotFoundError, SchemaError, UnknownNameError, UnreadableFileError
 from evenhand.schema import Domain, Schema
-from evenhand.study.intake.opening import Opened, open_data
-from evenhand.study.intake.planned import open_plan
+from evenhand.study.intake.opening import Opened, open_data, open_plan
 from evenhand.study.intake.setup import (
     RoleOptions,
     Setup,
-    choices_of,
     missing_roles,
-    plan_for,
     set_up,
     value_of,
 )
@@ -89,7 +86,7 @@ def test_numbers_of_every_type_can_be_used(kind):
     people = opened(more=pa.array([row % 60 for row in range(120)]).cast(kind))
     made = set_up(people, ALL)
 
-    assert prepare(plan_for(people, made.schema), frame=people.frame).facts.rows == 120
+    assert prepare(Plan(data=people.source, schema=made.schema), frame=people.frame).facts.rows == 120
 
 
 def test_a_library_that_cannot_compare_leaves_the_column_out(monkeypatch):
@@ -127,7 +124,7 @@ def test_missing_values_have_a_rule_that_is_said():
         "People whose 'ok' is missing are left out.",
         "Numbers of 'age' are put into bins.",
     )
-    assert prepare(plan_for(people, made.schema), frame=people.frame).facts.rows == 80
+    assert prepare(Plan(data=people.source, schema=made.schema), frame=people.frame).facts.rows == 80
 
 
 def test_many_missing_columns_are_said_in_few_words():
@@ -227,22 +224,6 @@ def test_a_text_is_taken_for_the_value_that_a_person_means(domain, text, value):
     assert type(found) is type(value)
 
 
-def test_the_choices_of_a_column_are_its_labels():
-    assert choices_of(opened(), "sex", "protected") == ("f", "m")
-    assert choices_of(opened(same=["x"] * 120), "same", "target") == ()
-    assert choices_of(opened(set_up(opened(), ALL).schema), "ok", "target") == ("no", "yes")
-
-
-def test_a_plan_has_good_defaults():
-    schema = set_up(opened(), ALL).schema
-    plan = plan_for(opened(), schema)
-
-    assert [each.name for each in plan.task.protocols] == ["auto", "grr", "oue"]
-    assert [float(each) for each in plan.task.epsilons] == [0.5, 1, 2, 4]
-    assert plan.task.splits == ("optimal",)
-    assert plan_for(opened(), schema, rows=7, task=CollectTask(model="logistic")).data.rows == 7
-
-
 # --- opening --------------------------------------------------------------------------------------
 
 
@@ -285,7 +266,7 @@ def test_a_file_read_with_its_drafted_schema_gives_the_same_codes(tmp_path):
                             ["1", "0", ""][row % 3]])  # fmt: skip
     words = RoleOptions(target="ok", positive="1", protected="sex", privileged="m", sensitive=("sex", "town"))
     first = open_data(path)
-    plan = plan_for(first, set_up(first, words).schema)
+    plan = Plan(data=first.source, schema=set_up(first, words).schema)
 
     straight = prepare(plan, frame=first.frame)
     again = prepare(plan, frame=open_data(path, schema=plan.schema).frame)

@@ -24,11 +24,11 @@ def test_a_package_that_is_not_there_is_left_out(monkeypatch):
         return "1"
 
     monkeypatch.setattr(module, "version", missing)
-    module._installed.cache_clear()
+    module._version_of.cache_clear()
     try:
         found = versions()
     finally:
-        module._installed.cache_clear()
+        module._version_of.cache_clear()
 
     assert "lightgbm" not in found
     assert found["scikit-learn"] == "1"

@@ -8,14 +8,8 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.repeat_means import NO_INTERVAL, means
-from evenhand.study.results.estimates import (
-    Estimated,
-    estimate,
-    group_change,
-    group_estimate,
-    paired_change,
-)
-from evenhand.study.tasks.learn.names import LEARN_RATES
+from evenhand.study.results.estimates import Estimated, estimate
+from evenhand.study.tasks.learn.measures import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 
 BEFORE = [0.80, 0.90, 0.70, 0.85]
@@ -41,7 +35,7 @@ def test_a_mean_is_over_the_repeats_of_its_setting(results):
 
 def test_a_change_is_paired_by_repeat(results):
     """Repeats differ by 20 points here and the change by 1: unpaired, it would drown."""
-    found = paired_change(results, grr(1), "acc")
+    found = estimate(results, grr(1), "acc", against=NOTHING)
     differences = [after - before for after, before in zip(AFTER, BEFORE, strict=True)]
 
     assert found.value == pytest.approx(statistics.mean(differences))
@@ -52,7 +46,7 @@ def test_a_change_is_paired_by_repeat(results):
 
 def test_a_change_against_itself_is_nought(results):
     """The baseline row of a table must read as no change."""
-    found = paired_change(results, NOTHING, "acc")
+    found = estimate(results, NOTHING, "acc", against=NOTHING)
 
     assert (found.low, found.value, found.high) == (0, 0, 0)
     assert not found.is_clear
@@ -60,7 +54,7 @@ def test_a_change_against_itself_is_nought(results):
 
 
 def test_a_change_may_be_against_any_setting(results):
-    assert paired_change(results, NOTHING, "acc", against=grr(1)).value == pytest.approx(0.02)
+    assert estimate(results, NOTHING, "acc", against=grr(1)).value == pytest.approx(0.02)
 
 
 def test_a_single_repeat_gives_no_interval_and_says_why():
@@ -80,7 +74,7 @@ def test_a_change_uses_the_repeats_that_both_have_and_says_how_many():
     results = study(
         {NOTHING: {"acc": [0.8, 0.9, None, 0.7]}, grr(1): {"acc": [0.7, None, 0.6, 0.65]}},
     )
-    found = paired_change(results, grr(1), "acc")
+    found = estimate(results, grr(1), "acc", against=NOTHING)
 
     assert found.runs == 2
     assert found.left_out == 2
@@ -98,11 +92,11 @@ def test_what_is_undefined_everywhere_has_no_value():
 
 
 def test_rates_of_a_group_are_found_by_label(results):
-    found = group_estimate(results, grr(1), "women", "tpr")
+    found = estimate(results, grr(1), "tpr", group="women")
 
     assert found.value == pytest.approx(np.mean([0.25, 0.26, 0.27, 0.28]))
-    assert group_estimate(results, grr(1), "men", "people").value == 100
-    assert group_change(results, grr(1), "men", "tpr").value == 0
+    assert estimate(results, grr(1), "people", group="men").value == 100
+    assert estimate(results, grr(1), "tpr", group="men", against=NOTHING).value == 0
 
 
 def test_the_disparity_of_labels_before_and_after(results):
@@ -124,13 +118,13 @@ def test_limits_are_cut_to_what_is_possible():
     assert estimate(results, NOTHING, "di", kind="student").high > 1.9
     assert (wide["spd"].low, wide["spd"].high) == (-1, 1)
     assert wide["f1"].low == 0
-    assert group_estimate(results, NOTHING, "men", "people", kind="student").high == 100
+    assert estimate(results, NOTHING, "people", group="men", kind="student").high == 100
 
 
 def test_the_mean_of_a_ratio_has_no_interval_and_says_why():
     """Its mean over few repeats hangs on those in which hardly anybody is selected."""
     results = study({NOTHING: {"di": [0.1, 0.4, 1.9]}, grr(1): {"di": [0.2, 0.9, 1.4]}})
-    for found in (estimate(results, NOTHING, "di"), paired_change(results, grr(1), "di")):
+    for found in (estimate(results, NOTHING, "di"), estimate(results, grr(1), "di", against=NOTHING)):
         assert (found.low, found.high) == (None, None)
         assert found.standard_error > 0
         assert found.note == NO_INTERVAL
@@ -152,7 +146,7 @@ def test_a_measure_has_the_interval_of_its_spread_wherever_it_is_shown(name, spr
     value, change = (means(runs, level=0.95, spread=spread) for runs in (after, after - before))
     table = results.summary(name, backend="pandas").iloc[1]
     point = results.frontier(x=name, y=name, backend="pandas").iloc[1]
-    moved = paired_change(results, grr(1), name)
+    moved = estimate(results, grr(1), name, against=NOTHING)
 
     assert (table[f"{name}_low"], table[f"{name}_high"]) == (value.low, value.high)
     assert (table[f"{name}_change_low"], table[f"{name}_change_high"]) == (change.low, change.high)
@@ -175,7 +169,7 @@ def test_the_change_of_one_group_says_how_many_repeats_it_needs():
     results = study({NOTHING: {"acc": [0.5] * 5}, grr(1): {"acc": [0.5] * 5}})
     for place, outcome in enumerate(results.outcomes):
         outcome.groups["men"]["selection"] = 0.5 + 0.001 * place**2
-    found = group_change(results, grr(1), "men", "selection")
+    found = estimate(results, grr(1), "selection", group="men", against=NOTHING)
 
     assert (found.low, found.high) == (None, None)
     assert found.note.endswith("Run the study with 7 repeats or more.")
@@ -202,8 +196,8 @@ def test_the_corrected_interval_says_so(results):
         (lambda r: estimate(r, grr(1), "acc", level=95), "level"),
         (lambda r: estimate(r, grr(1), "acc", kind="t"), "kind"),
         (lambda r: estimate(r, grr(7), "acc"), "setting"),
-        (lambda r: group_estimate(r, grr(1), "children", "tpr"), "group"),
-        (lambda r: group_estimate(r, grr(1), "men", "acc"), "rate"),
+        (lambda r: estimate(r, grr(1), "tpr", group="children"), "group"),
+        (lambda r: estimate(r, grr(1), "acc", group="men"), "measure"),
     ],
 )
 def test_what_does_not_exist_is_refused_by_name(results, call, parameter):

@@ -16,7 +16,6 @@ from evenhand.measure.repeat_means import (
     FEWEST_REPEATS,
     Spread,
     check_kind,
-    compare_repeats,
     kind_words,
     lean,
     means,
@@ -24,7 +23,7 @@ from evenhand.measure.repeat_means import (
     stretches,
     why_no_interval,
 )
-from evenhand.study.results.estimates import note_of
+from evenhand.study.results.estimates import estimate_rows
 from evenhand.study.tasks.collect.task import CollectTask
 
 RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
@@ -267,42 +266,35 @@ def test_values_that_all_differ_have_the_interval_that_they_always_had(repeats):
 # --- the rule by which two settings are compared -----------------------------------------------------
 
 
+def estimated(values, *, level=0.95, within=(-1, 1), spread="even"):
+    rows = np.array([values], dtype=float)
+    return estimate_rows(rows, CollectTask(), level=level, kind="seeds", within=within, spread=spread)[0]
+
+
 def test_a_comparison_is_that_of_the_table():
     """Sentences, tables and advice must not disagree about one difference."""
     values = np.array([*RUNS, np.nan])
-    found = compare_repeats(values, level=0.9, within=(0.0, 0.37), spread="tailed")
+    found = estimated(values, level=0.9, within=(0.0, 0.37), spread="tailed")
     table = means(values, level=0.9, spread="tailed").within(0.0, 0.37)
 
     assert (found.value, found.standard_error, found.low, found.high) == table[:4]
-    assert (found.high, found.runs, found.why) == (0.37, 5, "")
+    assert (found.high, found.runs, found.left_out) == (0.37, 5, 1)
 
 
 def test_a_comparison_without_an_interval_says_why():
     """None and words, not a number that looks like an answer."""
-    equal = compare_repeats(np.full(8, 0.01), level=0.95, within=(-1, 1))
-    mostly = compare_repeats(np.array([0.01] * 7 + [-0.5]), level=0.95, within=(-1, 1))
-    ratio = compare_repeats(np.array(RUNS), level=0.95, within=(-1, 1), spread="none")
-    single, none = (compare_repeats(np.array(each), level=0.95, within=(-1, 1)) for each in ([0.1], []))
+    equal, mostly = estimated([0.01] * 8), estimated([0.01] * 7 + [-0.5])
+    ratio, single, none = estimated(RUNS, spread="none"), estimated([0.1]), estimated([np.nan])
 
     for found in (equal, mostly, ratio, single, none):
         assert (found.low, found.high) == (None, None)
-    assert "all gave the same value" in equal.why
-    assert mostly.why.startswith("No interval: 7 of 8 repeats gave the same value, so that rare ones far off")
-    assert "hangs on rare repeats" in ratio.why
-    assert (single.why, none.why) == ("", "")
-
-
-def test_no_change_in_any_repeat_is_bounded_by_the_rule_of_three_where_people_are_counted():
-    """Of 300 people of whom nobody changed, at most 3 in 300 do; at a stricter level more."""
-    zero, level = np.zeros(6), 1 - 0.05**2
-    usual, strict = (compare_repeats(zero, level=each, within=(-1, 1), people=300) for each in (0.95, level))
-    few = compare_repeats(zero, level=0.95, within=(-1, 1), people=2)
-
-    assert (usual.low, usual.high, usual.why) == (pytest.approx(-0.01), pytest.approx(0.01), "")
-    assert (strict.low, strict.high) == (pytest.approx(-0.02), pytest.approx(0.02))
-    assert (few.low, few.high) == (-1, 1)
-    for values in (zero + 0.01, np.array([0, 0, 0, 0, 0, 0.1]), np.zeros(1)):
-        assert compare_repeats(values, level=0.95, within=(-1, 1), people=300).low is None
+    assert "all gave the same value" in equal.note
+    assert mostly.note.startswith(
+        "No interval: 7 of 8 repeats gave the same value, so that rare ones far off"
+    )
+    assert "hangs on rare repeats" in ratio.note
+    assert single.note == "There is a single repeat, so nothing is known about the spread: no interval."
+    assert none.note == "It has no defined value in any repeat."
 
 
 def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
@@ -314,10 +306,7 @@ def test_a_ratio_has_a_mean_and_a_standard_error_and_no_limits():
 
 def test_a_note_says_once_that_all_repeats_are_equal():
     """Twice in one line reads as two findings."""
-    equal = compare_repeats(np.full(8, 0.25), level=0.95, within=(-1, 1))
-
-    assert note_of(8, 0, error=0.0, why=equal.why) == equal.why
-    assert note_of(8, 0, error=0.0) == "All repeats gave the same value."
+    assert estimated([0.25] * 8).note == why_no_interval("even", 8, tied=8)
 
 
 # --- the page on coverage -------------------------------------------------------------------------

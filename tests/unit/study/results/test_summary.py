@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError
 from evenhand.measure import MEASURES
-from evenhand.study.results.estimates import estimate, paired_change
+from evenhand.study.results.estimates import estimate
 from unit._study_results import NOTHING, grr, study
 
 RUNS = {
@@ -29,7 +29,7 @@ def test_every_number_is_that_of_the_single_estimate(results, kind):
     for row, setting in zip(frame, results.settings, strict=True):
         for name in ("acc", "sp_gap"):
             mean = estimate(results, setting, name, kind=kind, level=0.9)
-            change = paired_change(results, setting, name, kind=kind, level=0.9)
+            change = estimate(results, setting, name, against=NOTHING, kind=kind, level=0.9)
             told = [row[f"{name}{end}"] for end in ("", "_low", "_high", "_runs")]
             moved = [row[f"{name}{end}"] for end in ("_change", "_change_low", "_change_high", "_pairs")]
 

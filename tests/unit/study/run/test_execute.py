@@ -8,6 +8,9 @@ from sklearn.naive_bayes import BernoulliNB
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.learn import models
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import MODELS
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.cells import Cell, Setting
@@ -19,8 +22,6 @@ from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect import execute as executing
 from evenhand.study.tasks.collect.execute import STEPS
 from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import MODELS
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import report_setting
@@ -95,15 +96,15 @@ def _clean_training(monkeypatch):
 
 
 def _private_test(monkeypatch):
-    real = executing._predictions
+    real = executing.predict_codes
 
-    def wrong(model, task, prepared, test):
-        noisy = {name: codes.copy() for name, codes in prepared.codes.items()}
-        for name in prepared.facts.schema.sensitive:
-            noisy[name] = noisy[name][np.random.default_rng(0).permutation(len(prepared.target))]
-        return real(model, task, type(prepared)(prepared.facts, noisy, prepared.target, prepared.group), test)
+    def wrong(fitted, codes, *, schema, **more):
+        noisy = {name: column.copy() for name, column in codes.items()}
+        for name in schema.sensitive:
+            noisy[name] = noisy[name][np.random.default_rng(0).permutation(len(noisy[name]))]
+        return real(fitted, noisy, schema=schema, **more)
 
-    monkeypatch.setattr(executing, "_predictions", wrong)
+    monkeypatch.setattr(executing, "predict_codes", wrong)
 
 
 def _everybody_reports(monkeypatch):
@@ -300,7 +301,7 @@ def slow_report(cell, study, prepared):
     true = {name: codes[train] for name, codes in prepared.codes.items()}
     reports = strategy.privatize(true, rng=SeededSource(study.seed).for_cell(draw_text(cell)))
     blocks = layout(schema, study.task.encoder)
-    model = executing.classifier(study.task, seed=seed)
+    model = executing.classifier(study.task.model, study.task.parameters, seed=seed)
     model.fit(
         feature_matrix(true, blocks=blocks, reported=strategy.indicators(reports)), prepared.target[train]
     )
@@ -397,7 +398,7 @@ def test_rows_that_cannot_be_numbered_are_asked_one_by_one(monkeypatch):
     study = plan()
     prepared = prepare(study, frame=people())
     numbered = execute(Cell(GRR, 0), plan=study, prepared=prepared)
-    monkeypatch.setattr(executing, "distinct_rows", lambda *_, **__: None)
+    monkeypatch.setattr(models, "distinct_rows", lambda *_, **__: None)
 
     assert same(numbered, execute(Cell(GRR, 0), plan=study, prepared=prepared))
 

@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import shlex
 import warnings
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.answer.case import Case, Command, OptionName, Promise
+from evenhand.answer.case import Command, OptionName, Promise
 from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
-from evenhand.privacy.rational import text_above
+from evenhand.privacy.rational import as_text, text_above
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
-from evenhand.study.page.around import (
-    limits_of,
-    meta_of,
-    method_of,
-    sources_of,
-    warned,
-    warnings_of,
-)
-from evenhand.study.page.naming import name_groups
+from evenhand.study.page.around import warned
 from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.page.words import words_in
+from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
-from evenhand.study.tasks.collect.release_command import privatize_command
-from evenhand.study.tasks.shared.claims import state_rows
 from evenhand.study.tasks.shared.fields import typed_list
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
-from evenhand.study.tasks.shared.protection import promise_of, strategy_of
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
-from evenhand.study.tasks.shared.side_by_side import settings_section
+from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
+from evenhand.study.tasks.shared.side_by_side import classifier_case
 
 if TYPE_CHECKING:
-    from evenhand.answer.case import Warned
+    from evenhand.answer.case import Case, Warned
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.words import Words
     from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -72,28 +63,21 @@ def case(
         tried = {setting: name for setting, name in names.items() if setting not in twins}
         columns = [plain(name) for name in strategy_of(chosen, schema).columns]
         guarantee = _guarantee(results, chosen)
-        return Case(
+        return classifier_case(
+            results,
             table,
+            tried,
+            own=_warnings(chosen, guarantee, language),
+            method=[_method(task, results, words)],
+            language=language,
             kind=words.say("collect.kind"),
             question=words.say(
                 "collect.question", n=len(columns), columns=columns, target=plain(schema.target)
             ),
-            groups=name_groups(results.facts, language),
             options=_name_options(names, table, words),
             protection=words.say("collect.protection"),
-            called=task.called,
-            repeats=results.plan.repeats,
-            meta=meta_of(results, language=language),
-            warnings=warnings_of(results, own=_warnings(chosen, guarantee, language), language=language),
             promise=_promise(results, chosen, guarantee, words),
             commands=_commands(task, results, table, words),
-            evidence=(settings_section(results, tried, chosen, language=language),),
-            method=method_of(results, _method(task, results, words), language=language),
-            limits=limits_of(
-                results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
-            ),
-            sources=sources_of(results, language=language),
-            language=language,
         )
 
 
@@ -236,6 +220,36 @@ def _commands(
         found.append(Command(label, note, line, str(setting)))
     again = "" if data is None else task.command(results.plan)
     return (*_leave_out(results, again, words), *found)
+
+
+def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str, outcomes: str = "") -> str:
+    """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
+
+    `data` and `file`, the schema of the study, are as they are typed; so is `outcomes`, for the optimal
+    protocol the file of public shares and outcome rates of the groups. Empty for what the command cannot do:
+    the optimal protocol without such a file, and protocols as they were printed.
+
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> setting = report_setting("auto", Fraction(1, 2), "optimal", "independent")
+    >>> print(privatize_command(setting, schema, data="people.csv", file="schema.toml"))
+    evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
+    """
+    is_optimal = setting.mechanism == NAME
+    if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
+        return ""
+    strategy, split = str(setting.option("strategy")), str(setting.option("split"))
+    columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
+    names = typed_list(columns)
+    out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
+    words = ["evenhand", "privatize", data, out, "--schema", file]
+    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
+    words += ["--outcomes", outcomes] if is_optimal else []
+    words += ["--split", split] if split != UNPROTECTED else []
+    words += ["--strategy", strategy] if strategy != "independent" else []
+    return shlex.join(words)
 
 
 def _leave_out(results: ResultData, again: str, words: Words) -> list[Command]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import canonical
-from evenhand.study.tasks.effects.classifiers import observe_classifiers
-from evenhand.study.tasks.effects.options import is_unwanted, options_of, page_setting
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
+from evenhand.study.tasks.effects.classifiers import classifier_effects
+from evenhand.study.tasks.effects.options import options_of, page_setting
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evenhand.answer.effects import EffectTable
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -47,14 +46,7 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
             options[name] = replace(options[name], epsilon=_epsilon_in_all(setting))
         if setting in twins:
             options[name] = replace(options[name], method="")  # no curve of its own
-    return EffectTable(
-        tuple(options.values()),
-        tuple(observe_classifiers(results, test=None if task.folds else task.test)),
-        str(page),
-        margins=results.facts.group_margins,
-        unwanted=is_unwanted(results),
-        matters=read_matters(results.plan.matters, owner="Plan"),
-    )
+    return classifier_effects(results, options.values(), page, test=None if task.folds else task.test)
 
 
 def find_twins(settings: Iterable[Setting], page: Setting, schema: Schema) -> set[Setting]:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, number_type, predict_codes
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import margin_rates
-from evenhand.study.tasks.shared.features import check_encoder, feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, number_type
-from evenhand.study.tasks.shared.parts import parts
-from evenhand.study.tasks.shared.predict import distinct_rows, predicted
-from evenhand.study.tasks.shared.reported import label_disparities, reported_columns, reported_groups
-from evenhand.study.tasks.shared.reported_optimal import People
-from evenhand.study.tasks.shared.timing import timed
+from evenhand.study.tasks.groups import margin_rates, rates_by_group
+from evenhand.study.tasks.shared.parts import parts, timed
+from evenhand.study.tasks.shared.report_settings import check_encoder
+from evenhand.study.tasks.shared.reported import People, label_disparities, reported_columns, reported_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,43 +30,31 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.collect.task import CollectTask
 
     Rows = NDArray[np.intp]
-    Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
 
 STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 """What is timed, in order."""
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What came of one part: the report on its test rows, disparities of labels, and rates of margins."""
+class _Found(NamedTuple):
+    """What came of one part: the report on its test rows, rates by group, disparities of labels."""
 
     report: GroupReport
+    groups: dict[str, dict[str, float]]
     data: dict[str, float]
-    margins: dict[str, dict[str, float]]
 
 
 def execute(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
-    Parameters
-    ----------
-    task : CollectTask
-    cell : Cell
-    seed : int
-        Of the study.
-    prepared : Prepared
-        The plan's rows.
-
-    Returns
-    -------
-    Outcome
-        With folds, measures, rates and data disparities are means over the folds in which they are defined,
-        NaN if there is no such fold; ``people`` is the sum over the folds.
+    With folds, measures, rates and data disparities are means over the folds in which they are defined, NaN
+    if there is no such fold; ``people`` is the sum over the folds.
     """
     check_encoder(task.encoder, cell.setting)
     own_seed = seed + cell.repeat
     seconds = dict.fromkeys(STEPS, 0.0)
-    model = classifier(task, seed=own_seed)  # also loads the libraries whose threads are limited
+    model = classifier(
+        task.model, task.parameters, seed=own_seed
+    )  # also loads the libraries whose threads are limited
     source = SeededSource(seed).for_cell(draw_text(cell))
     found = []
     with threadpool_limits(1):
@@ -77,9 +62,9 @@ def execute(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             split = parts(prepared.target, test=task.test, folds=task.folds, seed=own_seed)
         for number, rows in enumerate(split):
             own = source if task.folds is None else source.for_cell(f"fold {number}")
-            fresh = classifier(task, seed=own_seed) if number else model
+            fresh = classifier(task.model, task.parameters, seed=own_seed) if number else model
             found.append(_part(cell, task, prepared, rows=rows, model=fresh, source=own, seconds=seconds))
-    return _outcome(cell, prepared, found, seconds)
+    return _outcome(cell, found, seconds)
 
 
 def _part(
@@ -107,12 +92,15 @@ def _part(
             everybody=People(prepared.codes, prepared.target),
         )
     with timed(seconds, "encode"):
-        blocks, dtype = layout(facts.schema, task.encoder), number_type(task)
+        blocks, dtype = layout(facts.schema, task.encoder), number_type(task.model)
         learnt = feature_matrix(true, blocks=blocks, reported=reported, dtype=dtype)
     with timed(seconds, "train"):
         model.fit(learnt, target)
     with timed(seconds, "predict"):
-        labels, scores = _predictions(model, task, prepared, test)
+        clean = {name: codes[test] for name, codes in prepared.codes.items()}
+        labels, scores = predict_codes(
+            model, clean, model=task.model, schema=facts.schema, encoder=task.encoder
+        )
     with timed(seconds, "measure"):
         report = group_report(
             prepared.target[test],
@@ -133,36 +121,19 @@ def _part(
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
         )
-        margins = margin_rates(prepared, test, labels, prepared.weights_of(test))
-    return _Found(report, data | {"tested": of_tested["true"]}, margins)
+        groups = rates_by_group(report, facts.groups)
+        groups |= margin_rates(prepared, test, labels, prepared.weights_of(test))
+    return _Found(report, groups, data | {"tested": of_tested["true"]})
 
 
-def _predictions(model: Any, task: CollectTask, prepared: Prepared, test: Rows) -> Predictions:
-    """Return labels and scores of the test rows, from their true codes alone."""
-    codes = {name: column[test] for name, column in prepared.codes.items()}
-    schema = prepared.facts.schema
-    distinct = distinct_rows(codes, sizes=schema.sizes) if isinstance(task.model, str) else None
-    if distinct is not None:
-        codes = {name: column[distinct[0]] for name, column in codes.items()}
-    clean = feature_matrix(codes, blocks=layout(schema, task.encoder), dtype=number_type(task))
-    labels, scores = predicted(model, clean, task=task)
-    if distinct is None:
-        return labels, scores
-    return labels[distinct[1]], None if scores is None else scores[distinct[1]]
-
-
-def _outcome(cell: Cell, prepared: Prepared, found: list[_Found], seconds: dict[str, float]) -> Outcome:
+def _outcome(cell: Cell, found: list[_Found], seconds: dict[str, float]) -> Outcome:
     with timed(seconds, "measure"):
         measures = {name: _mean(part.report.value(name) for part in found) for name in MEASURES}
         groups = {}
-        for place, label in enumerate(prepared.facts.groups):
-            rates = [part.report.rates[place] for part in found]
-            groups[label] = {name: _mean(getattr(each, name) for each in rates) for name in RATES}
-            groups[label]["people"] = float(sum(part.report.table.people[place] for part in found))
-        for label in found[0].margins:
-            margins = [part.margins[label] for part in found]
-            groups[label] = {name: _mean(margin[name] for margin in margins) for name in RATES}
-            groups[label]["people"] = sum(margin["people"] for margin in margins)
+        for label in found[0].groups:
+            own = [part.groups[label] for part in found]
+            groups[label] = {name: _mean(rates[name] for rates in own) for name in RATES}
+            groups[label]["people"] = sum(rates["people"] for rates in own)
         data = {kind: _mean(part.data[kind] for part in found) for kind in found[0].data}
     return Outcome(cell, measures, groups, data, seconds)
 

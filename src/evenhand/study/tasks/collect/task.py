@@ -14,6 +14,7 @@ from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.homes import CLASSES
 from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.models import MODELS
 from evenhand.privacy.rational import as_text
 from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
@@ -22,10 +23,8 @@ from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.effects.classifiers import SPREADS
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
-from evenhand.study.tasks.shared.models import MODELS, OWN
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay, check_error
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.report_settings import report_setting
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, check_error, report_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +38,9 @@ SPLITS = ("uniform", "k-based", "optimal", "sample")
 
 ENCODERS = ("narrow", "one-hot", "codes")
 """The ways to make features of columns, by name."""
+
+OWN = "own:"
+"""Begins what a plan file says of a classifier that was given from Python."""
 
 _OWNER = "CollectTask"
 _COMBINED = ("grr", AUTO, NAME)
@@ -56,7 +58,7 @@ class Mechanism:
         its size and epsilon.
     parameters : mapping, default {}
         Such as ``{"as_printed": True}``. Those of ``"optimal"`` are in
-        :class:`evenhand.study.tasks.shared.optimal_setting.OptimalWay`; defaults are left out.
+        :class:`evenhand.study.tasks.shared.report_settings.OptimalWay`; defaults are left out.
 
     Examples
     --------
@@ -298,9 +300,7 @@ class CollectTask(Task):
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
         """Return ``evenhand privatize`` as the setting tested it."""
-        from evenhand.study.tasks.collect.release_command import (  # noqa: PLC0415 - only for a report
-            privatize_command,
-        )
+        from evenhand.study.tasks.collect.case import privatize_command  # noqa: PLC0415 - for a report
 
         return privatize_command(setting, schema, data=data, file=file)
 

@@ -7,25 +7,24 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
-from evenhand.answer.harm import MEANINGLESS_DELTA
+from evenhand.answer.effects import per_head
+from evenhand.answer.harm import MEANINGLESS_DELTA, lacks
 from evenhand.report.language import in_language, written_in
-from evenhand.report.page import Fact
-from evenhand.report.words import epsilon_words, listed, plain
+from evenhand.report.page import Section, Table
+from evenhand.report.words import listed, number, plain
 from evenhand.study.page.around import limits_of, meta_of, sources_of, warned, warnings_of
 from evenhand.study.page.around import method_of as method_lines
-from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.page.wording import digits_of
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
-from evenhand.study.tasks.decide.methods import method_of
-from evenhand.study.tasks.decide.names import ENTITY_SIZES
-from evenhand.study.tasks.decide.places import places_section
-from evenhand.study.tasks.shared.table_mechanisms import UNITS
-from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, method_of
+from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
-    from evenhand.answer.effects import EffectTable
+    from collections.abc import Iterable, Iterator
+
+    from evenhand.answer.effects import EffectTable, Observation
     from evenhand.answer.words import Words
-    from evenhand.decide.mitigate.registry import Problem
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
@@ -34,63 +33,61 @@ if TYPE_CHECKING:
 _LONGEST_RULE = 90
 _UNFIT = frozenset({"name", "names", "id", "label", "title", "geoid", "fips", "code", "place", "region"})
 _CHILDREN = ("child", "children")
+_SHOWN = 20  # places one by one; all are in the data behind the table
+_SMALL = 0.05
 
 
 class _Study(NamedTuple):
-    """A study with its table, its page's setting, and what settings and entities are called."""
+    """A study with its table, the setting and cell of its page, and what things are called."""
 
     task: DecideTask
-    results: ResultData
     words: Words
     table: EffectTable
     page: Setting
+    outcome: Outcome | None
     names: dict[Setting, str]
     nouns: tuple[str, str]
     heads: tuple[str, str]
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """What came of the page's setting."""
-        done = (each for each in self.results.outcomes if each.failure is None)
-        return next((each for each in done if each.cell.setting == self.page), None)
+    currency: str
 
 
 def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, language: str = "en") -> Case:
     """Return the effects of decisions from noisy counts with what a page says around them.
 
-    Parameters
-    ----------
-    task : DecideTask
-    results : Results
-    page : Setting, optional
-        The setting that the page is about; by default the one that the plan fixes.
-    language : str
+    The page is about the setting that the plan fixes, unless another is named.
     """
     table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
     chosen = next(setting for setting, key in keys.items() if key == table.page)
+    done = (each for each in results.outcomes if each.failure is None and each.cell.setting == chosen)
     with written_in(language):
-        names = name_settings(task, results, chosen, words)
-        nouns, heads = _nouns(task, words)
-        study = _Study(task, results, words, table, chosen, names, nouns, heads)
+        named = {each: _name_setting(task, each, chosen, words) for each in results.settings}
+        names, (nouns, heads) = tell_apart(named, chosen), _nouns(task, words)
+        currency = _currency(task)
+        study = _Study(task, words, table, chosen, next(done, None), names, nouns, heads, currency)
         counted = f"{in_language(f'{results.facts.rows:,}')} {nouns[results.facts.rows != 1]}"
         noise = words.say("release.noise")
+        asked = "decide.question_rule" if task.is_rule else "decide.question_money"
         about: dict[str, Any] = {"is_exact": True, "language": language}
-        section = places_section(table, words, title=words.say("decide.places", entities=nouns[1]))
         return Case(
             table=table,
             kind=words.say("decide.kind"),
-            question=_question(study),
+            question=words.say(asked, entities=nouns[1], formula=plain(task.formula, longest=_LONGEST_RULE)),
             groups=_groups(study),
-            options={keys[each]: _option(words, each, name) for each, name in names.items()},
+            options={
+                keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
+                if each.is_protected
+                else OptionName(name, column=words.say("decide.due"))
+                for each, name in names.items()
+            },
             protection=f"{noise[:1].upper()}{noise[1:]}",
             heads=heads,
             entities=nouns,
-            currency=_currency(task),
+            currency=currency,
             meta=meta_of(results, counted=counted, **about),
-            warnings=warnings_of(results, own=_warnings(study), **about),
+            warnings=warnings_of(results, own=tuple(_warnings(study)), **about),
             promise=_promise(study),
-            evidence=() if section is None else (section,),
+            evidence=_places(study),
             method=method_lines(results, *_method(study), counted=counted, **about),
             limits=limits_of(results, words.say("decide.limits"), words.say("release.choice"), **about),
             sources=sources_of(results, language=language),
@@ -101,30 +98,15 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
 # --- names ----------------------------------------------------------------------------------------
 
 
-def name_settings(task: DecideTask, results: ResultData, page: Setting, words: Words) -> dict[Setting, str]:
-    """Return how each setting is called in a sentence; those at another epsilon than the page's name it."""
-    names = {
-        setting: _name_setting(setting, page, words, several=len(task.mechanisms) > 1)
-        if setting.is_protected
-        else words.say("release.true_table")
-        for setting in results.settings
-    }
-    return tell_apart(names, page)
-
-
-def _name_setting(setting: Setting, page: Setting, words: Words, *, several: bool) -> str:
+def _name_setting(task: DecideTask, setting: Setting, page: Setting, words: Words) -> str:
+    if not setting.is_protected:
+        return words.say("release.true_table")
     steps, mitigation = method_of(setting)
     if mitigation is None:
         return name_mechanism(words, setting, steps, was=method_of(page)[0])
     key = f"decide.{mitigation.name}"
     name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
-    return f"{name}, {name_mechanism(words, setting)}" if several else name
-
-
-def _option(words: Words, setting: Setting, name: str) -> OptionName:
-    if not setting.is_protected:
-        return OptionName(name, column=words.say("decide.due"))
-    return OptionName(name, column=name, use=words.say("release.use", name=name))
+    return f"{name}, {name_mechanism(words, setting)}" if len(task.mechanisms) > 1 else name
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -170,18 +152,6 @@ def _groups(study: _Study) -> dict[str, Name]:
     return found
 
 
-# --- the question, the promise, warnings, method ----------------------------------------------------
-
-
-def _question(study: _Study) -> str:
-    task, words = study.task, study.words
-    if task.is_rule:
-        rule = plain(task.rule, longest=_LONGEST_RULE)
-        return words.say("decide.question_rule", rule=rule)
-    formula = plain(task.formula, longest=_LONGEST_RULE)
-    return words.say("decide.question_money", entities=study.nouns[1], formula=formula)
-
-
 def _currency(task: DecideTask) -> str:
     """Return what stands before an amount; a word has a blank after it, and shares have none."""
     if task.is_rule or task.budget is None:
@@ -190,66 +160,115 @@ def _currency(task: DecideTask) -> str:
     return f"{currency} " if re.fullmatch(r"\w{2,}.*", currency) else currency
 
 
+# --- the promise, warnings, method ----------------------------------------------------------------
+
+
 def _promise(study: _Study) -> Promise | None:
     """Return what is promised to one person by all counts together."""
     task, words, outcome = study.task, study.words, study.outcome
     if outcome is None:
         return None
-    delta = study.table.by_name[study.table.page].delta
-    epsilon, shown = outcome.measures["claimed_epsilon"], delta_text(delta)
-    if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
-        return Promise(words.say("release.promise_none", delta=shown))
-    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
-    fails = words.say("release.promise_delta", delta=shown) if delta else ""
     weight = [] if task.weight is None else [plain(task.weight)]
     public = [plain(task.name) if task.name else study.nouns[1], *weight, *map(plain, task.groups)]
-    assumes = words.say("decide.assumes", counts=task.counts_touched, public=public)
-    facts = (
-        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
-        Fact(words.say("study.unit"), unit),
-        Fact(words.say("study.mechanism"), study.names[study.page]),
-        Fact(words.say("study.assumes"), assumes),
+    return say_promise(
+        words,
+        epsilon=outcome.measures["claimed_epsilon"],
+        delta=study.table.by_name[study.table.page].delta,
+        unit=task.unit,
+        mechanism=study.names[study.page],
+        assumes=words.say("decide.assumes", counts=task.counts_touched, public=public),
     )
-    return Promise(words.say("release.promise", unit=unit, factor=odds_factor(epsilon), delta=fails), facts)
 
 
-def _warnings(study: _Study) -> list[Warned]:
-    """Return that a total may be 0, that remedies promise nothing, and what the page's remedy takes."""
-    found, language = [], study.words.language
+def _warnings(study: _Study) -> Iterator[Warned]:
+    """Yield that a total may be 0, that remedies promise nothing, and what the page's remedy takes."""
+    language, page = study.words.language, study.page
     notes = () if study.outcome is None else study.outcome.notes
     total = next((note for note in notes if getattr(note, "kind", "") == "total"), None)
     if total is not None:
-        found.append(warned(language, "decide.total", why=plain(total, longest=400)))
-    page = study.page
+        yield warned(language, "decide.total", why=plain(total, longest=400))
     beside = [each for each in study.names if each.is_protected and each.epsilon == page.epsilon]
     bad = [study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA]
     if bad:
-        found.append(warned(language, "release.suppression", names=listed(bad, most=3), delta="1"))
-    for caution in _cautions(study, [page]):
-        head, _, text = caution.removeprefix("**").partition("** ")
+        yield warned(language, "release.suppression", names=listed(bad, most=3), delta="1")
+    yield from _cautions(study, [page])
+
+
+def _cautions(study: _Study, settings: Iterable[Setting]) -> list[Warned]:
+    """Return what the mitigations of some settings assume or leave open; another package says it itself."""
+    problem, words = study.task.problem, study.words
+    found = []
+    for mitigation in filter(None, (method_of(each)[1] for each in settings)):
+        key = f"decide.{mitigation.name}_{problem}"
+        said = words.say(key) if words.has(key) else mitigation.kind.cautions.get(problem, "")
+        head, _, text = said.removeprefix("**").partition("** ")
         found.append(Warned(head, text))
-    return found
-
-
-def _cautions(study: _Study, settings: list[Setting]) -> list[str]:
-    """Return what the mitigations of some settings assume or leave open, which is written in English."""
-    problem: Problem = "rule" if study.task.is_rule else "allotment"
-    kinds = [mitigation.kind for each in settings if (mitigation := method_of(each)[1])]
-    found = dict.fromkeys(kind.cautions[problem] for kind in kinds if problem in kind.cautions)
-    return list(found) if study.words.language == "en" else []
+    return [caution for caution in dict.fromkeys(found) if caution.head]
 
 
 def _method(study: _Study) -> list[str]:
     """Return what is decided, and how it was computed."""
-    task, words, outcome = study.task, study.words, study.outcome
+    task, outcome = study.task, study.outcome
     if task.is_rule:
         lines = [plain(task.rule, longest=600)]
     else:
-        budget = MILLION if task.budget is None else task.budget
-        amount = f"{_currency(task)}{in_language(f'{budget:,.0f}')}"
-        lines = [words.say("decide.method_money", budget=amount, formula=plain(task.formula, longest=300))]
-        lines.append(words.say("decide.worst"))
+        budget = in_language(f"{MILLION if task.budget is None else task.budget:,.0f}")
+        slots = {"budget": f"{study.currency}{budget}", "formula": plain(task.formula, longest=300)}
+        lines = [study.words.say("decide.method_money", **slots)]
     notes = () if outcome is None else (plain(note, longest=500).rstrip(".") for note in outcome.notes)
     remedies = [each for each in study.names if each != study.page]
-    lines += [caution.replace("**", "") for caution in _cautions(study, remedies)]
+    lines += [" ".join(caution) for caution in _cautions(study, remedies)]
     return [*lines, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]
+
+
+# --- places one by one ----------------------------------------------------------------------------
+
+
+def _places(study: _Study) -> tuple[Section, ...]:
+    """Return a table of the entities that lack most under the page's option, if any was kept."""
+    table, words, is_rule = study.table, study.words, study.task.is_rule
+    told = ("refused", "granted") if is_rule else ("short",)
+    rows = [
+        seen
+        for seen in table.by_option[table.page]
+        if seen.group in table.entities and seen.effect in told and seen.is_stored
+    ]
+    if not rows:
+        return ()
+    rows.sort(key=lambda seen: -float(per_head(seen, lacks(table, seen)[0])))
+    rows.sort(key=lambda seen: seen.effect == "granted")  # to gain a right is less than to lose one
+    money = f", {study.currency.strip()}" if study.currency else ""
+    key = "decide.header_rule" if is_rule else "decide.header_money"
+    header = words.say(key, money=money).split("|")
+    billed = [table.by_key.get((seen.option, seen.group, "billed")) for seen in rows]
+    chances: list[Any] = [math.nan if each is None else each.mean_after for each in billed]
+    data: dict[str, list[object]] = {
+        "entity": [plain(seen.group) for seen in rows],
+        "people": [seen.people for seen in rows],
+        "effect": [seen.effect for seen in rows],
+        "due": [seen.mean_due for seen in rows],
+        "after": [seen.mean_after for seen in rows],
+        "worst": [seen.worst for seen in rows],
+        **({"billed": chances} if any(billed) else {}),
+    }
+    made = Table(
+        header=header,
+        rows=[_tell(seen, chance) for seen, chance in zip(rows[:_SHOWN], chances, strict=False)],
+        numeric=[False, *[True] * (len(header) - 1)],
+        name="places",
+        data=data,
+    )
+    return (Section(words.say("decide.places", entities=study.nouns[1]), tables=(made,), anchor="places"),)
+
+
+def _tell(seen: Observation, billed: float) -> list[str]:
+    """Return the row of an entity: chances of a right to be lost or gained, or amounts."""
+    numbers = [seen.mean_due, seen.mean_after, seen.worst, billed]
+    if seen.effect != "short":
+        numbers = [seen.mean_after / 10, math.nan]
+        numbers = numbers if seen.effect == "refused" else numbers[::-1]
+    return [plain(seen.group), number(seen.people, 0), *map(_amount, numbers)]
+
+
+def _amount(value: float) -> str:
+    return number(value, 0 if abs(value) < _SMALL else digits_of(value)) if math.isfinite(value) else "–"

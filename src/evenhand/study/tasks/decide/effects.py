@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
-from evenhand.study.store.columns import unpack
-from evenhand.study.tasks.decide.methods import method_of
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.store.canonical import unpack
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of, method_of
 from evenhand.study.tasks.effects.options import options_of, page_setting
 
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import Basis
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
@@ -32,6 +29,8 @@ MILLION = 1e6
 """Amounts of an allotment without a budget are told as of one of a million."""
 
 _MONEY = ("due", "gain", "gain_error", "worst")
+_SUMMED = ("people", "due", "gain", "refused", "granted")
+_STORED = ("gain_error", "refused_error", "granted_error", "worst")  # of classes, whose sums have their own
 _MOST_ROWS = 20_000  # rows of entities, all settings together; beyond it those that can decide anything
 _WORST_OFF = 100
 
@@ -50,20 +49,16 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
     cells = {str(each.cell.setting): _read(task, each, plain, results.facts.rows) for each in outcomes}
     asked = [str(page), *(option.name for option in options if option.is_remedy)]
     chosen = _choose_entities(cells, [name for name in asked if name in cells])
+    matters = read_matters(results.plan.matters, owner="Plan")
+    if not task.is_rule and task.budget is not None:  # less than anybody can be paid is nobody's loss
+        matters = {"short": (task.smallest, EFFECTS["short"].share), **matters}
     return EffectTable(
         options,
         tuple(seen for name, cell in cells.items() for seen in _observe(name, cell, chosen[name])),
         str(page),
         entities=frozenset(name for cell in cells.values() for name in cell.names),
-        matters=_matters(task) | read_matters(results.plan.matters, owner="Plan"),
+        matters=matters,
     )
-
-
-def _matters(task: DecideTask) -> dict[str, tuple[float, float]]:
-    """Return that less than the smallest amount that anybody can be paid is nobody's loss."""
-    if task.is_rule or task.budget is None:
-        return {}
-    return {"short": (task.smallest, EFFECTS["short"].share)}
 
 
 def find_page(task: DecideTask, results: ResultData) -> Setting:
@@ -73,8 +68,7 @@ def find_page(task: DecideTask, results: ResultData) -> Setting:
     return page_setting([each for each in typed if method_of(each)[1] is None] or protected)
 
 
-@dataclass(frozen=True)
-class _Cell:
+class _Cell(NamedTuple):
     """What a cell says of groups or classes by size, by their names, and of entities, as columns.
 
     Numbers are people, due and either refused and granted (people), or gain, worst and billed; those with
@@ -86,8 +80,7 @@ class _Cell:
     groups: Mapping[str, Mapping[str, float]]
     names: Sequence[str]
     columns: Mapping[str, Values]
-    billed_any: float
-    billed_draws: float
+    data: Mapping[str, float]
 
 
 def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: int) -> _Cell:
@@ -117,15 +110,9 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
     if not task.is_rule and task.budget is None:
         for amounts in (*groups.values(), own):
             amounts.update({name: MILLION * amounts[name] for name in _MONEY if name in amounts})
-    return _Cell(
-        task.is_rule,
-        exact,
-        groups,
-        _name_apart(names, groups),
-        own,
-        outcome.data.get("billed_any", math.nan),
-        outcome.data.get("billed_draws", math.nan),
-    )
+    times = Counter([*names, *groups, EVERYBODY])  # each name is there once, with its row where needed
+    apart = [name if times[name] == 1 else f"{name} (row {row})" for row, name in enumerate(names, start=1)]
+    return _Cell(task.is_rule, exact, groups, apart, own, outcome.data)
 
 
 def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Values]:
@@ -133,15 +120,10 @@ def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Valu
     people, truth, bias = columns["size"], columns["truth"], columns["bias"]
     error = columns.get("standard_error", np.zeros(len(people)))
     if task.is_rule:
-        flips, errors = people * np.abs(bias), people * error
-        return {
-            "people": people,
-            "due": people * truth,
-            "refused": flips * truth,
-            "granted": flips * (1 - truth),
-            "refused_error": errors * truth,
-            "granted_error": errors * (1 - truth),
-        }
+        own = {"people": people, "due": people * truth}
+        for name, who in (("refused", truth), ("granted", 1 - truth)):
+            own |= {name: people * np.abs(bias) * who, f"{name}_error": people * error * who}
+        return own
     money = 1.0 if task.budget is None else task.budget
     own = {"people": people, "due": money * truth, "gain": money * bias, "gain_error": money * error}
     if "billed" in columns:
@@ -155,26 +137,12 @@ def _classes(outcome: Outcome, own: Mapping[str, Values]) -> dict[str, dict[str,
     found: dict[str, dict[str, float]] = {}
     for place in sorted(set(places.tolist())):
         size, here = ENTITY_SIZES[place], places == place
-        stored = {
-            name: outcome.data[f"{name}_{size.key}"]
-            for name in ("gain_error", "refused_error", "granted_error", "worst")
-            if f"{name}_{size.key}" in outcome.data
+        stored = {name: outcome.data.get(f"{name}_{size.key}") for name in _STORED}
+        found[size.label] = {
+            **{name: math.fsum(own[name][here]) for name in _SUMMED if name in own},
+            **{name: value for name, value in stored.items() if value is not None},
         }
-        sums = {
-            name: math.fsum(own[name][here])
-            for name in ("people", "due", "gain", "refused", "granted")
-            if name in own
-        }
-        found[size.label] = {**sums, **stored}
     return found
-
-
-def _name_apart(names: Sequence[str], groups: Mapping[str, Any]) -> Sequence[str]:
-    """Return names of which each is there once and no group's: with the row where that is needed."""
-    times = Counter([*names, *groups, EVERYBODY])
-    return [
-        name if times[name] == 1 else f"{name} (row {place})" for place, name in enumerate(names, start=1)
-    ]
 
 
 # --- which entities -------------------------------------------------------------------------------
@@ -219,75 +187,48 @@ def _largest(score: Values, number: int) -> list[int]:
 
 
 def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observation]:
-    """Yield the effects of one cell, which is computed once."""
+    """Yield the effects of one cell, which is computed once.
+
+    They are how many of 1,000 who hold a right lose it by error and of 1,000 others gain it, or what is paid
+    beside what is due and the chance of a payment below zero; and what is given in all.
+    """
+
+    def tell(
+        group: str, effect: str, after: float, due: float, people: float, *, exact: bool, **more: Any
+    ) -> Observation:
+        values, owed = (np.array([] if math.isnan(after) else [each]) for each in (after, due))
+        return Observation(name, group, effect, values, owed, people, "exact" if exact else "draws", **more)
+
+    def error_of(number: str, numbers: Mapping[str, float]) -> float:
+        return 0.0 if exact else numbers.get(f"{number}_error", math.inf)  # which an older cell has not
+
+    exact, draws = cell.exact, cell.data.get("billed_draws", math.nan)
     one_by_one = {
         cell.names[place]: {number: float(values[place]) for number, values in cell.columns.items()}
         for place in chosen
     }
-    see = _see_right if cell.is_rule else _see_money
     for group, numbers in {**cell.groups, **one_by_one}.items():
-        yield from see(name, cell, group, numbers)
+        people, due = numbers["people"], numbers["due"]
+        if not cell.is_rule:
+            after, worst = due + numbers["gain"], numbers.get("worst", math.nan)
+            error = error_of("gain", numbers)
+            yield tell(group, "short", after, due, people, exact=exact, error=error, worst=worst)
+            continue
+        for effect, those in (("refused", due), ("granted", people - due)):
+            if those > 0:
+                after, error = (1000 * each / those for each in (numbers[effect], error_of(effect, numbers)))
+                yield tell(group, effect, after, 0.0, those, exact=exact, error=error)
     everybody = cell.groups.values()  # none where an older cell kept some of many entities
-    sums = {
-        number: math.fsum(each.get(number, 0.0) for each in everybody)
-        for number in ("people", "due", "gain", "granted", "refused")
-    }
+    sums = {number: math.fsum(each.get(number, 0.0) for each in everybody) for number in _SUMMED}
     if not cell.is_rule:
-        for group, numbers in one_by_one.items():
-            yield _see_bill(name, cell, group, numbers)
-        whole = {"people": sums["people"], "billed": cell.billed_any}
-        yield _see_bill(name, cell, EVERYBODY, whole)
+        whole = {"people": sums["people"], "billed": cell.data.get("billed_any", math.nan)}
+        for group, numbers in {**one_by_one, EVERYBODY: whole}.items():
+            billed, error = numbers.get("billed", math.nan), 0.0
+            if draws > 0:  # one more release with a bill and one without, so that it is never 0
+                padded = (billed * draws + 1) / (draws + 2)
+                error = 100 * math.sqrt(padded * (1 - padded) / draws)
+            after, people = 100 * billed, numbers["people"]
+            yield tell(group, "billed", after, 0.0, people, exact=draws == 0, error=error)
     given = sums["due"] + sums["gain"] + sums["granted"] - sums["refused"]
     after = given if everybody else math.nan
-    yield _row(name, EVERYBODY, "in_all", after, sums["due"], sums["people"], exact=cell.exact)
-
-
-def _see_right(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Iterator[Observation]:
-    """Yield how many of 1,000 who hold a right lose it by error, and of 1,000 others gain it."""
-    holding = numbers["due"]
-    for effect, people in (("refused", holding), ("granted", numbers["people"] - holding)):
-        if people > 0:
-            after, error = 1000 * numbers[effect] / people, _error_of(effect, cell, numbers)
-            yield _row(name, group, effect, after, 0.0, people, exact=cell.exact, error=1000 * error / people)
-
-
-def _see_money(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Iterator[Observation]:
-    """Yield what a group is expected to be paid beside what is due to it, and in the worst of 20 releases."""
-    due, worst = numbers["due"], numbers.get("worst", math.nan)
-    yield _row(
-        name, group, "short", due + numbers["gain"], due, numbers["people"],
-        exact=cell.exact, error=_error_of("gain", cell, numbers), worst=worst,
-    )  # fmt: skip
-
-
-def _see_bill(name: str, cell: _Cell, group: str, numbers: Mapping[str, float]) -> Observation:
-    """Return the chance of a payment below zero, of an entity or of any."""
-    billed, draws = numbers.get("billed", math.nan), cell.billed_draws
-    error = 0.0
-    if draws > 0:  # one more release with a bill and one without, so that it is never 0
-        padded = (billed * draws + 1) / (draws + 2)
-        error = 100 * math.sqrt(padded * (1 - padded) / draws)
-    return _row(name, group, "billed", 100 * billed, 0.0, numbers["people"], exact=draws == 0, error=error)
-
-
-def _error_of(number: str, cell: _Cell, numbers: Mapping[str, float]) -> float:
-    """Return the standard error of a number; nothing bounds that of an older cell's sums."""
-    return 0.0 if cell.exact else numbers.get(f"{number}_error", math.inf)
-
-
-def _row(
-    name: str,
-    group: str,
-    effect: str,
-    after: float,
-    due: float,
-    people: float,
-    *,
-    exact: bool,
-    error: float = 0.0,
-    worst: float = math.nan,
-) -> Observation:
-    basis: Basis = "exact" if exact else "draws"
-    known = () if math.isnan(after) else ((after,), (due,))
-    values, owed = (np.array(each) for each in known or ((), ()))
-    return Observation(name, group, effect, values, owed, people, basis, error=error, worst=worst)
+    yield tell(EVERYBODY, "in_all", after, sums["due"], sums["people"], exact=exact)

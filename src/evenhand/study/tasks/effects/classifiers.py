@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.answer.effects import EVERYBODY
-from evenhand.study.tasks.effects.options import BASELINE, group_runs, mean_of, see
+from evenhand.answer.effects import EVERYBODY, EffectTable, read_matters
+from evenhand.datasets.registry import describe
+from evenhand.study.tasks.effects.options import BASELINE, group_runs, mean_of, measure_runs, see
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from evenhand.answer.effects import Observation
+    from evenhand.answer.effects import Observation, Option
     from evenhand.measure.repeat_means import Spread
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -29,6 +30,25 @@ SPREADS: Mapping[str, Spread] = {
     "wrong": "accuracy, change",
 }
 """How the changes of each effect are spread over repeats, see :mod:`evenhand.measure.repeat_means`."""
+
+
+def classifier_effects(
+    results: ResultData, options: Iterable[Option], page: Setting, *, test: float | None
+) -> EffectTable:
+    """Return the table of effects of a study of classifiers; for `test` see :func:`observe_classifiers`.
+
+    To be selected hurts where the plan says so, or where it is known of the data set.
+    """
+    data = results.plan.data
+    known = data is not None and data.dataset is not None and describe(data.dataset).unwanted
+    return EffectTable(
+        tuple(options),
+        tuple(observe_classifiers(results, test=test)),
+        str(page),
+        margins=results.facts.group_margins,
+        unwanted=bool(results.plan.task.unwanted) or known,  # type: ignore[attr-defined] # a classifier's
+        matters=read_matters(results.plan.matters, owner="Plan"),
+    )
 
 
 def observe_classifiers(results: ResultData, *, test: float | None) -> Iterator[Observation]:
@@ -98,10 +118,8 @@ def _in_all(results: ResultData, setting: Setting, people: float) -> Observation
 
 def _discrimination(results: ResultData, setting: Setting, people: float) -> Iterator[Observation]:
     """Yield how well a classifier tells people apart, in points."""
-    arrays = results.arrays
-    if "auc" in arrays.measures:
-        at = arrays.measures.index("auc")
-        after, due = (100 * arrays.of_measures[results.place(each), :, at] for each in (setting, BASELINE))
+    if "auc" in results.arrays.measures:
+        after, due = (100 * measure_runs(results, each, "auc") for each in (setting, BASELINE))
         yield see(setting, EVERYBODY, "auc", after, due, people, spread="tailed")
     after, due = (_separation(results, each) for each in (setting, BASELINE))
     yield see(setting, EVERYBODY, "separation", after, due, people)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.answer.effects import Observation, Option
-from evenhand.datasets.registry import describe
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
@@ -64,13 +63,6 @@ def options_of(
             )
         )
     return tuple(options)
-
-
-def is_unwanted(results: ResultData) -> bool:
-    """Return whether to be selected hurts: the plan says so, or the data set is one of which it is known."""
-    data = results.plan.data
-    known = data is not None and data.dataset is not None and describe(data.dataset).unwanted
-    return bool(results.plan.task.unwanted) or known  # type: ignore[attr-defined] # a classifier's task
 
 
 def see(

@@ -8,30 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._notes import Note
-from evenhand.answer.case import Case, Command, OptionName, Promise
+from evenhand.answer.case import Command, OptionName, Promise
 from evenhand.privacy.rational import as_text
 from evenhand.report.language import written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, number, plain
-from evenhand.study.page.around import (
-    limits_of,
-    meta_of,
-    method_of,
-    sources_of,
-    warned,
-    warnings_of,
-)
-from evenhand.study.page.naming import name_groups
+from evenhand.study.page.around import warned
 from evenhand.study.page.wording import delta_text, odds_factor, outcome_name
 from evenhand.study.page.words import words_in
+from evenhand.study.tasks.effects.options import measure_runs
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
-from evenhand.study.tasks.shared.claims import asks_whose_rows
-from evenhand.study.tasks.shared.side_by_side import settings_section
+from evenhand.study.tasks.shared.protection import asks_whose_rows
+from evenhand.study.tasks.shared.side_by_side import classifier_case
 
 if TYPE_CHECKING:
-    from evenhand.answer.case import Warned
+    from evenhand.answer.case import Case, Warned
     from evenhand.answer.effects import EffectTable, Option
     from evenhand.answer.words import Words
     from evenhand.schema import Schema
@@ -55,28 +48,21 @@ def case(task: LearnTask, results: ResultData, *, page: Setting | None = None, l
         chosen = next(each for each in results.settings if str(each) == table.page)
         names = {setting: _name(_method(setting), _method(chosen), words) for setting in results.settings}
         option = table.by_name[table.page]
-        return Case(
+        return classifier_case(
+            results,
             table,
+            names,
+            own=_warnings(results, option, language),
+            method=_explain(task, schema, words),
+            language=language,
             kind=words.say("learn.kind"),
             question=words.say(
                 "learn.question", target=plain(schema.target), method=_whole_name(_method(chosen), words)
             ),
-            groups=name_groups(results.facts, language),
             options=_name_options(names, table, words),
             protection=words.say("learn.protection") if math.isfinite(option.epsilon) else names[chosen],
-            called=task.called,
-            repeats=results.plan.repeats,
-            meta=meta_of(results, language=language),
-            warnings=warnings_of(results, own=_warnings(results, option, language), language=language),
             promise=_promise(task, results, chosen, option, words),
             commands=_commands(task, results, table, words),
-            evidence=(settings_section(results, names, chosen, language=language),),
-            method=method_of(results, *_explain(task, schema, words), language=language),
-            limits=limits_of(
-                results, words.say("classifier.labels"), words.say("classifier.chosen"), language=language
-            ),
-            sources=sources_of(results, language=language),
-            language=language,
         )
 
 
@@ -197,8 +183,7 @@ def _facts(
 
 def _largest(results: ResultData, setting: Setting, measure: str) -> float:
     """Return the largest value of a measure in any repeat; NaN where there is none."""
-    arrays = results.arrays
-    runs = arrays.of_measures[results.place(setting), :, arrays.measures.index(measure)]
+    runs = measure_runs(results, setting, measure)
     return float(np.nanmax(runs)) if np.isfinite(runs).any() else math.nan
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.answer.effects import EffectTable, read_matters
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.effects.classifiers import observe_classifiers
-from evenhand.study.tasks.effects.options import BASELINE, is_unwanted, options_of, page_setting
+from evenhand.study.tasks.effects.classifiers import classifier_effects
+from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
 from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
-    from evenhand.answer.effects import Option
+    from evenhand.answer.effects import EffectTable, Option
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.learn.methods import Method
     from evenhand.study.tasks.learn.task import LearnTask
@@ -46,14 +45,8 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
 
     options = options_of(results, page, reference=step_before, is_remedy=is_remedy, simplicity=_simplicity)
     claims = {str(each): METHODS[each.mechanism] for each in protected}
-    return EffectTable(
-        tuple(_state_claim(each, claims.get(each.name)) for each in options),
-        tuple(observe_classifiers(results, test=task.test)),
-        str(page),
-        margins=results.facts.group_margins,
-        unwanted=is_unwanted(results),
-        matters=read_matters(results.plan.matters, owner="Plan"),
-    )
+    stated = (_state_claim(each, claims.get(each.name)) for each in options)
+    return classifier_effects(results, stated, page, test=task.test)
 
 
 def is_first_step(setting: Setting) -> bool:

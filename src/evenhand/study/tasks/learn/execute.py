@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -16,32 +14,30 @@ from evenhand._notes import Note
 from evenhand.errors import PrivacyWarning
 from evenhand.learn.training.people import PERSON, rows_left_public
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
-from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.measure import MEASURES, group_report
+from evenhand.measure.fair_gap import fair_gap
 from evenhand.privacy.contributions import assume_first, assumed_rows, promise_to_people
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import ONE_ROW, Trust
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.schema.text import listed
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import margin_rates
-from evenhand.study.tasks.learn.features import features_of, input_columns
-from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
+from evenhand.study.tasks.groups import margin_rates, rates_by_group
+from evenhand.study.tasks.learn.measures import changes_by_group, share_unlike
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
-from evenhand.study.tasks.learn.prepare import reported_inputs
+from evenhand.study.tasks.learn.prepare import features_of, input_columns, reported_inputs
 from evenhand.study.tasks.learn.train import Learnt, Rows, plain_classifier, train
-from evenhand.study.tasks.shared.claims import rounded_up, state_rows
-from evenhand.study.tasks.shared.parts import parts
-from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.parts import parts, timed
+from evenhand.study.tasks.shared.protection import promise_of, state_rows
 from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.reported import reported_columns
-from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.measure import GroupReport
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.tasks.learn.prepare import PreparedLearning
     from evenhand.study.tasks.learn.task import LearnTask
@@ -58,21 +54,7 @@ _plain: WeakKeyDictionary[Any, tuple[int, Labels]] = WeakKeyDictionary()
 def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearning) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
-    Parameters
-    ----------
-    task : LearnTask
-    cell : Cell
-    seed : int
-        Of the study.
-    prepared : PreparedLearning
-        The plan's rows with their features.
-
-    Returns
-    -------
-    Outcome
-        ``measures`` hold those of any classifier, the gap that equal rates would show, bounds, the share of
-        predictions that changed and what is claimed; ``groups`` the rates of each group and the shares of
-        :data:`evenhand.study.tasks.learn.names.GROUP_SHARES`; ``notes`` what the claim rests on.
+    The notes of the outcome say what the claim rests on.
     """
     own_seed = seed + cell.repeat
     seconds = dict.fromkeys(STEPS_OF_LEARNING, 0.0)
@@ -89,14 +71,14 @@ def execute(task: LearnTask, cell: Cell, *, seed: int, prepared: PreparedLearnin
             decided = learnt.decide(tested)
             before = None if learnt.before is None else learnt.before(tested)
         with timed(seconds, "train"):
-            plain = (
-                decided if not cell.setting.is_protected else _plain_labels(prepared, learn, test, own_seed)
-            )
+            is_plain = not cell.setting.is_protected
+            plain = decided if is_plain else _plain_labels(prepared, learn, test, own_seed)
         with timed(seconds, "measure"):
-            outcome = _outcome(prepared, tested, learnt, (decided, before, plain), prepared.weights_of(test))
-            outcome[1].update(margin_rates(prepared, test, decided, prepared.weights_of(test)))
+            weights = prepared.weights_of(test)
+            measures, groups = _measure(prepared, tested, learnt, (decided, before, plain), weights)
+            groups |= margin_rates(prepared, test, decided, weights)
     promise = state_rows(_with_schema(learnt.guarantee, task, prepared), prepared.facts.notes)
-    return Outcome(cell, *outcome, seconds, notes=notes_of(promise))
+    return Outcome(cell, measures, groups, {}, seconds, notes=notes_of(promise))
 
 
 def _learnt(
@@ -114,12 +96,10 @@ def _learnt(
     if method.base == "local":
         with timed(seconds, "protect"):
             features, promise = _reported(setting, task, prepared, learn, source=source)
-            rows = replace(rows, features=features)
+            rows = rows._replace(features=features)
     with timed(seconds, "train"):
         found = train(method, rows, task=task, epsilon=setting.epsilon, source=source)
-    if promise is None:
-        return found
-    return Learnt(found.decide, promise, score=found.score, trained_on=found.trained_on)
+    return found if promise is None else found._replace(guarantee=promise)
 
 
 def _rows(prepared: PreparedLearning, rows: NDArray[np.intp]) -> Rows:
@@ -134,11 +114,6 @@ def _rows(prepared: PreparedLearning, rows: NDArray[np.intp]) -> Rows:
     )
 
 
-def local_setting(epsilon: Fraction) -> Setting:
-    """Return how people report where trust is local: each column alone, with an equal part of epsilon."""
-    return report_setting("grr", epsilon, split="uniform", strategy="independent")
-
-
 def _reported(
     setting: Setting,
     task: LearnTask,
@@ -147,10 +122,13 @@ def _reported(
     *,
     source: SeededSource,
 ) -> tuple[NDArray[np.float64], Guarantee]:
-    """Return the features of rows whose sensitive columns are as reported, and what a report promises."""
+    """Return the features of rows whose sensitive columns are as reported, and what a report promises.
+
+    Each column is reported alone, with an equal part of epsilon.
+    """
     schema = prepared.facts.schema
     asked = schema.with_roles(sensitive=reported_inputs(task, schema))
-    how = local_setting(setting.epsilon or Fraction(1))
+    how = report_setting("grr", setting.epsilon, split="uniform", strategy="independent")
     codes = {name: prepared.codes[name][learn] for name in input_columns(task, schema)}
     told = reported_columns(codes, setting=how, schema=asked, encoder="codes", source=source)
     return features_of(task, schema, {**codes, **told}), promise_of(how, asked)
@@ -169,14 +147,14 @@ def _plain_labels(
     return labels
 
 
-def _outcome(
+def _measure(
     prepared: PreparedLearning,
     tested: Rows,
     learnt: Learnt,
     labels: tuple[Labels, Labels | None, Labels],
-    weights: NDArray[np.float64] | None = None,
-) -> tuple[dict[str, float], dict[str, dict[str, float]], dict[str, float]]:
-    """Return measures, numbers of groups, and nothing about the data."""
+    weights: NDArray[np.float64] | None,
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Return measures and numbers of groups; `labels` are after and before post-processing, and the plain."""
     decided, before, plain = labels
     facts = prepared.facts
     report = group_report(
@@ -188,10 +166,9 @@ def _outcome(
         weights=weights,
         scores=None if learnt.score is None else learnt.score(tested),
     )
-    sizes = report.table.people
     measures = {name: float(report.value(name)) for name in MEASURES}
     measures |= {
-        "fair_gap": fair_gap(sizes, float(decided.mean())),
+        "fair_gap": fair_gap(report.table.people, float(decided.mean())),
         "bound": learnt.bound,
         "bound_95": learnt.bound_95,
         "changed": share_unlike(decided, plain),
@@ -200,30 +177,16 @@ def _outcome(
         "noise": learnt.noise,
         "trained_on": float(learnt.trained_on),
     }
-    return measures, _groups(report, facts.groups, tested, labels), {}
-
-
-def _groups(
-    report: GroupReport,
-    labels: tuple[str, ...],
-    tested: Rows,
-    decisions: tuple[Labels, Labels | None, Labels],
-) -> dict[str, dict[str, float]]:
-    decided, before, plain = decisions
-    shares = changes_by_group(decided, plain=plain, before=before, group=tested.group, labels=labels)
-    found = {}
-    for place, label in enumerate(labels):
-        rates = report.rates[place]
-        found[label] = {name: float(getattr(rates, name)) for name in RATES}
-        found[label] |= {"people": float(report.table.people[place]), **shares[label]}
-    return found
+    shares = changes_by_group(decided, plain=plain, before=before, group=tested.group, labels=facts.groups)
+    groups = rates_by_group(report, facts.groups)
+    return measures, {label: rates | shares[label] for label, rates in groups.items()}
 
 
 def _claimed(guarantee: Guarantee) -> dict[str, float]:
     """Return epsilon and delta of a claim; NaN and 1 where nothing is promised to anybody."""
     if str(guarantee.trust) == "none" or guarantee.epsilon is None:
         return {"claimed_epsilon": math.nan, "delta": 1.0}
-    return {"claimed_epsilon": rounded_up(guarantee.epsilon), "delta": rounded_up(guarantee.delta)}
+    return {"claimed_epsilon": float_above(guarantee.epsilon), "delta": float_above(guarantee.delta)}
 
 
 def _with_schema(guarantee: Guarantee, task: LearnTask, prepared: PreparedLearning) -> Guarantee:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.errors import MissingExtraError
+from evenhand.learn.encoding.encoder import PublicEncoder
 from evenhand.privacy.one_step import MOST_ROWS
+from evenhand.schema import Schema
 from evenhand.schema.text import brief
 from evenhand.study.tasks.base import Prepared, refuse_field
-from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
 from evenhand.study.tasks.shared.parts import hopeful_people
 from evenhand.study.tasks.shared.rows import (
     add_target_leaks,
@@ -24,10 +25,11 @@ from evenhand.study.tasks.shared.rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from evenhand.schema import Schema
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.learn.task import LearnTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
@@ -36,31 +38,13 @@ _PACKAGE = "dp_accounting"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreparedLearning(Prepared):
-    """The rows of a study of classifiers, and their features, which are encoded once for all cells.
-
-    Parameters
-    ----------
-    facts, codes, target, group
-        As of any study.
-    features : array of (rows, features)
-        What :class:`evenhand.learn.PublicEncoder` makes of the rows.
-    """
+    """The rows of a study of classifiers, and what :class:`evenhand.learn.PublicEncoder` makes of them."""
 
     features: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def check_learning(task: LearnTask, schema: Schema) -> None:
-    """Refuse a schema that lacks a role, or whose roles do not go with the methods of the task.
-
-    Raises
-    ------
-    PlanError
-        If a role is missing or in the way of another; the message names the field and no value of the rows.
-    SchemaError
-        If a rule may leave people out for a column that they report.
-    MissingExtraError
-        If a method needs the package that counts the privacy of training, and it is not installed.
-    """
+    """Refuse a schema that lacks a role or whose roles do not go with the methods, or a missing package."""
     check_roles(schema)
     if schema.group_column.domain.size < 2:
         hint = "Hint: name another column, or declare all its values."
@@ -90,12 +74,7 @@ def _check_people(task: LearnTask, schema: Schema) -> None:
         refuse_field("schema.roles.rows_per_person", f"{why} Hint: leave 'local' out, or keep one row each.")
 
 
-def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
-    """Return the sensitive columns that are features, which people report where trust is local."""
-    return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
-
-
-def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedLearning:
+def prepare(task: LearnTask, plan: Plan, *, frame: Any = None) -> PreparedLearning:
     """Load and encode the rows of a plan, with their features."""
     rows = load_rows(plan, frame)
     check_learning(task, rows.schema)
@@ -108,25 +87,51 @@ def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedL
 
 
 def add_features(task: LearnTask, prepared: Prepared) -> PreparedLearning:
-    """Return prepared rows with their features.
-
-    Raises
-    ------
-    PlanError
-        If the rows are of one group, or the features would fill the memory of a usual machine.
-    """
+    """Return prepared rows with their features; refuse rows of one group, and features that fill memory."""
     facts, schema = prepared.facts, prepared.facts.schema
     if len(facts.groups) < 2:
         refuse_field("schema.roles.protected", f"{_one_group(schema)} Hint: name another column.")
-    width = width_of(task, schema)
+    width = len(encoder_of(task, schema).get_feature_names_out())
     if facts.rows * width > _MOST_NUMBERS:
         why = f"make {width:,} features, more than memory holds for so many rows."
         refuse_field("schema.columns", f"{why} Hint: use fewer rows, or put long lists of values into bins.")
-    features = features_of(task, schema, prepared.codes)
-    parts = (facts, prepared.codes, prepared.target, prepared.group, features)
-    weights, people, places = prepared.survey_weights, prepared.people, prepared.places
-    return PreparedLearning(*parts, survey_weights=weights, people=people, places=places)
+    arrays = {each.name: getattr(prepared, each.name) for each in fields(Prepared)}
+    return PreparedLearning(**arrays, features=features_of(task, schema, prepared.codes))
 
 
 def _one_group(schema: Schema) -> str:
     return f"names '{brief(schema.protected_name)}', which has one group only: there is nothing to compare."
+
+
+# --- features ---------------------------------------------------------------------------------------
+
+
+def input_columns(task: LearnTask, schema: Schema) -> tuple[str, ...]:
+    """Return the columns that are learnt from: all but the target, and but the protected unless asked for."""
+    protected = () if task.group_as_input else schema.protected_columns
+    without = {schema.target, *protected}
+    return tuple(name for name in schema.names if name not in without)
+
+
+def reported_inputs(task: LearnTask, schema: Schema) -> tuple[str, ...]:
+    """Return the sensitive columns that are features, which people report where trust is local."""
+    return tuple(name for name in input_columns(task, schema) if name in schema.sensitive)
+
+
+def encoder_of(task: LearnTask, schema: Schema) -> Any:
+    """Return the encoder of the features, whose constants come from the schema and from no row.
+
+    Rows that a rule of the schema leaves out are gone before anything is encoded, so that the rule is not one
+    for the encoder.
+    """
+    columns = []
+    for name in input_columns(task, schema):
+        dropping = [rule for rule in ("outside", "nulls") if getattr(schema[name], rule) == "drop"]
+        rules: dict[str, Any] = dict.fromkeys(dropping, "error")
+        columns.append(replace(schema[name], **rules))
+    return PublicEncoder(Schema(columns))
+
+
+def features_of(task: LearnTask, schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Return one row of features for each person whose codes these are."""
+    return np.ascontiguousarray(encoder_of(task, schema).features(codes), dtype=np.float64)

@@ -12,8 +12,8 @@ from evenhand.privacy.rational import as_text, exact
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.effects.classifiers import SPREADS
+from evenhand.study.tasks.learn.measures import LEARN_MEASURES, LEARN_RATES
 from evenhand.study.tasks.learn.methods import DEFAULT_METHODS, METHODS, PLAIN, method_named
-from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS
@@ -172,8 +172,6 @@ class LearnTask(Task):
         '75 % of the rows train, 25 % test'
         """
         return f"{100 * (1 - self.test):.0f} % of the rows train, {100 * self.test:.0f} % test"
-
-    # --- running and reading ----------------------------------------------------------------------
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -44,22 +43,10 @@ _FEW_ROWS = (
 _FEW_FEATURES = 400  # up to which a step that inverts a matrix is quicker than many without
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows to learn from or to decide on.
+class Rows(NamedTuple):
+    """Rows to learn from or to decide on, each with its group as a place among `groups` of them.
 
-    Parameters
-    ----------
-    features : array of (rows, features)
-    target : array of 0 and 1
-    group : array
-        Each row's group, as a place among `groups`.
-    groups : int
-        How many there are, which is public.
-    people : array, optional
-        Whose row each is, where several rows of one person may count.
-    rows_per_person : int
-        How many of them.
+    `people` tells whose row each is, where several of one person may count, at most `rows_per_person`.
     """
 
     features: NDArray[np.float64]
@@ -70,26 +57,12 @@ class Rows:
     rows_per_person: int = 1
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """A classifier that was trained by one method.
+class Learnt(NamedTuple):
+    """A classifier that was trained by one method: what it decides about rows, and what is promised.
 
-    Parameters
-    ----------
-    decide : callable
-        From rows to decisions.
-    before : callable, optional
-        From rows to what the classifier says before post-processing.
-    score : callable, optional
-        From rows to the probabilities of the classifier, before post-processing.
-    guarantee : Guarantee
-        What is promised to one person.
-    bound, bound_95 : float
-        On the expected gap and on the gap with 95 %; NaN where there is none.
-    noise : float
-        The noise multiplier of training; NaN where none is added.
-    trained_on : int
-        Rows that training goes through, as the accounting counts them.
+    `before` and `score` are labels and probabilities before post-processing. `bound` limits the expected gap,
+    `bound_95` the gap with 95 %, `noise` is the multiplier of training: NaN where there is none. `trained_on`
+    is the number of rows that training goes through, as the accounting counts them.
     """
 
     decide: Callable[[Rows], Labels]
@@ -113,31 +86,17 @@ def train(
 ) -> Learnt:
     """Train a classifier by one method. The same arguments give the same classifier.
 
-    Parameters
-    ----------
-    method : Method
-        Of those whose rows are as they are; local reports come as `rows` that were reported already.
-    rows : Rows
-        The training rows.
-    task : LearnTask
-    epsilon : Fraction, optional
-        What is promised in all; None for a method without privacy.
-    source : SeededSource
-        Of this cell alone.
+    Local reports come as `rows` that were reported already. `epsilon` is promised in all, None for a method
+    without privacy; `source` is of this cell alone.
     """
     model = _classifier(method, rows, task=task, epsilon=epsilon, source=source)
     if method.then == "parity":
         return _with_parity(model, method, rows, task=task, epsilon=epsilon, source=source)
-    _fit(model, method, rows)
-    if method.then == "projection":
-        return _with_projection(model, rows, task=task)
-    return Learnt(
-        _labels_of(model),
-        _guarantee(model, task),
-        score=_scores_of(model),
-        noise=_noise(model),
-        trained_on=len(rows.target),
-    )
+    extra: dict[str, Any] = {"group": rows.group} if method.base == "fermi" else {}
+    extra |= {"person": rows.people} if method.needs_accounting else {}
+    model.fit(rows.features, rows.target, **extra)
+    learnt = _describe(model, task, trained_on=len(rows.target))
+    return _with_projection(model, learnt, rows, task=task) if method.then == "projection" else learnt
 
 
 # --- what is trained ------------------------------------------------------------------------------
@@ -172,24 +131,28 @@ def _public_rows(method: Method, rows: Rows, task: LearnTask) -> int:
     return max(1, round(everybody * (1 - task.holdout))) if method.then == "parity" else everybody
 
 
-def _fit(model: Any, method: Method, rows: Rows) -> None:
-    extra: dict[str, Any] = {"group": rows.group} if method.base == "fermi" else {}
-    extra |= {"person": rows.people} if method.needs_accounting else {}
-    model.fit(rows.features, rows.target, **extra)
+def _describe(model: Any, task: LearnTask, *, trained_on: int) -> Learnt:
+    """Return what a trained model decides and promises, with nothing after it."""
+
+    def score(rows: Rows) -> NDArray[np.float64]:
+        return np.asarray(model.predict_proba(rows.features))[:, 1]
+
+    noise = float(getattr(model, "noise_", math.nan))
+    promised = _guarantee(model, task)
+    return Learnt(_labels_of(model), promised, score=score, noise=noise, trained_on=trained_on)
 
 
-def _labels_of(model: Any) -> Callable[[Rows], Labels]:
+def _labels_of(model: Any, *, by_group: bool = False) -> Callable[[Rows], Labels]:
     def decide(rows: Rows) -> Labels:
-        return np.asarray(model.predict(rows.features)).astype(np.uint8)
+        asked = {"group": rows.group} if by_group else {}
+        return np.asarray(model.predict(rows.features, **asked)).astype(np.uint8)
 
     return decide
 
 
-def _scores_of(model: Any) -> Callable[[Rows], NDArray[np.float64]]:
-    def score(rows: Rows) -> NDArray[np.float64]:
-        return np.asarray(model.predict_proba(rows.features))[:, 1]
-
-    return score
+def _guarantee(model: Any, task: LearnTask) -> Guarantee:
+    found = getattr(model, "guarantee_", None)
+    return found if isinstance(found, Guarantee) else Guarantee.no_guarantee(unit=task.unit)
 
 
 # --- what follows ---------------------------------------------------------------------------------
@@ -215,54 +178,25 @@ def _with_parity(
         if method.takes_epsilon or error.parameter != "group":
             raise
         raise PlanError(_FEW_ROWS, field="schema.roles.protected") from None
-
-    def decide(asked: Rows) -> Labels:
-        return np.asarray(post.predict(asked.features, group=asked.group)).astype(np.uint8)
-
-    return Learnt(
-        decide,
-        _guarantee(post, task),
-        before=_labels_of(post.estimator_),
-        score=_scores_of(post.estimator_),
-        bound=_bound(post, "expected"),
-        bound_95=_bound(post, "likely"),
-        noise=_noise(post.estimator_),
-        trained_on=_public_rows(method, rows, task),
+    learnt = _describe(post.estimator_, task, trained_on=_public_rows(method, rows, task))
+    learnt = learnt._replace(
+        decide=_labels_of(post, by_group=True), before=learnt.decide, guarantee=_guarantee(post, task)
     )
+    if post.bounds_ is None:
+        return learnt
+    expected, likely = (min(float(each), 1.0) for each in (post.bounds_.expected, post.bounds_.likely))
+    return learnt._replace(bound=expected, bound_95=likely)
 
 
-def _with_projection(model: Any, rows: Rows, *, task: LearnTask) -> Learnt:
+def _with_projection(model: Any, learnt: Learnt, rows: Rows, *, task: LearnTask) -> Learnt:
     """Project the scores of a private classifier on its own training rows; nothing is promised then."""
     projected = FairProjection(model, tolerance=0.0, prefit=True, public_rows=True)
     projected.fit(rows.features, rows.target, group=rows.group)
     if task.gap:
         with suppress(InvalidParameterError):  # equal mean scores are as near as it comes
             projected = projected.choose(task.gap)
-
-    def decide(asked: Rows) -> Labels:
-        return np.asarray(projected.predict(asked.features, group=asked.group)).astype(np.uint8)
-
-    return Learnt(
-        decide,
-        Guarantee.no_guarantee(unit=task.unit),
-        before=_labels_of(model),
-        score=_scores_of(model),
-        noise=_noise(model),
-        trained_on=len(rows.target),
+    return learnt._replace(
+        decide=_labels_of(projected, by_group=True),
+        before=learnt.decide,
+        guarantee=Guarantee.no_guarantee(unit=task.unit),
     )
-
-
-# --- what is promised -----------------------------------------------------------------------------
-
-
-def _guarantee(model: Any, task: LearnTask) -> Guarantee:
-    found = getattr(model, "guarantee_", None)
-    return found if isinstance(found, Guarantee) else Guarantee.no_guarantee(unit=task.unit)
-
-
-def _bound(post: Any, name: str) -> float:
-    return math.nan if post.bounds_ is None else min(float(getattr(post.bounds_, name)), 1.0)
-
-
-def _noise(model: Any) -> float:
-    return float(getattr(model, "noise_", math.nan))

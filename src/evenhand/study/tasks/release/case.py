@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
-from evenhand.report.language import written_in
-from evenhand.report.page import Fact
-from evenhand.report.words import epsilon_words, listed, plain
-from evenhand.study.budget.publishing import ledger_section
+from evenhand.report.language import in_language, written_in
+from evenhand.report.page import Section, Table
+from evenhand.report.words import capital, listed, number, plain
+from evenhand.study.budget.page import ledger_section
 from evenhand.study.page.around import (
     limits_of,
     meta_of,
@@ -25,23 +25,28 @@ from evenhand.study.page.around import (
     warnings_of,
 )
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.page.words import words_in
-from evenhand.study.tasks.release.cells import cells_section
+from evenhand.study.tasks.effects.options import BASELINE, mean_of, measure_runs
 from evenhand.study.tasks.release.effects import effects, largest_delta
-from evenhand.study.tasks.release.names import STATED
-from evenhand.study.tasks.shared.table_mechanisms import UNITS, build_mechanism
-from evenhand.study.tasks.shared.wording import name_mechanism, tell_apart
+from evenhand.study.tasks.release.measures import SIZES
+from evenhand.study.tasks.release.task import STATED
+from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
+from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
     from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
     from evenhand.privacy.guarantees.guarantee import Guarantee
-    from evenhand.report.page import Section
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.release.task import ReleaseTask
+    from evenhand.study.tasks.shared.sizes import Size
 
+_MEASURES = ("delta", "alpha", "l1_error", "l1_bias", "largest_bias", "suppressed", "acc", "sp_gap")
+"""Those of the file with the numbers of each way to publish, as far as a study has them."""
+
+_GUARANTEED = "evenhand audit --plan plan.toml --mechanism laplace,thresholded-laplace --out with-a-guarantee"
 _NOISE = ("laplace", "discrete-gaussian", "thresholded-laplace")
 
 
@@ -81,6 +86,7 @@ def case(
         study = _Study(task, results, words, chosen, names, keys, deltas)
         how = words.say("release.noise") if chosen.mechanism in _NOISE else names[chosen]
         cells = math.prod(results.facts.schema.sizes.values())
+        about: dict[str, Any] = {"is_exact": exact, "language": language}
         return Case(
             table=table,
             kind=words.say("release.kind"),
@@ -90,20 +96,15 @@ def case(
                 keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
                 for each, name in names.items()
             },
-            protection=f"{how[:1].upper()}{how[1:]}",
+            protection=capital(how),
             repeats=1 if exact else results.plan.repeats,
-            meta=meta_of(results, is_exact=exact, language=language),
-            warnings=warnings_of(results, own=_warnings(study), is_exact=exact, language=language),
+            meta=meta_of(results, **about),
+            warnings=warnings_of(results, own=_warnings(study), **about),
             promise=_promise(study),
             commands=_commands(study),
             evidence=_evidence(study),
-            method=method_of(
-                results,
-                words.say("release.table", cells=cells, draws=task.draws),
-                is_exact=exact,
-                language=language,
-            ),
-            limits=limits_of(results, words.say("release.choice"), is_exact=exact, language=language),
+            method=method_of(results, words.say("release.table", cells=cells, draws=task.draws), **about),
+            limits=limits_of(results, words.say("release.choice"), **about),
             sources=sources_of(results, language=language),
             language=language,
         )
@@ -117,24 +118,18 @@ def _promise(study: _Study) -> Promise | None:
 
     None where no run of the setting is done, and nothing is known of it.
     """
-    task, words, delta = study.task, study.words, study.deltas[study.page]
-    if math.isnan(delta):
+    task, words, page = study.task, study.words, study.page
+    if math.isnan(study.deltas[page]):
         return None
-    shown = delta_text(delta)
-    if delta >= MEANINGLESS_DELTA:
-        return Promise(words.say("release.promise_none", delta=shown))
-    epsilon = STATED if study.page.epsilon is None else study.page.epsilon
-    unit = words.say("release.replace_one" if task.unit == UNITS[0] else "release.add_or_remove_one")
-    fails = words.say("release.promise_delta", delta=shown) if delta else ""
     bound = words.say("release.bound", bound=task.bound) if task.bound else ""
-    facts = (
-        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
-        Fact(words.say("study.unit"), unit),
-        Fact(words.say("study.mechanism"), study.names[study.page]),
-        Fact(words.say("study.assumes"), words.say("release.assumes", bound=bound)),
+    return say_promise(
+        words,
+        epsilon=STATED if page.epsilon is None else page.epsilon,
+        delta=study.deltas[page],
+        unit=task.unit,
+        mechanism=study.names[page],
+        assumes=words.say("release.assumes", bound=bound),
     )
-    factor = odds_factor(float(epsilon))
-    return Promise(words.say("release.promise", unit=unit, factor=factor, delta=fails), facts)
 
 
 def _warnings(study: _Study) -> list[Warned]:
@@ -165,8 +160,7 @@ def _commands(study: _Study) -> tuple[Command, ...]:
     task, words, results = study.task, study.words, study.results
     commands = []
     if study.deltas[study.page] >= MEANINGLESS_DELTA:
-        line = task.audit_command(results.plan.data)
-        return (Command(words.say("release.others"), "", line),) if line else ()
+        return (Command(words.say("release.others"), "", _GUARANTEED),) if results.plan.data else ()
     for setting, name in study.names.items():
         if not setting.is_protected:
             continue
@@ -189,8 +183,57 @@ def _evidence(study: _Study) -> tuple[Section, ...]:
         return build_mechanism(page, unit=study.task.unit).promise_of(empty)
 
     path = None if results.plan.data is None else results.plan.data.path
-    sections = (
-        cells_section(results, page, names, study.words),
-        ledger_section(path, promise, setting=names[page]),
-    )
+    sections = (_cells_section(study), ledger_section(path, promise, setting=names[page]))
     return tuple(section for section in sections if section is not None)
+
+
+def _cells_section(study: _Study) -> Section | None:
+    """Return delta, error of small and of large cells, and alpha, of each setting beside the page's.
+
+    None where no cell of the table has anybody in it.
+    """
+    results, page, names, words = study.results, study.page, study.names, study.words
+
+    def part_of(setting: Setting, part: str, size: Size) -> float:
+        numbers = results.arrays.data.index(f"{part}_{size.key}")
+        return mean_of(results.arrays.of_data[results.place(setting), :, numbers])
+
+    filled = [size for size in SIZES[1:] if part_of(BASELINE, "cells", size) > 0]
+    if not filled:
+        return None
+    beside = [each for each in results.settings if each.is_protected and each.epsilon in (None, page.epsilon)]
+    data: dict[str, list[object]] = {
+        "way to publish": [names[setting] for setting in beside],
+        "epsilon": [None if setting.epsilon is None else float(setting.epsilon) for setting in beside],
+    }
+    for name in (name for name in _MEASURES if name in results.arrays.measures):
+        data[name] = [mean_of(measure_runs(results, setting, name)) for setting in beside]
+    for size in SIZES:
+        data[f"mean_error_{size.key}"] = [part_of(setting, "error", size) for setting in beside]
+    small, large = filled[0], filled[-1]
+    table = Table(
+        header=words.say("release.cells_header", small=_bounds(small), large=_bounds(large)).split("|"),
+        rows=[
+            [
+                capital(names[setting]),
+                delta_text(study.deltas[setting]),
+                *(_amount(part_of(setting, "error", size)) for size in (small, large)),
+                _amount(mean_of(measure_runs(results, setting, "alpha"))),
+            ]
+            for setting in beside
+        ],
+        numeric=[False, *[True] * 4],
+        caption=words.say("release.cells_caption"),
+        chosen=beside.index(page),
+        name="ways-to-publish",
+        data=data,
+    )
+    return Section(words.say("release.cells"), tables=(table,), anchor="cells")
+
+
+def _bounds(size: Size) -> str:
+    return in_language(f"{size.least:,}+" if size.most is None else f"{size.least:,}–{size.most:,}")
+
+
+def _amount(value: float) -> str:
+    return number(value, digits_of(value)) if math.isfinite(value) else "–"

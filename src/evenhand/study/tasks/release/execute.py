@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, predict_codes
+from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import groups_of_cells
+from evenhand.study.tasks.groups import groups_of_cells, margin_rates, rates_by_group
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
-from evenhand.study.tasks.release.names import STATED
-from evenhand.study.tasks.release.rebuild import learnt_from
-from evenhand.study.tasks.shared.claims import rounded_up
-from evenhand.study.tasks.shared.parts import parts
+from evenhand.study.tasks.release.task import STATED
+from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
-from evenhand.study.tasks.shared.timing import timed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
-STEPS_OF_A_RELEASE = ("count", "release", "bias", "train", "measure")
-"""What is timed, in order."""
-
+_STEPS = ("count", "release", "bias", "train", "measure")  # what is timed, in order
+_MODEL, _ENCODER = "logistic", "one-hot"  # what learns from a table, and from which features
 _STRAIGHT = ("nonnegative", "integral")
 
 
@@ -54,28 +54,19 @@ class _Table:
 def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
-    Parameters
-    ----------
-    task : ReleaseTask
-    cell : Cell
-    seed : int
-        Of the study.
-    prepared : Prepared
-        The plan's rows.
-
-    Returns
-    -------
-    Outcome
-        ``measures`` hold the error, bias, alpha and delta of the table, and those of the model if one is
-        trained; ``groups`` the people whom the table loses or gains of each group, and errors per cell and
-        per person; ``data`` the means of each class of cells by size, such as ``error_1_2``. Errors are the
-        expected ones where they are known exactly (``error_exact``), else those of the published table.
+    ``measures`` of the outcome hold the error, bias, alpha and delta of the table, and those of the model if
+    one is trained; ``groups`` the people whom the table loses or gains of each group, and errors per cell and
+    per person; ``data`` the means of each class of cells by size, such as ``error_1_2``. Errors are the
+    expected ones where they are known exactly (``error_exact``), else those of the published table.
     """
-    seconds = dict.fromkeys(STEPS_OF_A_RELEASE, 0.0)
+    seconds = dict.fromkeys(_STEPS, 0.0)
     source = SeededSource(seed).for_cell(draw_text(cell))
     with threadpool_limits(1):
         with timed(seconds, "count"):
-            counted, tested = _rows(task, prepared, seed=seed + cell.repeat)
+            counted: Any = slice(None)
+            tested = None
+            if task.classify:
+                [(counted, tested)] = parts(prepared.target, test=task.test, seed=seed + cell.repeat)
             true = table_counts(prepared, counted)
         table = _published(cell.setting, task, true, prepared=prepared, source=source, seconds=seconds)
         with timed(seconds, "measure"):
@@ -96,32 +87,14 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             data = errors_by_size(*numbers, error=error)
         if tested is not None:
             with timed(seconds, "train"):
-                found = learnt_from(table.published, prepared, tested, seed=seed + cell.repeat)
-            measures |= found.measures
-            groups = {label: {**numbers, **found.groups[label]} for label, numbers in groups.items()}
+                learnt, rates = learnt_from(table.published, prepared, tested, seed=seed + cell.repeat)
+            measures |= learnt
+            groups = {label: own | rates[label] for label, own in groups.items()}
     return Outcome(cell, measures, groups, data, seconds)
 
 
-def _rows(task: ReleaseTask, prepared: Prepared, *, seed: int) -> tuple[Any, Any]:
-    """Return which rows are counted, and which test the model; all and nothing if none is trained."""
-    if not task.classify:
-        return slice(None), None
-    [(train, test)] = parts(prepared.target, test=task.test, seed=seed)
-    return train, test
-
-
 def table_counts(prepared: Prepared, rows: Any = slice(None)) -> NDArray[np.int64]:
-    """Return the true counts of every declared cell, from the rows that are counted.
-
-    Examples
-    --------
-    >>> from evenhand.study import DataSource, Plan
-    >>> from evenhand.study.run.prepare import prepare
-    >>> from evenhand.study.tasks.release.task import ReleaseTask
-    >>> data = DataSource(dataset="causal", options={"n": 1000})
-    >>> table_counts(prepare(Plan(data=data, task=ReleaseTask(["A", "Y"])))).sum()
-    np.int64(1000)
-    """
+    """Return the true counts of every declared cell, from the rows that are counted."""
     shape = tuple(prepared.facts.schema.sizes.values())
     codes = [prepared.codes[name][rows].astype(np.int64) for name in prepared.facts.schema.names]
     numbers = np.ravel_multi_index(codes, shape)
@@ -155,7 +128,8 @@ def _published(
     clamped = np.asarray(histogram.counts) - true  # zero unless a count is above the public bound
     if clamped.any():
         error = None  # which is that of the lowered counts
-    claim = _claimed(_guarantee(mechanism, histogram, setting))
+    stated = STATED if setting.epsilon is None else setting.epsilon
+    claim = _claimed(mechanism.guarantee_for(histogram, epsilon=stated))
     claim["bias_exact"] = float(bias.exact)
     blank = mechanism.blank_chances(histogram) if bias.exact else None
     return _Table(
@@ -183,15 +157,67 @@ def _lasting(setting: Setting, task: ReleaseTask) -> tuple[str, ...]:
     return steps
 
 
-def _guarantee(mechanism: Any, histogram: Histogram, setting: Setting) -> Guarantee:
-    stated = STATED if setting.epsilon is None else setting.epsilon
-    found: Guarantee = mechanism.guarantee_for(histogram, epsilon=stated)
-    return found
-
-
 def _claimed(guarantee: Guarantee) -> dict[str, float]:
     """Return epsilon and delta of a claim; delta is 1 where nothing is promised to anybody."""
     nothing = str(guarantee.trust) == "none" or guarantee.epsilon is None
-    delta = 1.0 if nothing else rounded_up(guarantee.delta)
+    delta = 1.0 if nothing else float_above(guarantee.delta)
     epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
     return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}
+
+
+# --- a model that learns from the table -----------------------------------------------------------
+
+
+def learnt_from(
+    published: NDArray[Any], prepared: Prepared, tested: NDArray[np.intp], *, seed: int
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Train on the people that published counts stand for; return measures and rates of groups of true rows.
+
+    A cell of n people is one row of weight n, which is the same to a logistic regression as n equal rows.
+    Everything is NaN if the table holds nobody, and everybody has the one answer if it holds people of one
+    outcome only. None of the tested rows is in the table.
+    """
+    facts = prepared.facts
+    tested = prepared.stated(tested)
+    labels, scores = _predictions(published, prepared, tested, seed)
+    if labels is None:
+        names = (*facts.groups, *(label for margin in facts.margins.values() for label in margin))
+        nothing = dict.fromkeys((*RATES, "people"), math.nan)
+        return dict.fromkeys(MEASURES, math.nan), {name: dict(nothing) for name in names}
+    report = group_report(
+        prepared.target[tested],
+        labels,
+        prepared.group[tested],
+        privileged=facts.privileged,
+        groups=range(len(facts.groups)),
+        scores=scores,
+    )
+    measures = {name: float(report.value(name)) for name in MEASURES}
+    return measures, rates_by_group(report, facts.groups) | margin_rates(prepared, tested, labels)
+
+
+def _predictions(
+    published: NDArray[Any], prepared: Prepared, tested: NDArray[np.intp], seed: int
+) -> tuple[NDArray[Any] | None, NDArray[np.float64] | None]:
+    """Return labels and scores of the tested rows, each different row asked once."""
+    schema = prepared.facts.schema
+    people = rebuilt_people(published)
+    filled = np.flatnonzero(people)
+    if not filled.size:
+        return None, None
+    codes = dict(zip(schema.names, np.unravel_index(filled, people.shape), strict=True))
+    column = schema[str(schema.target)]
+    outcome = (codes[column.name] == column.domain.code(schema.positive)).astype(np.uint8)
+    if outcome.all() or not outcome.any():
+        return np.full(len(tested), outcome[0], dtype=np.uint8), None
+    model: Any = classifier(_MODEL, seed=seed)
+    weights = {f"{model.steps[-1][0]}__sample_weight": people.reshape(-1)[filled].astype(np.float64)}
+    model.fit(feature_matrix(codes, blocks=layout(schema, _ENCODER)), outcome, **weights)
+    clean = {name: prepared.codes[name][tested] for name in schema.names if name != schema.target}
+    return predict_codes(model, clean, model=_MODEL, schema=schema, encoder=_ENCODER)
+
+
+def rebuilt_people(published: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how many people a published count stands for: the nearest whole number, and none below zero."""
+    whole: NDArray[np.int64] = np.maximum(np.rint(published), 0).astype(np.int64)
+    return whole

@@ -8,14 +8,58 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.measure.alpha import alpha_fairness, l1_bias
-from evenhand.study.tasks.release.names import SIZES, size_of
+from evenhand.study.tasks.measure import count_of, share_of
+from evenhand.study.tasks.shared.sizes import Size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from evenhand.study.tasks.measure import Measure
+
     Values = NDArray[np.float64]
+
+RELEASE_MEASURES: Mapping[str, Measure] = {
+    "l1_error": count_of("error of all cells together"),
+    "l1_bias": count_of("bias of all cells together"),
+    "alpha": count_of("largest minus smallest bias of a cell"),
+    "largest_bias": count_of("largest bias of a cell"),
+    "delta": share_of("delta", form="delta"),
+    "claimed_epsilon": count_of("epsilon of the claim"),
+    "suppressed": share_of("share of cells not published"),
+    "net_people": count_of("people published minus people there are", signed=True),
+    "bias_exact": share_of("whether the bias is exact", form="number"),
+    "error_exact": share_of("whether the error is exact", form="number"),
+    "delta_tight": share_of("whether delta is attained", form="number"),
+}
+"""What every cell of a study of releases measures."""
+
+GROUP_NUMBERS: Mapping[str, Measure] = {
+    "counted": count_of("people counted"),
+    "published": count_of("people published"),
+    "net": count_of("people published minus people counted", signed=True),
+    "expected_net": count_of("expected difference of people", signed=True),
+    "net_spread": count_of("standard deviation of that difference"),
+    "cell_error": count_of("mean absolute error of a cell"),
+    "person_error": count_of("absolute errors per person"),
+    "hidden": count_of("people in cells that are not published"),
+    "invented": count_of("people expected where nobody is", signed=True),
+}
+"""Of each group: true and published people, their difference, its expectation and spread, mean errors, and
+people who are hidden or invented."""
+
+SIZES = tuple(
+    Size(least, most)
+    for least, most in (
+        (0, 0), (1, 2), (3, 9), (10, 29), (30, 99), (100, 299), (300, 999), (1_000, 2_999), (3_000, 9_999),
+        (10_000, None),
+    )
+)  # fmt: skip
+"""Classes of cells by size: empty ones, then about two for each power of ten."""
+
+SIZE_NUMBERS = ("cells", "size", "error", "bias")
+"""Of each class of cells: how many there are, and the means of true counts, absolute errors and biases."""
 
 
 def errors_of_a_table(
@@ -32,12 +76,6 @@ def errors_of_a_table(
     the errors are those of the published table.
 
     The share of `suppressed` cells is that of the release, however they are read here.
-
-    Examples
-    --------
-    >>> found = errors_of_a_table(np.array([5, 0, 2]), np.array([4, 3, 2]), np.array([-0.5, 1.0, 0.0]))
-    >>> found["l1_error"], found["alpha"], found["net_people"]
-    (4.0, 1.5, 2.0)
     """
     flat = bias.reshape(-1)
     return {
@@ -55,22 +93,20 @@ def errors_by_size(
 ) -> dict[str, float]:
     """Return, for each class of cells by their true size, how many there are and their means.
 
-    Examples
-    --------
     >>> found = errors_by_size(np.array([0, 0, 5]), np.array([2, 0, 4]), np.array([0.5, 0.5, -1.0]))
     >>> found["error_0"], found["cells_0"], found["error_3_9"], found["bias_3_9"]
     (1.0, 2.0, 1.0, -1.0)
     """
-    classes = size_of(true).reshape(-1)
-    sizes = _sizes(true, published, error)
+    starts = [size.least for size in SIZES]
+    classes = np.searchsorted(starts, true.reshape(-1), side="right") - 1
     cells = np.bincount(classes, minlength=len(SIZES)).astype(np.float64)
-    found: dict[str, float] = {f"cells_{size.key}": float(cells[at]) for at, size in enumerate(SIZES)}
-    with np.errstate(invalid="ignore"):
-        for name, values in (("size", true), ("error", sizes), ("bias", bias)):
-            totals = np.bincount(
-                classes, weights=np.asarray(values, dtype=np.float64).reshape(-1), minlength=len(SIZES)
-            )
-            found |= {f"{name}_{size.key}": float(totals[at] / cells[at]) for at, size in enumerate(SIZES)}
+    found = {f"cells_{size.key}": float(count) for size, count in zip(SIZES, cells, strict=True)}
+    tables = {"size": true, "error": _sizes(true, published, error), "bias": bias}
+    for name, values in tables.items():
+        totals = np.bincount(classes, weights=values.reshape(-1).astype(np.float64), minlength=len(SIZES))
+        with np.errstate(invalid="ignore"):
+            means = totals / cells
+        found |= {f"{name}_{size.key}": float(mean) for size, mean in zip(SIZES, means, strict=True)}
     return found
 
 
@@ -85,32 +121,13 @@ def errors_by_group(
     variance: Values | None = None,
     blank: NDArray[Any] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return what the table says of each group: people counted, lost or gained, and mean errors.
+    """Return the numbers of :data:`GROUP_NUMBERS` of each group.
 
-    Parameters
-    ----------
-    true, published, bias : array
-        In the shape of the table.
-    groups : array of int
-        The group of each cell, in the order of the cells; cells of a place beyond the labels are left out.
-    labels : sequence of str
-        Of the groups, in order.
-    error, variance : array, optional
-        Exact, where they are known; the variance only where cells are published independently.
-    blank : array, optional
-        The chance of each cell to be suppressed, or whether it is.
+    `groups` is the group of each cell, in the order of the cells; cells of a place beyond the labels are left
+    out. The variance is given only where cells are published independently, and the spread is NaN without.
+    `blank` is the chance of each cell to be suppressed, or whether it is. An error per person is NaN for a
+    group of nobody.
 
-    Returns
-    -------
-    dict
-        For each group ``counted`` (true), ``published``, ``net`` (published minus true), ``expected_net``
-        (the sum of the bias), ``net_spread`` (the standard deviation of the difference; NaN where it is not
-        known), ``cell_error`` (mean absolute error of a cell), ``person_error`` (absolute
-        errors per person; NaN for a group of nobody), ``hidden`` (true people in cells that are not
-        published, as expected) and ``invented`` (people expected in cells where nobody is).
-
-    Examples
-    --------
     >>> true = np.array([[4, 0], [1, 1]])
     >>> groups = np.array([0, 0, 1, 1])
     >>> found = errors_by_group(true, true + 1, np.ones((2, 2)), groups=groups, labels=["a", "b"])

@@ -14,7 +14,7 @@ from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.release.postprocess.registry import checked_step
 from evenhand.study.tasks.base import Task, refuse_field
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
-from evenhand.study.tasks.release.names import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
+from evenhand.study.tasks.release.measures import GROUP_NUMBERS, RELEASE_MEASURES, SIZE_NUMBERS, SIZES
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share, typed_list
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, table_setting
@@ -28,9 +28,16 @@ if TYPE_CHECKING:
     from evenhand.study.plan.source import DataSource
     from evenhand.study.tasks.measure import Measure
 
-_OWNER = "ReleaseTask"
-_TYPED = ("threshold", "k", "fraction", "delta", "rho", "fill")
+PARAMETERS = ("threshold", "fill", "k", "fraction", "delta", "rho")
 """The parameters of mechanisms that `evenhand release` has an option for."""
+
+WITH_QUASI_IDENTIFIERS = ("record-swapping", "k-anonymity")
+"""The mechanisms that are tried as well where a schema says what others may know."""
+
+STATED = 1
+"""The epsilon at which delta is stated for a mechanism that has no epsilon of its own."""
+
+_OWNER = "ReleaseTask"
 
 
 @dataclass(frozen=True, init=False)
@@ -176,17 +183,6 @@ class ReleaseTask(Task):
         """Test rows per training row of one repeat."""
         return overlap_of(self.test)
 
-    @property
-    def validation(self) -> str:
-        """How rows are split, in words.
-
-        >>> ReleaseTask("race", classify=False).validation
-        'every row is counted in the table'
-        """
-        if not self.classify:
-            return "every row is counted in the table"
-        return f"{1 - self.test:.0%} of the rows are counted in the table, {self.test:.0%} test the model"
-
     # --- running and reading ----------------------------------------------------------------------
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
@@ -200,12 +196,14 @@ class ReleaseTask(Task):
         return self._release_command(setting, schema, [data.dataset], name=data.dataset)
 
     def _release_command(self, setting: Setting, schema: Schema, rows: list[str], *, name: str) -> str:
-        typed = {name: value for name, value in setting.options.items() if name in _TYPED}
+        typed = {name: value for name, value in setting.options.items() if name in PARAMETERS}
         usual = TableMechanism(setting.mechanism).parameters
-        fixed = {name: value for name, value in setting.options.items() if name not in (*_TYPED, "post")}
+        fixed = {name: value for name, value in setting.options.items() if name not in (*PARAMETERS, "post")}
         if any(usual.get(parameter) != value for parameter, value in fixed.items()):
             return ""
-        words = [*rows, *self._column_words(schema), "--mechanism", setting.mechanism]
+        words = [*rows, "--columns", typed_list(self.columns)]
+        words += ["--quasi", typed_list(schema.quasi_identifiers)] if schema.quasi_identifiers else []
+        words += ["--mechanism", setting.mechanism]
         words += [] if setting.epsilon is None else ["--epsilon", as_text(setting.epsilon)]
         words += [word for parameter, value in typed.items() for word in (f"--{parameter}", str(value))]
         has_unit = "unit" in MECHANISMS[setting.mechanism].parameter_names()
@@ -213,17 +211,6 @@ class ReleaseTask(Task):
         words += [] if self.bound is None else ["--bound", str(self.bound)]
         words += ["--post", ",".join(self.post_of(setting))] if self.post_of(setting) else []
         return shlex.join(["evenhand", "release", *words, "--out", f"{name}-{setting.mechanism}.csv"])
-
-    def audit_command(self, data: DataSource | None) -> str:
-        """Return the command that tests mechanisms with a guarantee on the same table."""
-        words = ["--mechanism", "laplace,thresholded-laplace", "--out", "with-a-guarantee"]
-        return "" if data is None else shlex.join(["evenhand", "audit", "--plan", "plan.toml", *words])
-
-    def _column_words(self, schema: Schema) -> list[str]:
-        """Return the columns as they are typed."""
-        words = ["--columns", typed_list(self.columns)]
-        quasi = typed_list(schema.quasi_identifiers)
-        return [*words, "--quasi", quasi] if quasi else words
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -280,3 +267,21 @@ def _checked_steps(steps: object) -> str:
     except InvalidParameterError as error:
         must_be = f"'{NO_STEPS}', or {error.must_be} with + between them"
         raise InvalidParameterError("compare_post", owner=_OWNER, must_be=must_be, got=steps) from None
+
+
+# --- what the command line and the workbench share ------------------------------------------------
+
+
+def default_mechanisms(*, has_quasi_identifiers: bool) -> tuple[str, ...]:
+    """Return the mechanisms that are compared where nobody names any."""
+    return ReleaseTask.audit_mechanisms + (WITH_QUASI_IDENTIFIERS if has_quasi_identifiers else ())
+
+
+def roles_to_train(schema: Schema) -> tuple[str, ...]:
+    """Return the roles that a model needs beside the target: of crossed groups none is privileged."""
+    return ("positive",) if schema.crossing is not None else ("positive", "privileged")
+
+
+def trains_model(schema: Schema) -> bool:
+    """Return whether a schema has all that a model needs that is trained on the published table."""
+    return all(getattr(schema, role) is not None for role in ("target", *roles_to_train(schema)))

@@ -1,12 +1,16 @@
-"""Which rows train and which test: the same for every setting of a repeat."""
+"""Which rows train and which test, alike for every setting of a repeat, and how long a step takes."""
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Rows = NDArray[np.intp]
@@ -24,8 +28,6 @@ def parts(
 
     Where it is told whose row each is, nobody whose rows train is tested; for folds that is not built.
 
-    Examples
-    --------
     >>> target = np.array([0, 1] * 10)
     >>> [(train, test)] = parts(target, test=0.2, seed=0)
     >>> len(train), len(test), int(target[test].sum())
@@ -68,3 +70,13 @@ def overlap_of(test: float, folds: int | None = None) -> float:
     (0.25, 1.25)
     """
     return test / (1 - test) if folds is None else folds / (folds - 1)
+
+
+@contextmanager
+def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    """Add the CPU time of a block to that of a step."""
+    start = time.process_time()
+    try:
+        yield
+    finally:
+        seconds[step] += time.process_time() - start

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes
-from evenhand.collect.joint.build import epsilons_for, strategy_for
+from evenhand._notes import Note
+from evenhand.collect.joint.build import strategy_for
 from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Independent, Sampled, Single
 from evenhand.collect.joint.split import split_budget
@@ -15,14 +15,16 @@ from evenhand.collect.protocols.law import VALUES_PUBLIC
 from evenhand.collect.protocols.optimal import Optimal
 from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
+from evenhand.privacy.contributions import promise_to_rows
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import ONE_ROW
 from evenhand.study.plan.cells import UNPROTECTED
-from evenhand.study.tasks.shared.optimal_setting import NAME, OptimalWay
-from evenhand.study.tasks.shared.report_settings import protocol_parameters
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.collect.joint.strategy import Strategy
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
@@ -42,8 +44,6 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
     here in its place is GRR with the same columns, sizes and epsilons: what a pilot sends, and as many bits
     and as much epsilon as everybody else; :func:`promise_of` says what is promised.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> import evenhand as eh
     >>> from evenhand.study.tasks.shared.report_settings import report_setting
@@ -55,56 +55,36 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
         must_be = "a protected one"
         raise InvalidParameterError("setting", owner="strategy_of", must_be=must_be, got=str(setting))
     sizes = {name: schema[name].size for name in schema.sensitive}
-    protected = None if schema.crossing is not None else schema.protected_name or None
     if setting.mechanism == NAME:
-        return _in_place_of_optimal(setting, setting.epsilon, sizes, schema.protected_name)
-    split = "optimal" if setting.option("split") == UNPROTECTED else setting.option("split")
-    if setting.mechanism == AUTO:
-        return strategy_for(
-            sizes,
-            epsilon=setting.epsilon,
-            split=split,
-            strategy=setting.option("strategy"),
-            protected=protected,
-        )
-    shares = dict.fromkeys(sizes, setting.epsilon)
-    if setting.option("strategy") == "independent" and setting.option("split") != "sample":
-        shares = split_budget(
-            setting.epsilon, sizes, how=setting.option("split"), protocol=setting.mechanism, exact=True
-        )
-    kind = protocol_named(setting.mechanism)
-    made = {
-        column: kind.of_size(k, shares[column], **protocol_parameters(setting)) for column, k in sizes.items()
-    }
+        return _in_place_of_optimal(setting, sizes, schema)
+    strategy, split = setting.option("strategy"), setting.option("split")
+    protocol: Any = setting.mechanism
+    if protocol != AUTO and strategy == "combined":
+        protocol = "grr"
+    elif protocol != AUTO:
+        shares = dict.fromkeys(sizes, setting.epsilon)
+        if strategy == "independent" and split != "sample":
+            shares = split_budget(setting.epsilon, sizes, how=split, protocol=protocol, exact=True)
+        kind, own = protocol_named(protocol), protocol_parameters(setting)
+        protocol = {column: kind.of_size(k, shares[column], **own) for column, k in sizes.items()}
     return strategy_for(
         sizes,
         epsilon=setting.epsilon,
-        protocol="grr" if setting.option("strategy") == "combined" else made,
-        split=split,
-        strategy=setting.option("strategy"),
-        protected=protected,
+        protocol=protocol,
+        split="optimal" if split == UNPROTECTED else split,
+        strategy=strategy,
+        protected=None if schema.crossing is not None else schema.protected_name or None,
     )
 
 
-def _in_place_of_optimal(
-    setting: Setting, epsilon: Fraction, sizes: dict[str, int], protected: str
-) -> Strategy:
+def _in_place_of_optimal(setting: Setting, sizes: dict[str, int], schema: Schema) -> Strategy:
+    protected, epsilon = schema.protected_name, setting.epsilon or 0
     if setting.option("strategy") == "combined":
         return Combined(sizes, epsilon)
     if setting.option("strategy") == "single":
         others = [each for each in sizes if each != protected]
         return Single(protected, GRR(sizes[protected], epsilon), in_clear=others)
-    way = OptimalWay.of(setting)
-    known = way.outcomes if isinstance(way.outcomes, GroupOutcomes) else None
-    shares = epsilons_for(
-        sizes,
-        epsilon,
-        outcomes=known,
-        protected=protected,
-        split=setting.option("split"),
-        target=way.target,
-        kind=way.kind,
-    )
+    shares = OptimalWay.of(setting).epsilons(setting, schema)
     made = {column: GRR(k, shares[column]) for column, k in sizes.items()}
     if setting.option("split") == "sample":
         return Sampled(made, split_budget(epsilon, sizes, how="sample", exact=True))
@@ -114,8 +94,6 @@ def _in_place_of_optimal(
 def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     """Return what a setting promises to one person in all, with what making its protocol cost.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> import evenhand as eh
     >>> from evenhand.study.tasks.shared.report_settings import report_setting
@@ -133,18 +111,11 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     if setting.mechanism != NAME:
         return report
     way = OptimalWay.of(setting)
-    if isinstance(way.outcomes, GroupOutcomes):
-        origin = way.outcomes.assumptions[0]
-    else:
-        origin = _ORIGINS[way.outcomes].format(share=way.pilot)
+    origin = way.known.assumptions[0] if way.known else _ORIGINS[str(way.outcomes)].format(share=way.pilot)
     proofs = [Optimal.title]
     if way.outcomes == "pilot" or (setting.option("strategy") == "independent" and len(schema.sensitive) > 1):
         proofs.append(GRR.title)
-    terms = {
-        "tight": False,
-        "proof": " and ".join(proofs),
-        "assumptions": [*report.assumptions, origin],
-    }
+    terms = {"tight": False, "proof": " and ".join(proofs), "assumptions": [*report.assumptions, origin]}
     made = Guarantee.from_dict(report.to_dict() | terms)
     if way.budget is None:
         return made
@@ -158,3 +129,13 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
         assumptions=("whoever computes the noisy table sees the rows",),
     )
     return made + counted
+
+
+def asks_whose_rows(notes: Iterable[str]) -> bool:
+    """Return whether notes of a plan or of its rows ask whose rows they are: one person may have several."""
+    return any(Note.of(note).kind == "unit" for note in notes)
+
+
+def state_rows(guarantee: Guarantee, notes: Iterable[str]) -> Guarantee:
+    """Return the guarantee for rows, not people, if the notes of a plan ask whose rows they are."""
+    return promise_to_rows(guarantee) if asks_whose_rows(notes) else guarantee

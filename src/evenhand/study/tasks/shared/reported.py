@@ -1,28 +1,47 @@
-"""What the people in the training rows report, and how far apart their labels then seem."""
+"""What the people in the training rows report, and how far apart their labels then seem.
+
+The channel of the mechanism "optimal" follows what is known of the groups.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.study.tasks.shared.optimal_setting import NAME
+from evenhand.collect.estimates.group_rates import group_rates
+from evenhand.collect.fairest.group_outcomes import GroupOutcomes
+from evenhand.collect.joint.build import optimal_strategy
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.reported_optimal import People, optimal_columns
+from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from evenhand.collect.joint.strategy import JointReports, Strategy
     from evenhand.privacy.randomness import SeededSource
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
 
+    Codes = Mapping[str, NDArray[Any]]
+    Sides = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+_FEWEST = 100  # people of a pilot, unless they would be more than half
+
+
+class People(NamedTuple):
+    """Codes of the columns, and labels, of some rows."""
+
+    codes: Codes
+    target: NDArray[np.uint8]
+
 
 def reported_columns(
-    codes: Mapping[str, NDArray[Any]],
+    codes: Codes,
     *,
     setting: Setting,
     schema: Schema,
@@ -72,10 +91,97 @@ def reported_columns(
             rows, setting=setting, schema=schema, encoder=encoder, source=source, everybody=everybody or rows
         )
     strategy = strategy_of(setting, schema)
-    reports = strategy.privatize({column: codes[column] for column in strategy.columns}, rng=source)
+    return _as_features(strategy, _send(strategy, codes, source), encoder)
+
+
+def _send(strategy: Strategy, codes: Codes, source: SeededSource) -> JointReports:
+    return strategy.privatize({column: codes[column] for column in strategy.columns}, rng=source)
+
+
+def _as_features(strategy: Strategy, reports: JointReports, encoder: str) -> dict[str, NDArray[Any]]:
     if encoder == "codes":
         return {column: np.asarray(part.values) for column, part in reports.by_column.items()}
     return dict(strategy.indicators(reports))
+
+
+# --- reports by the mechanism "optimal" -------------------------------------------------------------
+
+
+def optimal_columns(
+    rows: People, *, setting: Setting, schema: Schema, encoder: str, source: SeededSource, everybody: People
+) -> dict[str, NDArray[Any]]:
+    """Return what the people in the training rows report by the optimal channel.
+
+    Who is in a pilot, what they report, noise and all other reports have streams of their own. Of
+    `everybody`, test rows included, anything is read only where outcomes are ``"exact"``.
+    """
+    way = OptimalWay.of(setting)
+    if way.outcomes != "pilot":
+        known = way.known or _count_outcomes(way, rows, everybody, setting, schema, source)
+        made = _strategy(known, way, setting, schema)
+        return _as_features(made, _send(made, rows.codes, source.for_cell("reports")), encoder)
+    people = len(rows.target)
+    size = max(math.ceil(way.pilot * people), min(_FEWEST, people // 2))
+    draws = source.for_cell("who is in the pilot").words(people)
+    asked = np.zeros(people, dtype=bool)
+    asked[np.argpartition(draws, size - 1)[:size]] = True
+    pilot, others = ({name: column[part] for name, column in rows.codes.items()} for part in (asked, ~asked))
+    first = strategy_of(setting, schema)
+    sent = _send(first, pilot, source.for_cell("pilot"))
+    known = GroupOutcomes.from_pilot(_estimated(sent, rows.target[asked], setting, schema))
+    made = _strategy(known, way, setting, schema)
+    rest = _as_features(made, _send(made, others, source.for_cell("reports")), encoder)
+    joined = {}
+    for column, part in _as_features(first, sent, encoder).items():
+        joined[column] = np.empty((people, *part.shape[1:]), dtype=rest[column].dtype)
+        joined[column][asked], joined[column][~asked] = part, rest[column]
+    return joined
+
+
+def _count_outcomes(
+    way: OptimalWay, rows: People, everybody: People, setting: Setting, schema: Schema, source: SeededSource
+) -> GroupOutcomes:
+    """Return shares and rates of the groups, which are values of a column, or combinations."""
+    columns = schema.sensitive if setting.option("strategy") == "combined" else (schema.protected_name,)
+    shape = tuple(schema[name].size for name in columns)
+    counted, k = everybody if way.outcomes == "exact" else rows, math.prod(shape)
+    group = np.ravel_multi_index([counted.codes[name].astype(np.int64) for name in columns], shape)
+    if way.outcomes == "exact":
+        return GroupOutcomes.exact(counted.target, group, k=k)
+    noise = source.for_cell("noise")
+    return GroupOutcomes.noisy(counted.target, group, k=k, epsilon=way.budget, rng=noise)
+
+
+def _estimated(sent: JointReports, target: NDArray[np.uint8], setting: Setting, schema: Schema) -> Any:
+    """Return the rates of the true groups, from the outcomes and reports of the pilot."""
+    if setting.option("strategy") == "combined":
+        return group_rates(target, sent.sent[0])
+    protected = schema.protected_name
+    if sent.asked is not None:
+        target = target[sent.asked == sent.columns.index(protected)]
+    return group_rates(target, sent.by_column[protected])
+
+
+def _strategy(known: GroupOutcomes, way: OptimalWay, setting: Setting, schema: Schema) -> Strategy:
+    """Return what everybody but a pilot reports by.
+
+    Where nobody is known to have outcome 1, no distance is a share of the overall rate; differences are then
+    made least, of which there are none either.
+    """
+    options = way.options if known.overall > 0 else way.options | {"kind": "difference"}
+    return optimal_strategy(
+        {name: schema[name].size for name in schema.sensitive},
+        epsilon=setting.epsilon or 0,
+        outcomes=known,
+        protected=None if schema.crossing is not None else schema.protected_name,
+        strategy=setting.option("strategy"),
+        split=setting.option("split"),
+        target=way.target,
+        **options,
+    )
+
+
+# --- labels by group --------------------------------------------------------------------------------
 
 
 def label_disparities(
@@ -83,82 +189,62 @@ def label_disparities(
     group: NDArray[Any],
     *,
     privileged: int | None,
-    reported: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None,
+    reported: NDArray[Any] | Sides | None,
     groups: int | None = None,
 ) -> dict[str, float]:
     """Return how much more often the privileged group has the positive label than all others together.
 
-    Parameters
-    ----------
-    target, group : array
-        Labels and true groups of the training rows.
-    privileged : int or None
-        Code of the privileged group; without one nothing is compared.
-    reported : array or pair of arrays, optional
-        What takes the place of the groups: indicators or codes. A row counts for a group once if the report
-        supports the group's value, and for the others as many times as it supports one of their values. Or
-        how often each row counts for the privileged group, and for the others.
-    groups : int, optional
-        How many groups are compared, where people or reports of a code beyond them are in none.
+    `reported` takes the place of the groups of `group`: indicators or codes. A row counts for a group once if
+    the report supports the group's value, and for the others as many times as it supports one of their
+    values. Or it is how often each row counts for the privileged group, and for any. People or reports of a
+    code from `groups` on are in no group. NaN where a side has nobody or nothing is reported; without a
+    privileged group nothing is compared.
 
-    Returns
-    -------
-    dict
-        ``"true"`` and ``"reported"``, NaN where a side has nobody or nothing is reported.
-
-    Examples
-    --------
     >>> target, group = np.array([1, 1, 0, 1], np.uint8), np.array([1, 1, 0, 0])
     >>> label_disparities(target, group, privileged=1, reported=np.array([[0, 1], [1, 1], [0, 0], [1, 0]]))
     {'true': 0.5, 'reported': 0.0}
     """
-    if privileged is None:
-        return {"true": math.nan, "reported": math.nan}
-    known = np.inf if groups is None else groups
-    belongs = group == privileged
-    found = {"true": _difference(target, belongs, ~belongs & (group < known)), "reported": math.nan}
-    if isinstance(reported, tuple):
-        found["reported"] = _difference(target, *reported)
-    elif reported is not None and reported.ndim == 1:
-        others = (reported != privileged) & (reported < known)
-        found["reported"] = _difference(target, reported == privileged, others)
-    elif reported is not None:
-        supports = reported[:, privileged].astype(np.int64)
-        others = reported[:, :groups].sum(axis=1, dtype=np.int64) - supports
-        found["reported"] = _difference(target, supports, others)
+    found = {"true": math.nan, "reported": math.nan}
+    for name, part in zip(found, (group, reported), strict=True):
+        if part is not None and privileged is not None:
+            sides = part if isinstance(part, tuple) else _count_sides(part, privileged, groups)
+            found[name] = _difference(target, *sides)
     return found
 
 
 def reported_groups(
-    reported: Mapping[str, NDArray[Any]], codes: Mapping[str, NDArray[Any]], schema: Schema
-) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None:
+    reported: Mapping[str, NDArray[Any]], codes: Codes, schema: Schema
+) -> NDArray[Any] | Sides | None:
     """Return what reports say of the groups, as :func:`label_disparities` reads it; None if nothing.
 
-    Parameters
-    ----------
-    reported : mapping of str to array
-        Reports by column: indicators or codes.
-    codes : mapping of str to array
-        The true codes of the same rows, for crossed columns that are in the clear.
-    schema : Schema
+    `codes` are the true ones of the same rows, for crossed columns that are in the clear.
     """
     crossing, privileged = schema.crossing, schema.privileged
     if crossing is None:
         return reported.get(str(schema.protected))
     if not isinstance(privileged, tuple) or not any(name in reported for name in schema.protected_columns):
         return None
-    first, every = [], []
-    for column, size, value in zip(crossing.columns, crossing.sizes, privileged, strict=True):
-        part, code = reported.get(column.name, codes[column.name]), column.domain.code(value)
-        is_codes = part.ndim == 1
-        first.append((part == code if is_codes else part[:, code]).astype(np.int64))
-        every.append((part < size if is_codes else part[:, :size].sum(axis=1)).astype(np.int64))
-    supports = np.prod(first, axis=0)
-    return supports, np.prod(every, axis=0) - supports
+    parts = zip(crossing.columns, crossing.sizes, privileged, strict=True)
+    first, every = zip(
+        *(
+            _count_sides(reported.get(column.name, codes[column.name]), column.domain.code(value), size)
+            for column, size, value in parts
+        ),
+        strict=True,
+    )
+    return np.prod(first, axis=0), np.prod(every, axis=0)
 
 
-def _difference(target: NDArray[np.uint8], first: NDArray[Any], second: NDArray[Any]) -> float:
-    """Return the weighted rate of the first side minus that of the second."""
-    sides = [(int(side[target == 1].sum()), int(side.sum())) for side in (first, second)]
+def _count_sides(part: NDArray[Any], value: int, size: int | None) -> Sides:
+    """Return how often each row counts for a value, and for any of the first `size` values."""
+    most = sys.maxsize if size is None else size
+    if part.ndim == 1:
+        return (part == value).astype(np.int64), (part < most).astype(np.int64)
+    return part[:, value].astype(np.int64), part[:, :most].sum(axis=1, dtype=np.int64)
+
+
+def _difference(target: NDArray[np.uint8], first: NDArray[Any], every: NDArray[Any]) -> float:
+    """Return the rate of the first side minus that of all others."""
+    sides = [(int(side[target == 1].sum()), int(side.sum())) for side in (first, every - first)]
     rates = [hits / people if people else math.nan for hits, people in sides]
     return rates[0] - rates[1]

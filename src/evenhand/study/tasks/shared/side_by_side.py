@@ -1,27 +1,31 @@
-"""The evidence of a study of classifiers, for researchers: every setting with its accuracy and its gap."""
+"""What every page on classifiers says around its table; the evidence is every setting that was tried."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from evenhand.answer.case import Case
 from evenhand.errors import MissingExtraError
 from evenhand.report.charts import frontier_chart
 from evenhand.report.language import fixed_word, written_in
 from evenhand.report.marks import Axis, Point
 from evenhand.report.page import Section, Table
 from evenhand.report.words import epsilon_of, number
+from evenhand.study.page.around import limits_of, meta_of, method_of, sources_of, warnings_of
+from evenhand.study.page.naming import name_groups
 from evenhand.study.page.parts import cell_text, fold_rows
 from evenhand.study.page.wording import mark
 from evenhand.study.page.words import words_in
 from evenhand.study.results.frames import cell_columns
 from evenhand.study.results.frontier import frontier
+from evenhand.study.tasks.effects.options import mean_of, measure_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from evenhand.answer.case import Warned
+    from evenhand.answer.effects import EffectTable
     from evenhand.report.page import Chart
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -30,20 +34,43 @@ if TYPE_CHECKING:
 _LEVEL = 0.95
 
 
+def classifier_case(
+    results: ResultData,
+    table: EffectTable,
+    names: Mapping[Setting, str],
+    *,
+    own: Sequence[Warned],
+    method: Sequence[str],
+    language: str,
+    **told: Any,
+) -> Case:
+    """Return a case with what its kind says, `told`, and what every page on classifiers says.
+
+    `names` are the settings of the evidence, as they are called without their epsilon and in the order of the
+    table. `own` are the warnings of the kind, `method` is how it was done.
+    """
+    say = words_in(language).say
+    page = next(setting for setting in results.settings if str(setting) == table.page)
+    return Case(
+        table,
+        groups=name_groups(results.facts, language),
+        called=results.plan.task.called,  # type: ignore[attr-defined] # a classifier's task
+        repeats=results.plan.repeats,
+        meta=meta_of(results, language=language),
+        warnings=warnings_of(results, own=own, language=language),
+        evidence=(settings_section(results, names, page, language=language),),
+        method=method_of(results, *method, language=language),
+        limits=limits_of(results, say("classifier.labels"), say("classifier.chosen"), language=language),
+        sources=sources_of(results, language=language),
+        language=language,
+        **told,
+    )
+
+
 def settings_section(
     results: ResultData, names: Mapping[Setting, str], page: Setting, *, language: str = "en"
 ) -> Section:
-    """Return every setting of `names` as a mark in the plane and as a row of a table.
-
-    Parameters
-    ----------
-    results : Results
-    names : mapping of Setting to str
-        How each setting is called without its epsilon, in the order of the table.
-    page : Setting
-        The one that the page is about.
-    language : str
-    """
+    """Return every setting of `names` as a mark in the plane and as a row of a table."""
     with written_in(language):
         points = {point.setting: point for point in frontier(results, level=_LEVEL) if point.setting in names}
         charts = _draw(points, names, page, results.plan.repeats, language)
@@ -126,11 +153,6 @@ def _table(
 
 def _bound(results: ResultData, setting: Setting) -> float:
     """Return the smaller proved bound on the gap, a mean over repeats; NaN if there is none below 1."""
-    arrays = results.arrays
-    runs = [
-        arrays.of_measures[results.place(setting), :, arrays.measures.index(name)]
-        for name in ("bound", "bound_95")
-        if name in arrays.measures
-    ]
-    means = [float(np.nanmean(each)) for each in runs if np.isfinite(each).any()]
+    stored = [name for name in ("bound", "bound_95") if name in results.arrays.measures]
+    means = [mean_of(measure_runs(results, setting, name)) for name in stored]
     return min((mean for mean in means if mean < 1), default=math.nan)

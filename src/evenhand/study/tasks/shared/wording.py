@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evenhand.answer.case import Promise
+from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
+from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, plain
-from evenhand.study.page.wording import delta_text
-from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, title_of
+from evenhand.study.page.wording import delta_text, odds_factor
+from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from evenhand.answer.words import Words
     from evenhand.study.plan.cells import Setting
@@ -71,6 +76,25 @@ def name_mechanism(
     if steps:
         return f"{name}, {', '.join(step.label for step in steps_of(steps))}"
     return words.say("release.kept", name=name) if tuple(was) == ("nonnegative",) else name
+
+
+def say_promise(
+    words: Words, *, epsilon: Fraction | float, delta: float, unit: str, mechanism: str, assumes: str
+) -> Promise:
+    """Return what the publication of counts promises to one person, and that it is nothing where it is."""
+    shown = delta_text(delta)
+    if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
+        return Promise(words.say("release.promise_none", delta=shown))
+    changed = words.say("release.replace_one" if unit == UNITS[0] else "release.add_or_remove_one")
+    fails = words.say("release.promise_delta", delta=shown) if delta else ""
+    facts = (
+        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
+        Fact(words.say("study.unit"), changed),
+        Fact(words.say("study.mechanism"), mechanism),
+        Fact(words.say("study.assumes"), assumes),
+    )
+    slots = {"unit": changed, "factor": odds_factor(float(epsilon)), "delta": fails}
+    return Promise(words.say("release.promise", **slots), facts)
 
 
 def tell_apart(names: Mapping[Setting, str], page: Setting) -> dict[Setting, str]:

@@ -145,13 +145,21 @@ def test_what_promises_nothing_is_never_recommended(money):
     assert any("no measurable promise" in warned.head for warned in view.warnings)
 
 
-def test_a_page_about_a_remedy_says_what_it_takes(money):
+@pytest.mark.parametrize(("language", "head"), [("en", "made for counts"), ("de", "für Zahlen gemacht")])
+def test_a_page_about_a_remedy_says_what_it_takes(money, language, head):
+    """If a language left it out, its readers would trust what the others are warned of."""
     setting = next(each for each in money.settings if "shrink" in str(each) and each.epsilon == 1)
-    view = money.view(chosen=setting)
+    view = money.view(chosen=setting, language=language)
 
     assert view.page == str(setting)
-    assert any("made for counts" in warned.head for warned in view.warnings)
+    assert any(head in warned.head for warned in view.warnings)
     assert view.promise.facts[0].text == "ε = 1, δ = 0"
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "true counts"), ("de", "wahren Zahlen")])
+def test_what_other_remedies_take_stands_in_the_method(money, language, words):
+    """If not, whoever pays by the true counts would not know that nothing covers it."""
+    assert any(words in line for line in money.view(language=language).method)
 
 
 def test_places_stand_one_by_one_below_the_page(money, rights):
@@ -162,6 +170,17 @@ def test_places_stand_one_by_one_below_the_page(money, rights):
     assert set(table.data) >= {"entity", "due", "after", "worst", "billed"}
     [section] = rights.view().evidence
     assert section.tables[0].rows[0][:1] == ["Ash"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "shown"), [(1e6, ["Due, €", "Paid on average, €"]), (None, ["Due", "Paid on average"])]
+)
+def test_the_table_of_places_says_in_which_money(budget, shown):
+    """If not, euros would be read as dollars; shares are of no money."""
+    results = decide.study(decide.money_task(epsilons=[1], budget=budget, currency="€"))
+    [section] = results.view().evidence
+
+    assert section.tables[0].header[2:4] == shown
 
 
 def test_a_page_without_its_result_says_so(money):

@@ -13,10 +13,9 @@ from evenhand.answer.choice import choose_remedy, list_steps
 from evenhand.answer.harm import find_payers
 from evenhand.answer.status import judge
 from evenhand.study.results.results import Results
-from evenhand.study.store.canonical import outcome_from, result_of, result_text
-from evenhand.study.store.columns import pack, unpack
+from evenhand.study.store.canonical import outcome_from, pack, result_of, result_text, unpack
 from evenhand.study.tasks.decide import effects as decide_effects
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of
 from unit.study import _decide_studies as decide
 
 ALPHA = 1e-9
@@ -316,6 +315,14 @@ def test_older_sampled_sums_are_open():
     )
 
     assert row["status"] == "open"
+
+
+@pytest.mark.parametrize(("task", "unit"), [(decide.money_task, "dollars"), (decide.rule_task, "people")])
+def test_what_is_given_in_all_has_the_unit_of_what_is_given(task, unit):
+    """If not, a budget of a million would be read as a million people."""
+    effects = _frame(decide.study(task(epsilons=[1])))
+
+    assert set(effects.query("effect == 'in_all'")["unit"]) == {unit}
 
 
 # --- packed ---------------------------------------------------------------------------------------

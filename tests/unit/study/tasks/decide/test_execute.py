@@ -15,21 +15,23 @@ from evenhand.decide.language.parse import parse
 from evenhand.decide.mitigate import payment
 from evenhand.decide.result.bias import bias
 from evenhand.decide.result.entities import Entities
+from evenhand.decide.result.errors import entity_table
 from evenhand.errors import PlanError
+from evenhand.privacy.randomness import SeededSource
 from evenhand.release.mechanisms.noise import Laplace
 from evenhand.release.postprocess.steps import Nonnegative
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.run.workers import Job, Shared, open_job
 from evenhand.study.store.canonical import outcome_from, result_text
-from evenhand.study.tasks.decide.noise import claim_of, noise_for
-from evenhand.study.tasks.decide.prepare import entities_of
-from evenhand.study.tasks.decide.table import entity_table, write_entities
+from evenhand.study.tasks.decide.execute import claim_of, decide
 from evenhand.study.tasks.decide.task import DecideTask
 from unit.study._decide_studies import PLACES, RULE, done_besides, money_task, rule_task, study
 
@@ -94,21 +96,21 @@ def test_counts_that_one_person_is_in_share_epsilon():
 )
 def test_the_claim_is_never_above_what_was_asked_for_and_hardly_below(mechanism, touches):
     task = rule_task(mechanisms=[mechanism], epsilons=[1], touches=touches)
-    setting = next(iter(task.settings()))
-    promised = noise_for(task, setting, task.parsed())
+    found = study(task).outcomes[1]
+    epsilon, delta = found.measures["claimed_epsilon"], found.measures["delta"]
 
-    if setting.epsilon is not None:
-        assert 0.999 < promised.epsilon <= 1
-        assert promised.delta <= 1.001e-6
+    if found.cell.setting.epsilon is not None:
+        assert 0.999 < epsilon <= 1
+        assert delta <= 1.001e-6
     else:
-        assert promised.delta == pytest.approx(1e-9)
-        assert promised.epsilon > 1
+        assert delta == pytest.approx(1e-9)
+        assert epsilon > 1
 
 
 def test_gaussian_counts_share_rho_and_not_epsilon():
     """By parts of epsilon three counts would have three times the deviation, by parts of rho 1.7 times."""
     one, two = (
-        noise_for(task, next(iter(task.settings())), task.parsed()).mechanism.law.standard_deviation
+        task.noise_of_a_count(next(iter(task.settings()))).law.standard_deviation
         for task in (
             rule_task(mechanisms="discrete-gaussian", epsilons=[1], touches=touches)
             for touches in ("one input", "every input")
@@ -208,9 +210,9 @@ def test_a_study_is_kept_and_read_again(tmp_path):
 def test_shared_entities_are_the_entities():
     """What worker processes map is what was prepared."""
     prepared = prepare(Plan(task=money_task()), frame=PLACES)
-    shared = Shared(prepared)
+    shared = Shared(Job(Plan(task=money_task()), prepared, execute))
     try:
-        entities = entities_of(open_arrays(shared.prepared))
+        entities = open_job(shared.message).prepared.entities
     finally:
         shared.close()
 
@@ -226,16 +228,16 @@ def test_a_product_of_public_columns_weighs():
     task = DecideTask(count="poor", weight="cost * young / 100", name="town")
     prepared = prepare(Plan(task=task), frame=PLACES)
 
-    assert prepared.weights == pytest.approx(
+    assert prepared.entities.weights == pytest.approx(
         [cost * young / 100 for cost, young in zip(PLACES["cost"], PLACES["young"], strict=True)]
     )
-    assert prepare(Plan(task=DecideTask(count="poor")), frame=PLACES).weights.tolist() == [1.0] * 5
+    assert prepare(Plan(task=DecideTask(count="poor")), frame=PLACES).entities.weights.tolist() == [1.0] * 5
 
 
 def test_entities_without_names_are_numbered():
     prepared = prepare(Plan(task=DecideTask(count="poor")), frame=PLACES)
 
-    assert prepared.names.tolist() == ["1", "2", "3", "4", "5"]
+    assert prepared.entities.names == ("1", "2", "3", "4", "5")
     assert prepared.facts.groups == ()
 
 
@@ -332,14 +334,21 @@ def test_names_that_several_rows_have_are_said_to_weaken_the_promise():
 # --- the whole table --------------------------------------------------------------------------------
 
 
+def table_of(plan, setting, prepared):
+    """Return the table of every entity under a setting."""
+    source = SeededSource(plan.seed).for_cell(draw_text(Cell(setting, 0)))
+    decided, *_ = decide(setting, task=plan.task, prepared=prepared, source=source)
+    return entity_table(decided, rule=plan.task.parsed() if plan.task.is_rule else None)
+
+
 def test_the_whole_table_is_what_the_cell_computed(tmp_path):
     plan = Plan(task=money_task(epsilons=[1], post="nonnegative"))
     setting = Setting("laplace", Fraction(1), {"post": "nonnegative"})
     results = run(plan, frame=PLACES, workers=1, progress=False)
     prepared = prepare(plan, frame=PLACES)
-    table = entity_table(plan, setting, prepared=prepared)
+    table = table_of(plan, setting, prepared)
     told = dict(next(each for each in results.outcomes if each.cell == Cell(setting, 0)).entities)
-    write_entities(plan, setting, tmp_path / "entities.csv", prepared=prepared)
+    plan.task.write_more(results, tmp_path, frame=PLACES)
     text = (tmp_path / "entities.csv").read_text()
 
     assert table["entity"] == PLACES["town"]
@@ -352,12 +361,12 @@ def test_the_whole_table_of_a_rule_has_chances_and_distances():
     plan = Plan(task=rule_task(post="nonnegative_sum_to=2600", draws=200))
     prepared = prepare(plan, frame=PLACES)
     exact, drawn = (
-        entity_table(plan, Setting("laplace", Fraction(1), options), prepared=prepared)
+        table_of(plan, Setting("laplace", Fraction(1), options), prepared)
         for options in ({}, {"post": "nonnegative_sum_to=2600"})
     )
 
     assert {"flip", "distance", "error_bound", "people", "poor"} <= set(exact)
     assert "standard_error" in drawn
     named = prepare(Plan(task=DecideTask(count="bias")), frame={"bias": [3, 4]})
-    assert "counted bias" in entity_table(Plan(task=DecideTask(count="bias")), Setting(), prepared=named)
+    assert "counted bias" in table_of(Plan(task=DecideTask(count="bias")), Setting(), named)
     assert "bias_in_money" not in exact

@@ -170,3 +170,37 @@ def test_the_evidence_has_every_method_with_its_bound():
     assert rows["parity"][-1] == "4.0"
     assert not rows["private training"][-1]
     assert section.tables[0].header[-1] == "Proved bound\npoints"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            (
+                "Parity: people with sex = m are worse off by 50 of 1,000"
+                " and 25 more of 1,000 decisions are wrong."
+            ),
+        ),
+        (
+            "de",
+            "Parität: sex = m stehen um 50 von 1.000 schlechter und 25 von 1.000 Urteilen mehr sind falsch.",
+        ),
+    ],
+)
+def test_where_nobody_pays_for_privacy_the_price_of_parity_is_said(language, said):
+    """A page would say nothing of the step that was run, and parity would seem as free as privacy."""
+
+    def harmless(setting, repeat):
+        method = METHODS.get(setting.mechanism, METHODS["plain"])
+        found = measures(epsilon=setting.epsilon if method.takes_epsilon else None, auc=0.8)
+        near = (repeat % 3 - 1) / 2_000 if setting.is_protected else 0.0
+        refused = 0.1 if method.then == "parity" else 0.0
+        rates = {"tpr": 0.7 + near - refused, "fpr": 0.2 + near}
+        men = of_group(0.5 + near - refused / 2, **rates)
+        return found, {"f": of_group(0.4 + near, tpr=0.7 + near, fpr=0.2 + near), "m": men}
+
+    results = made(harmless, methods=("dp", "dp+parity"), epsilons=(1,), notes=NOTES)
+    view = compose(case_of(results, language=language))
+    assert view.state == "nobody"
+    assert said in view.what_to_do.details

@@ -22,16 +22,22 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.run.workers import Job, Shared, open_job
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.learn import prepare as learn_prepare
 from evenhand.study.tasks.learn import train as learn_train
 from evenhand.study.tasks.learn.execute import notes_of
-from evenhand.study.tasks.learn.features import features_of, input_columns, width_of
+from evenhand.study.tasks.learn.measures import LEARN_MEASURES, LEARN_RATES
 from evenhand.study.tasks.learn.methods import METHODS
-from evenhand.study.tasks.learn.names import LEARN_MEASURES, LEARN_RATES
-from evenhand.study.tasks.learn.prepare import PreparedLearning, add_features, check_learning
+from evenhand.study.tasks.learn.prepare import (
+    PreparedLearning,
+    add_features,
+    check_learning,
+    encoder_of,
+    features_of,
+    input_columns,
+)
 from evenhand.study.tasks.learn.task import LearnTask
 from evenhand.study.tasks.learn.train import Rows, train
 from evenhand.study.tasks.shared.parts import parts
@@ -174,7 +180,7 @@ def test_the_group_is_a_feature_only_if_asked_for():
 
     assert input_columns(LearnTask(), schema) == ("C", "M")
     assert input_columns(LearnTask(group_as_input=True), schema) == ("C", "A", "M")
-    assert width_of(LearnTask(group_as_input=True), schema) == 7
+    assert len(encoder_of(LearnTask(group_as_input=True), schema).get_feature_names_out()) == 7
 
 
 def test_features_do_not_depend_on_other_rows():
@@ -236,9 +242,9 @@ def test_a_promise_of_training_says_what_the_schema_does_to_it():
 
 def test_features_are_shared_with_workers_and_cut_with_the_rows():
     prepared = small_rows()
-    shared = Shared(prepared)
+    shared = Shared(Job(Plan(), prepared, execute))
     try:
-        assert np.array_equal(open_arrays(shared.prepared).features, prepared.features)
+        assert np.array_equal(open_job(shared.message).prepared.features, prepared.features)
     finally:
         shared.close()
     assert prepared.subset(100).features.shape == (100, prepared.features.shape[1])
@@ -351,7 +357,7 @@ def test_a_group_without_rows_for_parity_is_said_in_words_of_the_study():
 
     with pytest.raises(PlanError, match=r"too few rows.*Hint: join small groups.*leave 'plain\+parity' out"):
         train(METHODS["plain+parity"], rows, task=LearnTask(), epsilon=None, source=SeededSource(1))
-    strange = replace(rows, group=np.array([0, 0, 1, 7]))
+    strange = rows._replace(group=np.array([0, 0, 1, 7]))
     with pytest.raises(InvalidParameterError):
         train(METHODS["dp+parity"], strange, task=LearnTask(epochs=1), epsilon=THREE, source=SeededSource(1))
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.study.tasks.learn.measures import changes_by_group, fair_gap, share_unlike
+from evenhand.measure.fair_gap import fair_gap
+from evenhand.study.tasks.learn.measures import changes_by_group, share_unlike
 
 LABELS = ("f", "m", "x")
 

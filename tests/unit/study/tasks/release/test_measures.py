@@ -5,8 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
-from evenhand.study.tasks.release.names import SIZES
+from evenhand.study.tasks.release.measures import (
+    SIZES,
+    errors_by_group,
+    errors_by_size,
+    errors_of_a_table,
+)
 
 RNG = np.random.default_rng(3)
 TRUE = RNG.integers(0, 40, (3, 4, 2)) * RNG.integers(0, 2, (3, 4, 2))

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError, UnknownNameError
@@ -14,7 +15,7 @@ from evenhand.study.plan.spec import Spec
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.release.execute import execute
-from evenhand.study.tasks.release.names import RELEASE_MEASURES, SIZES, size_of
+from evenhand.study.tasks.release.measures import RELEASE_MEASURES, SIZES, errors_by_size
 from evenhand.study.tasks.release.task import ReleaseTask
 from evenhand.study.tasks.shared.report_settings import report_setting
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism, title_of
@@ -120,11 +121,6 @@ def test_what_a_task_cannot_have_is_refused_by_name(wrong, parameter):
 def test_an_unknown_mechanism_is_refused_with_a_guess():
     with pytest.raises(UnknownNameError, match="did you mean 'laplace'"):
         ReleaseTask("sex", "laplac")
-
-
-def test_a_task_says_how_rows_are_split():
-    assert ReleaseTask(["sex"], test=0.25).validation.startswith("75% of the rows are counted")
-    assert task().validation == "every row is counted in the table"
 
 
 # --- steps ------------------------------------------------------------------------------------------
@@ -249,7 +245,9 @@ def test_sizes_hold_every_count_once():
     for count in counts:
         fitting = [s for s in SIZES if s.least <= count and (s.most is None or count <= s.most)]
 
-        assert [SIZES[int(size_of(count))]] == fitting
+        found = errors_by_size(np.array([count]), np.array([count]), np.zeros(1))
+
+        assert [size for size in SIZES if found[f"cells_{size.key}"]] == fitting
     assert len({size.key for size in SIZES}) == len(SIZES)
 
 

@@ -9,8 +9,8 @@ from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
-from evenhand.study.tasks.shared.optimal_setting import OptimalWay, check_optimal
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
+from evenhand.study.tasks.shared.report_settings import OptimalWay, check_optimal
 from unit.study._small_studies import schema
 
 TABLE = {"weights": [5, 3, 2], "rates": [0.2, 0.3, 0.6]}
@@ -151,12 +151,12 @@ def test_a_refusal_shows_what_was_given_as_it_was_given(parameters, message):
 )  # fmt: skip
 def test_a_mechanism_that_does_not_fit_the_columns_is_refused_before_anything_runs(roles, collect, field):
     with pytest.raises(PlanError) as caught:
-        check_optimal(schema(**roles), collect)
+        check_optimal(schema(**roles), collect.settings())
     assert caught.value.field == field
 
 
 def test_other_mechanisms_need_nothing_of_the_columns():
-    check_optimal(schema(sensitive=["age"]), CollectTask("grr", splits="uniform"))
+    check_optimal(schema(sensitive=["age"]), CollectTask("grr", splits="uniform").settings())
 
 
 def test_combinations_are_reported_by_grr_and_optimal_only():
@@ -215,4 +215,4 @@ def test_an_error_that_some_channel_has_is_taken(error):
         splits="uniform",
     )
 
-    check_optimal(schema(), grid)
+    check_optimal(schema(), grid.settings())

@@ -10,8 +10,8 @@ from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.canonical import table_hash
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
-from evenhand.study.tasks.shared import reported_optimal
-from evenhand.study.tasks.shared.reported_optimal import People, optimal_columns
+from evenhand.study.tasks.shared import reported
+from evenhand.study.tasks.shared.reported import People, optimal_columns
 from unit.study._small_studies import people, plan, schema
 
 PREPARED = prepare(plan(roles={"sensitive": ["region"]}), frame=people(600))
@@ -39,8 +39,8 @@ def known(monkeypatch):
         found.append(outcomes)
         return made(outcomes, *rest)
 
-    made = reported_optimal._strategy
-    monkeypatch.setattr(reported_optimal, "_strategy", kept)
+    made = reported._strategy
+    monkeypatch.setattr(reported, "_strategy", kept)
     return found
 
 
@@ -59,8 +59,8 @@ def test_everybody_reports_one_value(strategy, parameters):
 def test_a_pilot_knows_only_what_its_people_reported(known, monkeypatch):
     """If the estimate saw the true groups of anybody, the guarantee would be void."""
     seen = []
-    first = reported_optimal.group_rates
-    monkeypatch.setattr(reported_optimal, "group_rates", lambda *given: seen.append(given) or first(*given))
+    first = reported.group_rates
+    monkeypatch.setattr(reported, "group_rates", lambda *given: seen.append(given) or first(*given))
     columns(setting(pilot=0.25))
     (target, reports), (outcomes,) = seen[0], known
 

@@ -11,9 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from evenhand.errors import InvalidParameterError, MissingExtraError
-from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared.models import MODELS, check_model, classifier, number_type
-from evenhand.study.tasks.shared.predict import predicted
+from evenhand.learn.models import MODELS, check_model, classifier, number_type, predicted
 from unit.study._small_studies import Recorder
 
 KINDS = {
@@ -40,7 +38,7 @@ def rows(n=300):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_name_makes_its_model_with_the_seed(model):
-    made = classifier(CollectTask(model=model), seed=41)
+    made = classifier(model, seed=41)
     seeds = [value for name, value in made.get_params().items() if name.endswith("random_state")]
 
     assert type(made).__name__ == KINDS[model]
@@ -50,14 +48,14 @@ def test_a_name_makes_its_model_with_the_seed(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_parameters_reach_the_model(model):
     name, value = ("C", 0.5) if model == "logistic" else ("max_depth", 3)
-    made = classifier(CollectTask(model=model, parameters={name: value}), seed=0)
+    made = classifier(model, {name: value}, seed=0)
     found = [each for key, each in made.get_params().items() if key.rpartition("__")[2] == name]
 
     assert found == [value]
 
 
 def test_lightgbm_runs_quietly_on_one_thread():
-    made = classifier(CollectTask(model="lightgbm"), seed=0)
+    made = classifier("lightgbm", seed=0)
 
     assert (made.n_jobs, made.objective) == (1, "binary")
     assert made.get_params()["verbosity"] == -1
@@ -65,7 +63,7 @@ def test_lightgbm_runs_quietly_on_one_thread():
 
 def test_a_seed_beyond_31_bits_is_folded_for_lightgbm():
     """LightGBM keeps seeds in 32 bits with a sign; a plan's seed plus a repeat may be larger."""
-    made = classifier(CollectTask(model="lightgbm", parameters={"n_estimators": 2}), seed=2**31 + 5)
+    made = classifier("lightgbm", {"n_estimators": 2}, seed=2**31 + 5)
     made.fit(*rows())
 
     assert made.random_state == 5
@@ -75,14 +73,14 @@ def test_a_seed_beyond_31_bits_is_folded_for_lightgbm():
 @pytest.mark.parametrize("name", ["random_state", "n_jobs", "no_such_thing"])
 def test_a_parameter_that_is_unknown_or_set_here_is_refused(model, name):
     with pytest.raises(InvalidParameterError, match=name) as caught:
-        classifier(CollectTask(model=model, parameters={name: 1}), seed=0)
+        classifier(model, {name: 1}, seed=0)
 
     assert caught.value.parameter == "parameters"
 
 
 def test_a_misspelt_parameter_gets_a_guess():
     with pytest.raises(InvalidParameterError, match="did you mean 'max_depth'"):
-        classifier(CollectTask(model="lightgbm", parameters={"max_deph": 3}), seed=0)
+        classifier("lightgbm", {"max_deph": 3}, seed=0)
 
 
 def test_a_refusal_of_the_model_is_shown_whole(monkeypatch):
@@ -93,7 +91,7 @@ def test_a_refusal_of_the_model_is_shown_whole(monkeypatch):
 
     monkeypatch.setattr(LogisticRegression, "_validate_params", refuse)
     with pytest.raises(InvalidParameterError, match=r"Regression takes \(l1_ratio and penalty cont"):
-        classifier(CollectTask(model="logistic"), seed=0)
+        classifier("logistic", seed=0)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +106,7 @@ def test_a_refusal_of_the_model_is_shown_whole(monkeypatch):
 )
 def test_a_value_that_a_parameter_cannot_have_is_refused_before_rows_are_read(model, parameters):
     with pytest.raises(InvalidParameterError, match="must be") as caught:
-        check_model(CollectTask(model=model, parameters=parameters))
+        check_model(model, parameters)
 
     assert caught.value.parameter == "parameters"
     assert next(iter(parameters)) in str(caught.value)
@@ -116,7 +114,7 @@ def test_a_value_that_a_parameter_cannot_have_is_refused_before_rows_are_read(mo
 
 @pytest.mark.parametrize("parameters", [{}, {"n_estimators": 50, "max_bin": 15}])
 def test_right_parameters_pass_the_check(parameters):
-    check_model(CollectTask(model="lightgbm", parameters=parameters))
+    check_model("lightgbm", parameters)
 
 
 # --- classifiers from Python ----------------------------------------------------------------------
@@ -124,7 +122,7 @@ def test_right_parameters_pass_the_check(parameters):
 
 def test_a_classifier_of_the_users_is_copied_and_seeded_inside_pipelines():
     own = make_pipeline(StandardScaler(), RandomForestClassifier(n_estimators=3))
-    made = classifier(CollectTask(model=own), seed=9)
+    made = classifier(own, seed=9)
 
     assert made is not own
     assert made[-1].random_state == 9
@@ -132,22 +130,15 @@ def test_a_classifier_of_the_users_is_copied_and_seeded_inside_pipelines():
 
 
 def test_a_classifier_without_a_random_state_is_only_copied():
-    assert isinstance(classifier(CollectTask(model=BernoulliNB()), seed=9), BernoulliNB)
+    assert isinstance(classifier(BernoulliNB(), seed=9), BernoulliNB)
 
 
 def test_a_classifier_that_is_not_scikit_learns_is_copied():
     own = Recorder()
-    made = classifier(CollectTask(model=own), seed=9)
+    made = classifier(own, seed=9)
 
     assert made is not own
     assert isinstance(made, Recorder)
-
-
-def test_the_name_of_a_classifier_from_python_is_not_enough():
-    with pytest.raises(InvalidParameterError, match="run it from Python") as caught:
-        classifier(CollectTask(model="own:SVC"), seed=0)
-
-    assert caught.value.parameter == "model"
 
 
 # --- LightGBM that cannot be had ------------------------------------------------------------------
@@ -171,7 +162,7 @@ def test_without_lightgbm_the_extra_is_named(monkeypatch):
     refuse_import(monkeypatch, ImportError("No module named 'lightgbm'"))
 
     with pytest.raises(MissingExtraError, match=r"evenhand\[learn\]") as caught:
-        classifier(CollectTask(model="lightgbm"), seed=0)
+        classifier("lightgbm", seed=0)
     assert caught.value.extra == "learn"
 
 
@@ -179,7 +170,7 @@ def test_without_libgomp_the_system_package_is_named(monkeypatch):
     refuse_import(monkeypatch, OSError("libgomp.so.1: cannot open shared object file"))
 
     with pytest.raises(MissingExtraError, match="system package libgomp1") as caught:
-        classifier(CollectTask(model="lightgbm"), seed=0)
+        classifier("lightgbm", seed=0)
     assert caught.value.package == "libgomp1"
 
 
@@ -187,7 +178,7 @@ def test_another_fault_of_the_import_is_not_hidden(monkeypatch):
     refuse_import(monkeypatch, OSError("disk on fire"))
 
     with pytest.raises(OSError, match="disk on fire"):
-        classifier(CollectTask(model="lightgbm"), seed=0)
+        classifier("lightgbm", seed=0)
 
 
 # --- predictions ----------------------------------------------------------------------------------
@@ -196,11 +187,11 @@ def test_another_fault_of_the_import_is_not_hidden(monkeypatch):
 @pytest.mark.parametrize("model", MODELS)
 def test_labels_are_those_of_the_models_own_predict(model):
     """The class of the larger probability must be what the model itself would say."""
-    task = CollectTask(model=model, parameters={"n_estimators": 20} if model == "random-forest" else {})
+    parameters = {"n_estimators": 20} if model == "random-forest" else {}
     features, target = rows()
-    features = features.astype(number_type(task))
-    made = classifier(task, seed=1).fit(features, target)
-    labels, scores = predicted(made, features, task=task)
+    features = features.astype(number_type(model))
+    made = classifier(model, parameters, seed=1).fit(features, target)
+    labels, scores = predicted(made, features, model=model)
 
     assert (labels == made.predict(features)).all()
     assert scores == pytest.approx(made.predict_proba(features)[:, 1], abs=1e-12)
@@ -217,10 +208,9 @@ def test_labels_are_those_of_the_models_own_predict(model):
 )
 def test_lightgbm_asked_some_trees_at_a_time_says_what_it_says_at_once(parameters):
     """The scores are sums over trees, except for forests and other ways to boost."""
-    task = CollectTask(model="lightgbm", parameters=parameters)
     features, target = rows(600)
-    made = classifier(task, seed=1).fit(features.astype(np.float32), target)
-    labels, scores = predicted(made, features.astype(np.float32), task=task)
+    made = classifier("lightgbm", parameters, seed=1).fit(features.astype(np.float32), target)
+    labels, scores = predicted(made, features.astype(np.float32), model="lightgbm")
 
     assert scores == pytest.approx(made.predict_proba(features)[:, 1], abs=1e-12)
     assert (labels == made.predict(features)).all()
@@ -235,14 +225,14 @@ def test_a_classifier_from_python_says_its_own_labels():
 
     features, target = rows()
     made = Contrary().fit(features, target)
-    labels, scores = predicted(made, features, task=CollectTask(model=Contrary()))
+    labels, scores = predicted(made, features, model=Contrary())
 
     assert (labels == (scores <= 0.5)).all()
 
 
 def test_a_classifier_without_probabilities_has_no_scores():
     features, _ = rows()
-    _, scores = predicted(Recorder(), features, task=CollectTask(model=Recorder()))
+    _, scores = predicted(Recorder(), features, model=Recorder())
 
     assert scores is None
 
@@ -251,6 +241,6 @@ def test_scores_are_of_the_positive_class_whatever_the_order_of_classes():
     features, target = rows()
     made = HistGradientBoostingClassifier(max_iter=5).fit(features, 1 - target)
     made.classes_ = np.array([1, 0])
-    labels, scores = predicted(made, features, task=CollectTask())
+    labels, scores = predicted(made, features, model="gradient-boosting")
 
     assert (labels == (scores > 0.5)).mean() > 0.99

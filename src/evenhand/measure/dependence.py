@@ -37,43 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounded:
-    """A figure and the limits of its interval; all NaN where it is undefined.
-
-    Examples
-    --------
-    >>> Bounded(0.2, 0.1, 0.3).below(0.35), Bounded(0.2, 0.1, 0.3).above(0.15)
-    (True, False)
-    """
+    """A figure and the limits of its interval; all NaN where it is undefined."""
 
     value: float
     low: float
     high: float
-
-    def below(self, limit: float) -> bool:
-        """Return whether the whole interval is at most `limit`."""
-        return self.high <= limit
-
-    def above(self, limit: float) -> bool:
-        """Return whether the whole interval is more than `limit`."""
-        return self.low > limit
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """How strongly two columns depend on each other.
-
-    Parameters
-    ----------
-    first, second : str
-        The columns.
-    v : Bounded
-        Cramer's V, corrected for chance; NaN where a column has a single value, or so many that V says
-        nothing.
-    """
-
-    first: str
-    second: str
-    v: Bounded
 
 
 @dataclass(frozen=True)
@@ -91,8 +59,8 @@ class _Contingency:
 def dependence(first: NDArray[Any], second: NDArray[Any], *, level: float = 0.95) -> Bounded:
     """Return Cramer's V of two columns of codes, with its interval.
 
-    Examples
-    --------
+    It is NaN where a column has a single value, or so many that chance alone gives the largest V.
+
     >>> codes = np.arange(1000) % 2
     >>> f"{dependence(codes, codes).value:.3f}"
     '1.000'
@@ -101,12 +69,10 @@ def dependence(first: NDArray[Any], second: NDArray[Any], *, level: float = 0.95
     """
     table = _counted(first, second)
     rows, columns = len(table.row), len(table.column)
-    spare = table.people - 1
-    if min(rows, columns) < 2:
-        return Bounded(math.nan, math.nan, math.nan)
+    most, spare = min(rows, columns) - 1, table.people - 1
     freedom = (rows - 1) * (columns - 1)
-    fewest = min(values - 1 - (values - 1) ** 2 / spare for values in (rows, columns))
-    if fewest <= 0 or freedom >= spare * (min(rows, columns) - 1):  # chance alone gives the largest value
+    fewest = min(values - 1 - (values - 1) ** 2 / spare for values in (rows, columns)) if most > 0 else 0
+    if fewest <= 0 or freedom >= spare * most:
         return Bounded(math.nan, math.nan, math.nan)
     phi, error = _phi(table)
     corrected = max(phi - freedom / spare, 0.0)
@@ -115,7 +81,6 @@ def dependence(first: NDArray[Any], second: NDArray[Any], *, level: float = 0.95
     low = min(low / table.people, corrected - reach)
     high = max(high / table.people, corrected + reach)
     value = min(math.sqrt(corrected / fewest), 1.0)
-    most = min(rows, columns) - 1
     lower, upper = (min(math.sqrt(max(limit, 0.0) / most), 1.0) for limit in (low, high))
     return Bounded(value, min(lower, value), max(upper, value))
 

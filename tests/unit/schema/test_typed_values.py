@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, SchemaError
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study.intake.typed_values import label_values
+from evenhand.schema.typed_values import label_values
 
 SCHEMA = Schema(
     [

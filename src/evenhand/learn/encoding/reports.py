@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-
-from evenhand.collect.protocols.grr import Naming
-from evenhand.collect.protocols.registry import AUTO, protocol_named
-from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from evenhand.schema import Column, Schema
-    from evenhand.study.plan.cells import Setting
+    from evenhand.schema import Schema
 
 
-@dataclass(frozen=True)
-class Block:
-    """The features of one column.
+_LARGEST_KEY = 2**63 - 1
 
-    Parameters
-    ----------
-    column : str
-    start : int
-        The first feature.
-    width : int
-        One feature for each value, or a single one that holds the code.
-    """
+
+class Block(NamedTuple):
+    """The features of one column from `start` on: one for each value, or a single one that holds the code."""
 
     column: str
     start: int
@@ -39,7 +27,7 @@ class Block:
 
     @property
     def features(self) -> slice:
-        """The features, as a slice."""
+        """Its columns of the matrix."""
         return slice(self.start, self.start + self.width)
 
 
@@ -49,8 +37,6 @@ def layout(schema: Schema, encoder: str) -> tuple[Block, ...]:
     The layout does not depend on the setting: under ``"narrow"`` a sensitive column has one feature for each
     value also where nothing is reported, so that settings differ in what is protected and in nothing else.
 
-    Examples
-    --------
     >>> from evenhand.schema import Column, Domain, Schema
     >>> age, sex = Column("age", Domain.integers(18, 99)), Column("sex", Domain.categorical(["f", "m"]))
     >>> [block.width for block in layout(Schema([age, sex], sensitive="sex"), "narrow")]
@@ -62,26 +48,11 @@ def layout(schema: Schema, encoder: str) -> tuple[Block, ...]:
     for column in schema:
         if column.name == schema.target:
             continue
-        one = encoder == "codes" or (
-            encoder == "narrow" and column.name not in schema.sensitive and _ordered(column)
-        )
+        ordered = column.domain.kind != "categorical" or column.domain.ordered
+        one = encoder == "codes" or (encoder == "narrow" and column.name not in schema.sensitive and ordered)
         blocks.append(Block(column.name, start, 1 if one else column.size))
         start += blocks[-1].width
     return tuple(blocks)
-
-
-def check_encoder(encoder: str, setting: Setting) -> None:
-    """Refuse ``"codes"`` for reports that do not name one value of each column."""
-    if encoder != "codes" or not setting.is_protected:
-        return
-    hint = "use the encoder 'narrow' or 'one-hot'."
-    if setting.option("split") == "sample":
-        must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
-        raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
-    if setting.mechanism == AUTO or not issubclass(protocol_named(setting.mechanism), Naming):
-        name = setting.mechanism.upper()
-        must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
-        raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
 
 
 def feature_matrix(
@@ -91,21 +62,11 @@ def feature_matrix(
     reported: Mapping[str, NDArray[Any]] | None = None,
     dtype: type[np.floating[Any]] = np.float64,
 ) -> NDArray[np.floating[Any]]:
-    """Return one row of features for each person.
+    """Return one row of features for each person, from true codes and what some columns report instead.
 
-    Parameters
-    ----------
-    codes : mapping of str to array
-        The true code of each person, of every column.
-    blocks : tuple of Block
-        The layout.
-    reported : mapping of str to array, optional
-        What takes the place of the codes of some columns: indicators, one column for each value, or codes.
-    dtype : type
-        Of the numbers. Single precision holds every code below 2**24 exactly.
+    Reports are indicators, one column for each value, or codes. Single precision holds every code below
+    2**24 exactly.
 
-    Examples
-    --------
     >>> blocks = (Block("age", 0, 1), Block("sex", 1, 2))
     >>> feature_matrix({"age": np.array([3, 7]), "sex": np.array([1, 0])}, blocks=blocks)
     array([[3., 0., 1.],
@@ -127,5 +88,20 @@ def feature_matrix(
     return matrix
 
 
-def _ordered(column: Column) -> bool:
-    return column.domain.kind != "categorical" or column.domain.ordered
+def distinct_rows(
+    codes: Mapping[str, NDArray[Any]], *, sizes: Mapping[str, int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the places of rows that are all different, and for each row which of them it equals.
+
+    `sizes` says how many codes each column has. None where there are more combinations than 64 bits number.
+
+    >>> distinct_rows({"a": np.array([1, 0, 1]), "b": np.array([2, 2, 2])}, sizes={"a": 2, "b": 3})
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    if math.prod(sizes[name] for name in codes) > _LARGEST_KEY:
+        return None
+    key: Any = np.int64(0)
+    for name, column in codes.items():
+        key = key * sizes[name] + column.astype(np.int64)
+    _, places, same = np.unique(key, return_index=True, return_inverse=True)
+    return places, same
