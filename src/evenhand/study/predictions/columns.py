@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -58,6 +59,19 @@ class Predictions(Decisions):
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     parts: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What a table of effects calls each group: its label, where that is not empty and nobody else's."""
+        return tuple(
+            label if label and self.labels.count(label) == 1 else f"'{label}' ({place + 1})"
+            for place, label in enumerate(self.labels)
+        )
+
+    def margin_key(self, column: str, label: str) -> str:
+        """Return what a table of effects calls a group of one of several crossed columns."""
+        key = f"{column} = {label}"
+        return f"'{key}'" if key in self.labels else key
 
 
 def read_predictions(
