@@ -76,22 +76,10 @@ class StudyPlan(Protocol):
 class Prepared:
     """The rows of a study as integer codes, which every cell reads and none changes.
 
-    Parameters
-    ----------
-    facts : Facts
-        What is known about the data.
-    codes : mapping of str to array
-        The codes of the columns that the task reads, in the schema's order.
-    target : array of 0 and 1
-        Whether each person has the positive outcome.
-    group : array
-        Each person's group, as a place in ``facts.groups``; beyond them where it is not stated.
-    survey_weights : array, optional
-        The survey weight of each row, where the schema has the role.
-    people : array, optional
-        Whose row each is, as a number, where several rows of one person may count.
-    places : tuple of int
-        The group of each code of the schema's group column, for tables that are counted by code.
+    `codes` are those of the columns that the task reads, in the schema's order. `target` is 1 where a person
+    has the positive outcome. `group` is each person's place in ``facts.groups``, beyond them where it is not
+    stated, and `places` that of each code of the schema's group column, for tables that are counted by code.
+    `people` tells whose row each is, where several rows of one person may count.
     """
 
     facts: Facts
@@ -126,6 +114,25 @@ class Prepared:
         }
         changes["codes"] = {name: codes[chosen] for name, codes in self.codes.items()}
         return replace(self, facts=replace(self.facts, rows=rows), **changes)
+
+
+class StudyPlan(Protocol):
+    """What a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
+
+    @property
+    def data(self) -> DataSource | None:
+        """Where the rows come from."""
+
+    @property
+    def seed(self) -> int:
+        """Everything that is drawn derives from it."""
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML."""
 
 
 class Task(ABC):
@@ -238,11 +245,12 @@ class Task(ABC):
         It is the function ``effects(task, results, page=...)`` of the module ``effects`` in the task's
         folder, which is imported when it is called for. A kind without it stores nothing of groups.
         """
-        if not _is_beside(self, "effects"):
+        make = _beside(self, "effects")
+        if make is None:
             protected = [each for each in results.settings if each.is_protected]
             options = [Option(str(each), "unprotected", method=each.label) for each in protected]
             return EffectTable((Option("unprotected"), *options), (), str(page or protected[0]))
-        table: EffectTable = _beside(self, "effects")(self, results, page=page)
+        table: EffectTable = make(self, results, page=page)
         return table
 
     def case(self, results: Any, *, page: Setting | None = None, language: str = "en") -> Case:
@@ -256,7 +264,8 @@ class Task(ABC):
             raise InvalidParameterError(
                 "chosen", owner="Results.report", must_be="a protected setting", got=str(page)
             )
-        if not _is_beside(self, "case"):
+        make = _beside(self, "case")
+        if make is None:
             say = words_in(language).say
             return Case(
                 self.effects(results, page=page),
@@ -265,7 +274,7 @@ class Task(ABC):
                 repeats=results.plan.repeats,
                 language=language,
             )
-        case: Case = _beside(self, "case")(self, results, page=page, language=language)
+        case: Case = make(self, results, page=page, language=language)
         return case
 
     def advised(self, *, owner: str, parameter: str) -> Any:
@@ -323,14 +332,11 @@ class Task(ABC):
 
 
 def _beside(task: Task, name: str) -> Any:
-    """Return the function that the module of its name in the task's folder has."""
+    """Return the function that the module of its name in the task's folder has; None without the module."""
     folder = type(task).__module__.rpartition(".")[0]
+    if not folder or find_spec(f"{folder}.{name}") is None:
+        return None
     return getattr(import_module(f"{folder}.{name}"), name)
-
-
-def _is_beside(task: Task, name: str) -> bool:
-    folder = type(task).__module__.rpartition(".")[0]
-    return bool(folder) and find_spec(f"{folder}.{name}") is not None
 
 
 def refuse_field(field: str, why: str) -> NoReturn:
