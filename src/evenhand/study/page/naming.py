@@ -5,6 +5,7 @@ Text that came from data goes through :func:`plain`, so that a label can fill no
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -32,10 +33,17 @@ def name_groups(facts: Facts, language: str = "en") -> dict[str, Name]:
 
     A plural noun stands as it is (*women*, also of a label *woman*), other words have *people* after them
     (*Asian people*), and a label that says nothing alone has its column before it (*people with race = 2*).
-    In German a label stands as it is, for it cannot be declined.
+    In German a label stands as it is, for it cannot be declined. Where two labels would read the same (*man*
+    and *Man*), each has its column before it.
     """
     words = words_in(language)
-    return {group: name_values(words, values) for group, values in _values(facts)}
+    names = {group: name_values(words, values) for group, values in _values(facts)}
+    times = Counter(name.words for name in names.values())
+    for group, values in _values(facts):
+        if values and times[names[group].words] > 1:
+            columns = [value_words(column, value) for column, value in values.items()]
+            names[group] = Name(words.say("group.with_values", values=columns), ", ".join(columns))
+    return names
 
 
 def _values(facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
