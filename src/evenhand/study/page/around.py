@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._notes import Note
 from evenhand.answer.case import Warned
 from evenhand.report.language import written_in
+from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_of, listed, plain
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.words import words_in
@@ -14,6 +15,7 @@ from evenhand.study.page.words import words_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evenhand.answer.words import Words
     from evenhand.study.results.base import ResultData
 
 _LARGE_EPSILON = 10
@@ -62,6 +64,13 @@ def warned(language: str, key: str, /, **slots: Any) -> Warned:
     """Return a template as a warning; it begins with a few words in bold."""
     head, _, text = words_in(language).say(key, **slots).removeprefix("**").partition("** ")
     return Warned(head, text)
+
+
+def state_facts(words: Words, guarantee: str, *, unit: str, mechanism: str, assumes: str) -> tuple[Fact, ...]:
+    """Return the technical statement of a promise under its terms, without what is empty."""
+    terms = words.say("study.facts").split("|")
+    said = (guarantee, unit, mechanism, assumes)
+    return tuple(Fact(term, text) for term, text in zip(terms, said, strict=True) if text)
 
 
 def _warnings(

@@ -13,7 +13,7 @@ from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
-from evenhand.study.page.around import warned
+from evenhand.study.page.around import state_facts, warned
 from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
@@ -177,16 +177,16 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
         target=target,
     )
     trusted = words.say("collect.trust") if str(guarantee.trust) == "local" else ""
-    assumed = "; ".join(guarantee.assumptions)
-    facts = {
-        "study.guarantee": f"{epsilon_words(guarantee.epsilon)}, δ = {delta}, {guarantee.trust}",
-        "study.unit": str(guarantee.unit),
-        "study.mechanism": plain(guarantee.proof, longest=200),
-        "study.assumes": plain(assumed, longest=1_000),
-        "collect.not_protected": words.say("collect.open", columns=[target, *clear]),
-    }
+    facts = state_facts(
+        words,
+        f"{epsilon_words(guarantee.epsilon)}, δ = {delta}, {guarantee.trust}",
+        unit=str(guarantee.unit),
+        mechanism=plain(guarantee.proof, longest=200),
+        assumes=plain("; ".join(guarantee.assumptions), longest=1_000),
+    )
+    open_columns = words.say("collect.open", columns=[target, *clear])
     return Promise(
-        f"{text} {trusted}".strip(), tuple(Fact(words.say(term), said) for term, said in facts.items())
+        f"{text} {trusted}".strip(), (*facts, Fact(words.say("collect.not_protected"), open_columns))
     )
 
 

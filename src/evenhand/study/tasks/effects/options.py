@@ -56,7 +56,7 @@ def options_of(
                 str(setting),
                 plain if step == setting else str(step),
                 epsilon=math.inf if setting.epsilon is None else float(setting.epsilon),
-                delta=float(np.nan_to_num(largest_delta(results, setting))),
+                delta=float(np.nan_to_num(largest_run(results, setting, "delta"))),
                 method=setting.label,
                 is_remedy=setting != page and is_remedy(setting),
                 simplicity=place if simplicity is None else simplicity(setting),
@@ -94,9 +94,9 @@ def group_runs(results: ResultData, setting: Setting, group: str, rate: str) -> 
     return runs
 
 
-def largest_delta(results: ResultData, setting: Setting) -> float:
-    """Return the largest delta that was claimed in a repeat of a setting; NaN where none is known."""
-    if "delta" not in results.arrays.measures:
+def largest_run(results: ResultData, setting: Setting, measure: str) -> float:
+    """Return the largest value of a measure in any repeat; NaN where there is none."""
+    if measure not in results.arrays.measures:
         return math.nan
-    deltas = measure_runs(results, setting, "delta")
-    return float(np.nanmax(deltas)) if np.isfinite(deltas).any() else math.nan
+    runs = measure_runs(results, setting, measure)
+    return float(np.nanmax(runs)) if np.isfinite(runs).any() else math.nan

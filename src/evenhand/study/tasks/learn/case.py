@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenhand._notes import Note
 from evenhand.answer.case import Command, OptionName, Promise
 from evenhand.privacy.rational import as_text
 from evenhand.report.language import written_in
-from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, number, plain
-from evenhand.study.page.around import warned
+from evenhand.study.page.around import state_facts, warned
 from evenhand.study.page.wording import delta_text, odds_factor, outcome_name
 from evenhand.study.page.words import words_in
-from evenhand.study.tasks.effects.options import measure_runs
+from evenhand.study.tasks.effects.options import largest_run
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS, PLAIN
 from evenhand.study.tasks.learn.prepare import reported_inputs
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.answer.case import Case, Warned
     from evenhand.answer.effects import EffectTable, Option
     from evenhand.answer.words import Words
+    from evenhand.report.page import Fact
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
@@ -126,7 +124,7 @@ def _promise(
         return None
     if not math.isfinite(option.epsilon):
         return Promise(words.say("learn.nothing"))
-    epsilon = _largest(results, page, "claimed_epsilon")
+    epsilon = largest_run(results, page, "claimed_epsilon")
     epsilon = option.epsilon if math.isnan(epsilon) else epsilon
     text = words.say(
         "learn.promise",
@@ -168,23 +166,17 @@ def _facts(
     told = {note.kind: str(note) for note in notes if note.kind in ("unit", "trust")}
     trust = f", {told['trust']}" if "trust" in told else ""
     assumed = "; ".join(str(note).rstrip(".") for note in notes if note.kind == "assumption")
-    noise, rows = (_largest(results, page, name) for name in ("noise", "trained_on"))
+    noise, rows = (largest_run(results, page, name) for name in ("noise", "trained_on"))
     mechanism = plain(_method(page).words)
     if math.isfinite(noise):
         mechanism = f"{mechanism}, σ = {number(noise, 3)}, n = {number(rows, 0)}"
-    facts = {
-        "study.guarantee": f"{epsilon_words(epsilon)}, δ = {delta_text(delta)}{trust}",
-        "study.unit": told.get("unit", ""),
-        "study.mechanism": mechanism,
-        "study.assumes": plain(assumed, longest=1_000),
-    }
-    return tuple(Fact(words.say(term), said) for term, said in facts.items() if said)
-
-
-def _largest(results: ResultData, setting: Setting, measure: str) -> float:
-    """Return the largest value of a measure in any repeat; NaN where there is none."""
-    runs = measure_runs(results, setting, measure)
-    return float(np.nanmax(runs)) if np.isfinite(runs).any() else math.nan
+    return state_facts(
+        words,
+        f"{epsilon_words(epsilon)}, δ = {delta_text(delta)}{trust}",
+        unit=told.get("unit", ""),
+        mechanism=mechanism,
+        assumes=plain(assumed, longest=1_000),
+    )
 
 
 # --- what to type, and how it was done --------------------------------------------------------------

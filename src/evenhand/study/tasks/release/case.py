@@ -20,7 +20,7 @@ from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.page.words import words_in
-from evenhand.study.tasks.effects.options import BASELINE, largest_delta, mean_of, measure_runs
+from evenhand.study.tasks.effects.options import BASELINE, largest_run, mean_of, measure_runs
 from evenhand.study.tasks.release.effects import effects
 from evenhand.study.tasks.release.measures import SIZES
 from evenhand.study.tasks.release.task import STATED
@@ -64,7 +64,7 @@ def case(
     """
     table, words = effects(task, results, page=page), words_in(language)
     keys = {setting: str(setting) for setting in results.settings}  # which a language would change
-    deltas = {setting: largest_delta(results, setting) for setting in results.settings}
+    deltas = {setting: largest_run(results, setting, "delta") for setting in results.settings}
     exact = all(seen.basis == "exact" for seen in table.observations if seen.option == table.page)
     chosen = next(setting for setting, key in keys.items() if key == table.page)
     with written_in(language):

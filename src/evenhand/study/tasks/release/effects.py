@@ -11,7 +11,7 @@ from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.tasks.effects.options import (
     group_runs,
-    largest_delta,
+    largest_run,
     mean_of,
     measure_runs,
     options_of,
@@ -35,7 +35,7 @@ _KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
 def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = None) -> EffectTable:
     """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
     protected = [each for each in results.settings if each.is_protected]
-    guaranteed = [each for each in protected if not largest_delta(results, each) >= MEANINGLESS_DELTA]
+    guaranteed = [each for each in protected if not largest_run(results, each, "delta") >= MEANINGLESS_DELTA]
     page = page or page_setting(guaranteed or protected)
     beside = [each for each in guaranteed if each.epsilon in (None, page.epsilon)]
     return EffectTable(

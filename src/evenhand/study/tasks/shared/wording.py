@@ -10,8 +10,8 @@ from evenhand.answer.case import Promise
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.release.postprocess.registry import steps_of
-from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, plain
+from evenhand.study.page.around import state_facts
 from evenhand.study.page.wording import delta_text, odds_factor
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, title_of
 
@@ -87,12 +87,8 @@ def say_promise(
         return Promise(words.say("release.promise_none", delta=shown))
     changed = words.say("release.replace_one" if unit == UNITS[0] else "release.add_or_remove_one")
     fails = words.say("release.promise_delta", delta=shown) if delta else ""
-    facts = (
-        Fact(words.say("study.guarantee"), f"{epsilon_words(epsilon)}, δ = {shown}"),
-        Fact(words.say("study.unit"), changed),
-        Fact(words.say("study.mechanism"), mechanism),
-        Fact(words.say("study.assumes"), assumes),
-    )
+    stated = f"{epsilon_words(epsilon)}, δ = {shown}"
+    facts = state_facts(words, stated, unit=changed, mechanism=mechanism, assumes=assumes)
     slots = {"unit": changed, "factor": odds_factor(float(epsilon)), "delta": fails}
     return Promise(words.say("release.promise", **slots), facts)
 
