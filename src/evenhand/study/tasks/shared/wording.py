@@ -85,7 +85,7 @@ def say_promise(
     shown = delta_text(delta)
     if delta >= MEANINGLESS_DELTA or not math.isfinite(epsilon):
         return Promise(words.say("release.promise_none", delta=shown))
-    changed = words.say("release.replace_one" if unit == UNITS[0] else "release.add_or_remove_one")
+    changed = words.say("release.changes").split("|")[UNITS.index(unit)]
     fails = words.say("release.promise_delta", delta=shown) if delta else ""
     stated = f"{epsilon_words(epsilon)}, δ = {shown}"
     facts = state_facts(words, stated, unit=changed, mechanism=mechanism, assumes=assumes)
