@@ -8,9 +8,8 @@ our own: loky's executor stops as a whole when one of its processes dies.
 
 from __future__ import annotations
 
-import mmap
+import io
 import os
-import pickle
 import signal
 import threading
 import time
@@ -20,12 +19,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 import loky
 import loky.backend.resource_tracker
+import numpy as np
 
 from evenhand._shared_folders import SharedFolder, shared_places
 from evenhand.errors import InvalidParameterError, StudyStoreError
@@ -37,6 +36,9 @@ from evenhand.study.store.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.attempt import Execute
@@ -190,7 +192,7 @@ class Pool:
         worker = _Worker(process, ours)
         self._workers.append(worker)
         with suppress(OSError):
-            ours.send(self._shared.message)
+            ours.send_bytes(self._shared.message)
         return worker
 
     def _reap(self, worker: _Worker) -> int | None:
@@ -211,7 +213,7 @@ def serve(connection: Connection, parent: int) -> None:
     warnings.simplefilter("ignore")
     job, failure = None, None
     try:
-        job = open_job(connection.recv())
+        job = connection.recv()
     except Exception as error:  # noqa: BLE001 - a model that cannot be loaded here is the result of its cells
         failure = failure_of(error)
     with suppress(EOFError, OSError), compile_clock() as compiled:
@@ -272,27 +274,24 @@ class Shared:
     """
 
     def __init__(self, job: Job) -> None:
-        buffers: list[pickle.PickleBuffer] = []
-        packed = _pack(job, buffers.append)
-        arrays = [buffer.raw() for buffer in buffers]
-        sizes = [array.nbytes for array in arrays]
+        arrays = _pack(job, "").arrays
         with suppress(OSError):
-            for place in shared_places(sum(map(_room_of, sizes))):
+            for place in shared_places(sum(_room_of(array.nbytes) for array in arrays)):
                 with suppress(OSError):
                     self._write(arrays, place)
-                    self.message = packed, str(self._folder.path / _ARRAYS), sizes
+                    self.message = _pack(job, str(self._folder.path / _ARRAYS)).packed.getvalue()
                     return
         raise StudyStoreError(
             "The rows cannot be shared with worker processes: the folder for temporary files is full or "
             "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
         )
 
-    def _write(self, arrays: list[memoryview], place: Path) -> None:
+    def _write(self, arrays: list[NDArray[np.uint8]], place: Path) -> None:
         self._folder = SharedFolder(place)
         try:
             with self._folder.create(_ARRAYS) as file:
                 for array in arrays:
-                    file.write(array)
+                    file.write(array.data)
                     file.write(bytes(_room_of(array.nbytes) - array.nbytes))
         except BaseException:
             self.close()
@@ -303,14 +302,34 @@ class Shared:
         self._folder.close()
 
 
-def _pack(job: Job, share: Callable[[pickle.PickleBuffer], object]) -> bytes:
-    """Return the job as bytes, without the arrays, which are shared; what a notebook defined goes with it."""
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
+    """Writes a job without its arrays, each of which is mapped from its place in a file when it is read."""
+
+    def __init__(self, path: str) -> None:
+        self.packed = io.BytesIO()
+        self.arrays: list[NDArray[np.uint8]] = []
+        self._path, self._end = path, 0
+        super().__init__(self.packed, protocol=5)
+
+    def reducer_override(self, value: Any) -> Any:
+        """Return how a value is read."""
+        if type(value) is not np.ndarray or value.dtype.hasobject or not value.nbytes:
+            return super().reducer_override(value)
+        order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+        self.arrays.append(np.ascontiguousarray(value if order == "C" else value.T).view(np.uint8))
+        start, self._end = self._end, self._end + _room_of(value.nbytes)
+        return _map_array, (self._path, start, value.dtype, value.shape, order)
+
+
+def _pack(job: Job, path: str) -> _Pickler:
+    """Return the job as it was written; what a notebook defined goes with it."""
+    pickler = _Pickler(path)
     try:
-        packed: bytes = cloudpickle.dumps(job, protocol=5, buffer_callback=share)
+        pickler.dump(job)
     except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
         hint = "workers=1 computes every cell in this process."
         raise job.refusal("worker processes", hint=hint) from None
-    return packed
+    return pickler
 
 
 def _room_of(size: int) -> int:
@@ -318,15 +337,6 @@ def _room_of(size: int) -> int:
     return size + _ALIGNED - size % _ALIGNED
 
 
-def open_job(message: tuple[bytes, str, list[int]]) -> Job:
-    """Return the job of a message, with its arrays mapped from the file; nobody can write into them."""
-    packed, path, sizes = message
-    buffers, start = [], 0
-    if sizes:
-        with Path(path).open("rb") as file:
-            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    for size in sizes:
-        buffers.append(mapped[start : start + size])
-        start += _room_of(size)
-    job: Job = pickle.loads(packed, buffers=buffers)  # noqa: S301 - it comes from our parent
-    return job
+def _map_array(path: str, start: int, dtype: Any, shape: tuple[int, ...], order: Literal["C", "F"]) -> Any:
+    """Return an array of the file; nobody can write into it."""
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape, order=order))
