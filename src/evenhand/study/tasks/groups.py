@@ -111,9 +111,8 @@ def _not_stated(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:
     people = 0 if schema.not_stated is None else int(counts[schema.not_stated])
     if not people:
         return ()
-    key = f"method.unstated_{'one' if people == 1 else 'many'}"
     column = f"'{brief(schema.protected_name)}'"
-    return (words_in(language_now()).say(key, people=people, column=column),)
+    return (words_in(language_now()).say("method.unstated", people=people, column=column),)
 
 
 def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
