@@ -35,7 +35,7 @@ REGISTRIES = {
     "methods": "evenhand.study.tasks.learn.methods:METHODS",
     "mitigations": "evenhand.decide.mitigate.registry:MITIGATIONS",
     "models": "evenhand.learn.models:MODELS",
-    "noises": "evenhand.study.tasks.decide.names:NOISES",
+    "noises": "evenhand.study.tasks.decide.task:NOISES",
     "papers": "evenhand.papers:PAPERS",
     "protocols": "evenhand.collect:PROTOCOLS",
     "splits": "evenhand.collect.joint.split:SPLITS",

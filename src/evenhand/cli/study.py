@@ -30,9 +30,8 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
 from evenhand.study.results.results import files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration
+from evenhand.study.run.duration import duration, grid_size, spell_expected
 from evenhand.study.run.events import Started, Timed
-from evenhand.study.run.expected import grid_size, spell_expected
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store

@@ -18,9 +18,8 @@ from evenhand.report.svg_file import svg_file
 from evenhand.study.plan.cells import Cell, canonical
 from evenhand.study.plan.spec import Spec
 from evenhand.study.results.results import Results
-from evenhand.study.run.events import Cancel, Cancelled, Finished, Started
+from evenhand.study.run.events import Cancel, Cancelled, Finished, Started, listening
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.progress import listening
 from evenhand.study.run.whole import run
 from evenhand.study.store.file import FILE
 from evenhand.study.store.store import Store

@@ -8,8 +8,16 @@ from evenhand.study.plan.source import DataSource
 from evenhand.study.results.estimates import Comparison, Estimated
 from evenhand.study.results.results import Results
 from evenhand.study.run.cluster import DaskCluster
-from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
-from evenhand.study.run.whole import WorkerDied, follow, run
+from evenhand.study.run.events import (
+    Cancel,
+    Cancelled,
+    CellDone,
+    CellFailed,
+    Finished,
+    Started,
+    WorkerDied,
+)
+from evenhand.study.run.whole import follow, run
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
 from evenhand.study.tasks.decide.task import DecideTask

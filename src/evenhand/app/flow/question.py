@@ -19,7 +19,7 @@ from evenhand.errors import EvenhandError, PlanError, RuleError
 from evenhand.report.words import listed
 from evenhand.study.intake.setup import ROLES, RoleOptions, missing_roles, plan_of, set_up
 from evenhand.study.plan.script import as_script
-from evenhand.study.run.expected import grid_size, round_range, spell_expected, spell_range
+from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.registry import task_of_kind
 from evenhand.study.tasks.shared.protection import state_rows
@@ -247,7 +247,8 @@ def _expected(form: TaskForm, plan: Plan, rows: int, timing: Timing) -> tuple[tu
     """Return how long all runs take, at least and at most, and how that was found out."""
     if timing.duration is not None:
         seconds = max(timing.duration.seconds(), 1.0)
-        of = "" if timing.rows >= timing.duration.people else f" of {timing.rows:,} rows"
+        timed = timing.duration.timed
+        of = "" if timed >= timing.duration.people else f" of {timed:,} rows"
         return round_range(seconds), f"{spell_expected(seconds).capitalize()}, from timing two runs{of}"
     workers, runs = os.cpu_count() or 1, len(plan.cells())
     rows = min(rows, plan.data.rows or rows) if plan.data is not None else rows

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import EvenhandError
-from evenhand.study.run.duration import time_within
+from evenhand.study.run.duration import duration
 from evenhand.study.run.prepare import prepare
 
 if TYPE_CHECKING:
@@ -30,21 +30,19 @@ class Timing:
         What preparing its rows found out.
     duration : Duration, optional
         None as long as it is not known, or if its runs cannot be timed.
-    rows : int
-        How many rows were timed.
     state : {"waiting", "running", "done"}
         One plan is timed at a time; what waits begins when the same is asked again.
     """
 
     notes: tuple[str, ...] = ()
     duration: Duration | None = None
-    rows: int = 0
     state: Literal["waiting", "running", "done"] = "done"
 
     def measure(self, plan: Plan, prepared: Any, seconds: float) -> None:
         """Time a few runs; a plan whose runs fail is not timed."""
         try:
-            self.duration, self.rows = time_within(plan, prepared, seconds=seconds)
+            found = duration(plan, prepared, seconds=seconds)
+            self.duration = replace(found, start=0.0)  # most of that is paid once
         except (EvenhandError, ArithmeticError, ValueError):
             self.duration = None
         finally:

@@ -15,7 +15,7 @@ from evenhand.cli.tasks.registry import load_task_command
 from evenhand.cli.terminal.console import Terminal
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.run.expected import grid_size
+from evenhand.study.run.duration import grid_size
 from evenhand.study.tasks.collect.task import CollectTask
 
 EXAMPLE = """\

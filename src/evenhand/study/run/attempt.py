@@ -27,15 +27,6 @@ DIED = "WorkerDied"
 def execute(cell: Cell, *, plan: Plan, prepared: Prepared) -> Outcome:
     """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
-    Parameters
-    ----------
-    cell : Cell
-    plan : Plan
-    prepared : Prepared
-        The plan's rows.
-
-    Examples
-    --------
     >>> from evenhand.study import DataSource, Plan
     >>> from evenhand.study.run.prepare import prepare
     >>> plan = Plan(data=DataSource(dataset="causal", options={"n": 2000}))

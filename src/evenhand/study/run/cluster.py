@@ -20,7 +20,7 @@ from evenhand._validate import one_of
 from evenhand.errors import ClusterError, InvalidParameterError, MissingExtraError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.facts import versions
-from evenhand.study.run.attempt import as_texts, attempt, from_texts, lost
+from evenhand.study.run.attempt import as_texts, from_texts, lost
 from evenhand.study.run.pace import RunTime, compile_clock
 from evenhand.study.run.workers import Died
 
@@ -109,18 +109,13 @@ class DaskCluster:
 
 
 def cluster_of(engine: str, scheduler: Any) -> DaskCluster | None:
-    """Return the cluster that the options of a run name, None for the machine itself.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the two do not go together.
-    """
+    """Return the cluster that the options of a run name, None for the machine itself."""
     one_of("engine", engine, ENGINES, owner="run")
     if engine == "local":
         if scheduler is not None:
             must_be = "left out unless engine is 'dask'"
-            raise InvalidParameterError("scheduler", owner="run", must_be=must_be, got=_describe(scheduler))
+            got = scheduler if isinstance(scheduler, str) else f"a value of type {type(scheduler).__name__}"
+            raise InvalidParameterError("scheduler", owner="run", must_be=must_be, got=got)
         return None
     if isinstance(scheduler, DaskCluster):
         return scheduler
@@ -130,22 +125,11 @@ def cluster_of(engine: str, scheduler: Any) -> DaskCluster | None:
     return DaskCluster(scheduler)
 
 
-def _describe(scheduler: Any) -> str:
-    return scheduler if isinstance(scheduler, str) else f"a value of type {type(scheduler).__name__}"
-
-
 class ClusterPool:
     """Workers of a Dask cluster that compute cells, one at a time in each process.
 
     The cells of a worker that is lost are run again by another. A cell whose workers were lost again and
-    again is a recorded failure, as with processes of this machine.
-
-    Parameters
-    ----------
-    job : Job
-    cluster : DaskCluster
-    stop : callable
-        Asked ten times a second whether to stop.
+    again is a recorded failure, as with processes of this machine. `stop` is asked ten times a second.
     """
 
     def __init__(self, job: Job, *, cluster: DaskCluster, stop: Callable[[], bool]) -> None:
@@ -237,11 +221,7 @@ class ClusterPool:
         try:
             return self._client.scatter(self._job, broadcast=True, hash=False)
         except (TypeError, AttributeError, ImportError, ValueError):
-            task, must_be = self._job.plan.task, "a classifier that can be sent to other machines"
-            got = type(getattr(task, "model", task)).__name__
-            raise InvalidParameterError(
-                "model", owner=type(task).__name__, must_be=must_be, got=got
-            ) from None
+            raise self._job.refusal("other machines") from None
 
     def _submit(self, cell: Cell) -> None:
         future = self._client.submit(_compute, cell.id, self._rows, self._wanted, pure=False)
@@ -252,7 +232,8 @@ class ClusterPool:
         """Return the outcome of a future that is done; a cell that was lost is handed out once more."""
         cell = self._cells.pop(future)
         if future.status == "finished":
-            texts, self.times[cell.id] = _unpack(future.result())
+            texts, *took = future.result()
+            self.times[cell.id] = RunTime(*took)
             return from_texts(cell, texts)
         if future.status == "error":
             self._refuse_or_pass(future.exception())
@@ -305,24 +286,17 @@ def _compute(name: str, job: Job, wanted: Mapping[str, str]) -> tuple[Any, float
     _refuse_other_versions(wanted, dict(versions(job.plan.task.used_packages)))
     with _ONE_CELL, threadpool_limits(1), compile_clock() as compiled:
         start = time.monotonic()
-        outcome = attempt(Cell.from_id(name), plan=job.plan, prepared=job.prepared, execute=job.execute)
-        return as_texts(outcome), time.monotonic() - start, compiled()
-
-
-def _unpack(answer: tuple[Any, float, float]) -> tuple[Any, RunTime]:
-    texts, seconds, compiling = answer
-    return texts, RunTime(seconds, compiling)
+        texts = as_texts(job.run(Cell.from_id(name)))
+        return texts, time.monotonic() - start, compiled()
 
 
 def _refuse_other_versions(wanted: Mapping[str, str], numbers: Mapping[str, str]) -> None:
     """Refuse a worker whose versions are not ours: its cells could have other numbers."""
-    other = [name for name, number in wanted.items() if numbers.get(name) != number]
-    if not other:
-        return
-    told = ", ".join(f"{_spell_version(name, numbers)} instead of {wanted[name]}" for name in other)
-    message = f"A worker of the Dask cluster has {told}, so that its results could differ."
-    raise ClusterError(f"{message} Hint: install the same versions on every worker and here.")
-
-
-def _spell_version(name: str, numbers: Mapping[str, str]) -> str:
-    return f"{name} {numbers[name]}" if name in numbers else f"no {name}"
+    other = [
+        f"{f'{name} {numbers[name]}' if name in numbers else f'no {name}'} instead of {number}"
+        for name, number in wanted.items()
+        if numbers.get(name) != number
+    ]
+    if other:
+        message = f"A worker of the Dask cluster has {', '.join(other)}, so that its results could differ."
+        raise ClusterError(f"{message} Hint: install the same versions on every worker and here.")

@@ -1,13 +1,23 @@
-"""What a running study tells whoever follows it, and how it is told to stop."""
+"""What a running study tells whoever follows it, a bar that shows it, and how it is told to stop."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Event as Flag
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+    from evenhand.study.plan.cells import Cell
     from evenhand.study.store.outcome import Outcome
+
+    Listener = Callable[["Event"], Any]
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,21 @@ class CellFailed(Event):
     """A cell raised an error, which is stored as its result."""
 
     outcome: Outcome
+
+
+@dataclass(frozen=True)
+class WorkerDied(Event):
+    """A worker process ended in the middle of a cell, which is tried once more.
+
+    Parameters
+    ----------
+    cell : Cell
+    code : int, optional
+        The exit code; a negative one is the number of the signal that ended it.
+    """
+
+    cell: Cell
+    code: int | None
 
 
 @dataclass(frozen=True)
@@ -93,3 +118,68 @@ class Cancel:
     def requested(self) -> bool:
         """Whether somebody asked."""
         return self._flag.is_set()
+
+
+# --- a bar in a terminal or a notebook -----------------------------------------------------------------
+
+
+def listening(progress: object, *, console: Console | None = None) -> AbstractContextManager[Listener]:
+    """Return a context whose value takes the events of a study.
+
+    True shows a bar, False nothing, a callable is called with every event; None shows a bar if there is a
+    terminal or a notebook to show it in. It goes to the console, by default to standard error.
+    """
+    if callable(progress):
+        return nullcontext(progress)
+    if progress is not None and not isinstance(progress, bool):
+        must_be = "True, False, None or a function of events"
+        raise InvalidParameterError("progress", owner="run", must_be=must_be, got=progress)
+    from rich.console import Console  # noqa: PLC0415 - only where something may be shown
+
+    console = console or Console(stderr=True)
+    is_seen = console.is_terminal or console.is_jupyter
+    return _bar(console) if progress or (progress is None and is_seen) else nullcontext(lambda _: None)
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Listener]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failed]}", style="red"),
+        console=console,
+        expand=True,
+    )
+    with progress:
+        task = progress.add_task("Reading the data", total=None, rate="", failed="")
+
+        def tell(event: Event) -> None:
+            words = "Stopped" if isinstance(event, Cancelled) else "Running the study"
+            if isinstance(event, Started):
+                progress.reset(task, total=event.total, completed=event.done)
+            speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
+            progress.update(
+                task,
+                description=words,
+                completed=event.done,
+                rate=_rate(speed),
+                failed=f"{event.failed} failed" if event.failed else "",
+            )
+
+        yield tell
+
+
+def _rate(speed: float | None) -> str:
+    """Return a rate in a unit that makes it readable.
+
+    >>> _rate(2.5), _rate(0.05), _rate(None)
+    ('2.5 runs/s', '3.0 runs/min', '')
+    """
+    if not speed:
+        return ""
+    return f"{speed:.1f} runs/s" if speed >= 1 else f"{speed * 60:.1f} runs/min"

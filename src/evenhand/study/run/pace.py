@@ -56,15 +56,8 @@ class Pace:
 
     The first run of each worker loads libraries, so its time is used for nothing else. On a machine where
     nothing was compiled yet the first run of each mechanism compiles: that is taken off its time, and is
-    expected once more for each mechanism that has not been run.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        In the order in which they are handed out.
-    workers : int
-    clock : callable
-        Says the time.
+    expected once more for each mechanism that has not been run. `cells` are in the order in which they are
+    handed out.
     """
 
     def __init__(
@@ -146,13 +139,12 @@ class Speed:
         done, took = event.done - self._before, time.monotonic() - self._start
         if done <= 0 or took <= 0:
             return 0.0, 0.0
+        rest = (event.total - event.done) * took / done
         if self._told is None:  # the first half holds the start of workers
-            return done / took, (
-                event.total - event.done
-            ) * took / done if 2 * event.done >= event.total else 0.0
-        if done < _FEWEST_RUNS:
-            return done / took, max(self._told - took, 0.0)
-        return done / took, (event.total - event.done) * took / done
+            left = rest if 2 * event.done >= event.total else 0.0
+        else:
+            left = max(self._told - took, 0.0) if done < _FEWEST_RUNS else rest
+        return done / took, left
 
 
 def spread_first_repeat(cells: Sequence[Cell]) -> list[Cell]:

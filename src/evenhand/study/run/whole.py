@@ -6,7 +6,6 @@ import os
 import time
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand._shared_folders import remove_left_folders
@@ -14,7 +13,7 @@ from evenhand._validate import integer
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import PLAN_FILE, SCHEMA_FILE, Results
-from evenhand.study.run.attempt import attempt, execute
+from evenhand.study.run.attempt import execute
 from evenhand.study.run.cluster import ClusterPool, cluster_of
 from evenhand.study.run.events import (
     Cancel,
@@ -25,11 +24,12 @@ from evenhand.study.run.events import (
     Finished,
     Started,
     Timed,
+    WorkerDied,
+    listening,
 )
 from evenhand.study.run.pace import Pace, RunTime, compile_clock, spread_first_repeat
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.progress import listening
-from evenhand.study.run.workers import Died, Job, Pool, Shared
+from evenhand.study.run.workers import Died, Job, Pool
 from evenhand.study.store.file import FILE, path_of
 from evenhand.study.store.store import LOCK, Store
 
@@ -45,21 +45,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 _MOST_WORKERS = 1024
-
-
-@dataclass(frozen=True)
-class WorkerDied(Event):
-    """A worker process ended in the middle of a cell, which is tried once more.
-
-    Parameters
-    ----------
-    cell : Cell
-    code : int, optional
-        The exit code; a negative one is the number of the signal that ended it.
-    """
-
-    cell: Cell
-    code: int | None
 
 
 def run(
@@ -339,37 +324,33 @@ class Runner:
 
     def _news(self, prepared: Prepared, waiting: Sequence[Cell]) -> Iterator[Outcome | Died]:
         """Yield outcomes once they are stored."""
-        compute = self.execute or execute
-        if self._cluster is not None and waiting:
-            job = Job(self.plan, prepared, compute)
-            remote = ClusterPool(job, cluster=self._cluster, stop=lambda: self.cancel.requested)
-            yield from self._pooled(remote, waiting, remote.count)
-            return
+        job, stop = Job(self.plan, prepared, self.execute or execute), lambda: self.cancel.requested
         workers = min(self.workers or _cores(), len(waiting))
-        if workers <= 1:
-            run = partial(attempt, plan=self.plan, prepared=prepared, execute=compute)
-            pace = Pace(waiting, workers=1)
-            with compile_clock() as compiled:
-                for cell in waiting:
-                    if self.cancel.requested:
-                        return
-                    start, before = time.monotonic(), compiled()
-                    outcome = self._store_outcome(run(cell))
-                    took = RunTime(time.monotonic() - start, compiled() - before)
-                    self._note_time(pace, outcome, took, workers=1)
-                    yield outcome
-            return
-        shared = Shared(prepared)
-        try:
-            job = Job(self.plan, shared.prepared, compute)
-            pool = Pool(job, count=workers, stop=lambda: self.cancel.requested)
-            yield from self._pooled(pool, waiting, workers)
-        finally:
-            shared.close()
+        if self._cluster is not None and waiting:
+            remote = ClusterPool(job, cluster=self._cluster, stop=stop)
+            yield from self._pooled(remote, waiting, remote.count)
+        elif workers > 1:
+            yield from self._pooled(Pool(job, count=workers, stop=stop), waiting, workers)
+        else:
+            yield from self._alone(job, waiting)
+
+    def _alone(self, job: Job, waiting: Sequence[Cell]) -> Iterator[Outcome]:
+        """Compute cells in this process."""
+        pace = Pace(waiting, workers=1)
+        with compile_clock() as compiled:
+            for cell in waiting:
+                if self.cancel.requested:
+                    return
+                start, before = time.monotonic(), compiled()
+                outcome = self._store_outcome(job.run(cell))
+                took = RunTime(time.monotonic() - start, compiled() - before)
+                self._note_time(pace, outcome, took, workers=1)
+                yield outcome
 
     def _pooled(
         self, pool: Pool | ClusterPool, waiting: Sequence[Cell], workers: int
     ) -> Iterator[Outcome | Died]:
+        """Let workers compute cells, and store what is finished before anything ends them."""
         ordered = spread_first_repeat(waiting)
         pace = Pace(ordered, workers=workers)
         try:

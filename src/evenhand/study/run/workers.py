@@ -1,30 +1,31 @@
 """Worker processes: each computes one cell at a time, and one that dies is replaced.
 
-The rows that they share are in files for a while, so that every worker maps the same bytes instead of copying
-them.
+The arrays of the rows that they share are in a file for a while, so that every worker maps the same bytes
+instead of copying them.
 The processes are loky's, whose start neither copies this process nor runs its main module again. The pool is
 our own: loky's executor stops as a whole when one of its processes dies.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
+import pickle
 import signal
 import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
-from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
 import loky
 import loky.backend.resource_tracker
-import numpy as np
 
 from evenhand._shared_folders import SharedFolder, shared_places
 from evenhand.errors import InvalidParameterError, StudyStoreError
@@ -36,7 +37,6 @@ from evenhand.study.store.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
-    from pathlib import Path
 
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.attempt import Execute
@@ -59,15 +59,27 @@ _POLL_SECONDS = 0.1
 _WATCH_SECONDS = 0.5
 _LAST_SECONDS = 5.0
 _TRIES = 2
+_ARRAYS = "arrays"
+_ALIGNED = 64
 
 
 @dataclass(frozen=True)
 class Job:
-    """What every cell of a study needs: the plan, the rows as they are shared, and the function to call."""
+    """What every cell of a study needs: the plan, its rows, and the function to call."""
 
     plan: Plan
     prepared: Any
     execute: Execute
+
+    def run(self, cell: Cell) -> Outcome:
+        """Return the outcome of a cell, see :func:`attempt`."""
+        return attempt(cell, plan=self.plan, prepared=self.prepared, execute=self.execute)
+
+    def refusal(self, place: str, *, hint: str = "") -> InvalidParameterError:
+        """Return the error where the model of the task cannot be sent to a place."""
+        task, must_be = self.plan.task, f"a classifier that can be sent to {place}"
+        got = type(getattr(task, "model", task)).__name__
+        return InvalidParameterError("model", owner=type(task).__name__, must_be=must_be, got=got, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -90,19 +102,12 @@ class Pool:
     """Processes that compute cells, one at a time each.
 
     Each is a fresh interpreter, started by loky, with one thread for linear algebra and OpenMP.
-    A process that dies is replaced; its cell is tried once more, and is then a recorded failure.
-
-    Parameters
-    ----------
-    job : Job
-    count : int
-        How many processes.
-    stop : callable
-        Asked ten times a second whether to stop.
+    A process that dies is replaced; its cell is tried once more, and is then a recorded failure. `stop` is
+    asked ten times a second whether to stop.
     """
 
     def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
-        self._message = _pack(job)
+        self._shared = Shared(job)
         self._count = count
         self._stop = stop
         self._workers: list[_Worker] = []
@@ -136,13 +141,14 @@ class Pool:
                 yield outcome
 
     def close(self) -> None:
-        """End every process, at once."""
+        """End every process, at once, and remove what they shared."""
         for worker in self._workers:
             _end(worker.process)
         for worker in self._workers:
             worker.process.join()
             worker.connection.close()
         self._workers.clear()
+        self._shared.close()
 
     def _busy(self) -> list[tuple[_Worker, Cell]]:
         return [(worker, worker.cell) for worker in self._workers if worker.cell is not None]
@@ -184,7 +190,7 @@ class Pool:
         worker = _Worker(process, ours)
         self._workers.append(worker)
         with suppress(OSError):
-            ours.send_bytes(self._message)
+            ours.send(self._shared.message)
         return worker
 
     def _reap(self, worker: _Worker) -> int | None:
@@ -205,39 +211,22 @@ def serve(connection: Connection, parent: int) -> None:
     warnings.simplefilter("ignore")
     job, failure = None, None
     try:
-        job = connection.recv()
-        prepared = open_arrays(job.prepared)
+        job = open_job(connection.recv())
     except Exception as error:  # noqa: BLE001 - a model that cannot be loaded here is the result of its cells
         failure = failure_of(error)
     with suppress(EOFError, OSError), compile_clock() as compiled:
         while True:
             cell, before = Cell.from_id(connection.recv()), compiled()
-            if job is None or failure is not None:
-                outcome = Outcome(cell, failure=failure)
-            else:
-                outcome = _attempt(cell, job, prepared)
+            outcome = Outcome(cell, failure=failure) if job is None else _attempt(cell, job)
             connection.send((as_texts(outcome), compiled() - before))
 
 
-def _attempt(cell: Cell, job: Job, prepared: Any) -> Outcome:
+def _attempt(cell: Cell, job: Job) -> Outcome:
     """Return the outcome of a cell. Ctrl-C does not come here, so a KeyboardInterrupt is the model's own."""
     try:
-        return attempt(cell, plan=job.plan, prepared=prepared, execute=job.execute)
+        return job.run(cell)
     except KeyboardInterrupt as error:
         return Outcome(cell, failure=failure_of(error))
-
-
-def _pack(job: Job) -> Any:
-    """Return the job as a message; a model that was defined in a notebook goes with it."""
-    try:
-        return ForkingPickler.dumps(loky.wrap_non_picklable_objects(job, keep_wrapper=False))
-    except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
-        task, must_be = job.plan.task, "a classifier that can be sent to worker processes"
-        got = type(getattr(task, "model", task)).__name__
-        hint = "workers=1 computes every cell in this process."
-        raise InvalidParameterError(
-            "model", owner=type(task).__name__, must_be=must_be, got=got, hint=hint
-        ) from None
 
 
 @contextmanager
@@ -271,89 +260,73 @@ def _leave_with(parent: int) -> None:
     os._exit(1)
 
 
-# --- rows that workers share -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Mapped:
-    """An array in a file."""
-
-    path: str
-
-    def open(self) -> Any:
-        """Return the array, mapped, which nobody can write into."""
-        return np.asarray(np.load(self.path, mmap_mode="r", allow_pickle=False))
+# --- a job whose arrays workers share ----------------------------------------------------------------
 
 
 class Shared:
-    """The arrays of prepared rows in a folder of their own, which only this person may read.
+    """A job as a message to workers, with its arrays in a file that only this person may read.
 
-    The folder is in the memory where there is room, else in the folder for temporary files. It is removed
-    when it is closed. If this process is killed, any later command or study removes it, see
+    The file is in the memory where there is room, else in the folder for temporary files. It is removed when
+    this is closed. If this process is killed, any later command or study removes it, see
     :func:`evenhand._shared_folders.remove_left_folders`.
-
-    Parameters
-    ----------
-    prepared : dataclass
-        Its fields that are arrays, or mappings of arrays, are written; the others stay as they are.
     """
 
-    def __init__(self, prepared: Any) -> None:
+    def __init__(self, job: Job) -> None:
+        buffers: list[pickle.PickleBuffer] = []
+        packed = _pack(job, buffers.append)
+        arrays = [buffer.raw() for buffer in buffers]
+        sizes = [array.nbytes for array in arrays]
         with suppress(OSError):
-            for place in shared_places(_size_of(prepared)):
+            for place in shared_places(sum(map(_room_of, sizes))):
                 with suppress(OSError):
-                    self._write(prepared, place)
+                    self._write(arrays, place)
+                    self.message = packed, str(self._folder.path / _ARRAYS), sizes
                     return
         raise StudyStoreError(
             "The rows cannot be shared with worker processes: the folder for temporary files is full or "
             "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
         )
 
-    def _write(self, prepared: Any, place: Path) -> None:
+    def _write(self, arrays: list[memoryview], place: Path) -> None:
         self._folder = SharedFolder(place)
-        self._files = 0
         try:
-            changes = {
-                field.name: self._write_value(getattr(prepared, field.name)) for field in fields(prepared)
-            }
-            self.prepared = replace(prepared, **changes)
+            with self._folder.create(_ARRAYS) as file:
+                for array in arrays:
+                    file.write(array)
+                    file.write(bytes(_room_of(array.nbytes) - array.nbytes))
         except BaseException:
             self.close()
             raise
 
-    def _write_value(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.size:
-            name = f"{self._files}.npy"
-            self._files += 1
-            with self._folder.create(name) as file:
-                np.save(file, value, allow_pickle=False)
-            return Mapped(str(self._folder.path / name))
-        if isinstance(value, Mapping) and any(isinstance(inner, np.ndarray) for inner in value.values()):
-            return {name: self._write_value(inner) for name, inner in value.items()}
-        return value
-
     def close(self) -> None:
-        """Remove the folder."""
+        """Remove the file and its folder."""
         self._folder.close()
 
 
-def _size_of(prepared: Any) -> int:
-    """Return how many bytes the arrays of prepared rows take."""
-    values = [getattr(prepared, field.name) for field in fields(prepared)]
-    values += [inner for value in values if isinstance(value, Mapping) for inner in value.values()]
-    return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+def _pack(job: Job, share: Callable[[pickle.PickleBuffer], object]) -> bytes:
+    """Return the job as bytes, without the arrays, which are shared; what a notebook defined goes with it."""
+    try:
+        packed: bytes = cloudpickle.dumps(job, protocol=5, buffer_callback=share)
+    except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
+        hint = "workers=1 computes every cell in this process."
+        raise job.refusal("worker processes", hint=hint) from None
+    return packed
 
 
-def open_arrays(prepared: Any) -> Any:
-    """Return prepared rows with their arrays mapped from the files."""
-    return replace(
-        prepared, **{field.name: _open_value(getattr(prepared, field.name)) for field in fields(prepared)}
-    )
+def _room_of(size: int) -> int:
+    """Return how many bytes of the file an array takes, so that each begins at a multiple of 64."""
+    return size + _ALIGNED - size % _ALIGNED
 
 
-def _open_value(value: Any) -> Any:
-    if isinstance(value, Mapped):
-        return value.open()
-    if isinstance(value, Mapping) and any(isinstance(inner, Mapped) for inner in value.values()):
-        return {name: _open_value(inner) for name, inner in value.items()}
-    return value
+def open_job(message: tuple[bytes, str, list[int]]) -> Job:
+    """Return the job of a message, with its arrays mapped from the file; nobody can write into them."""
+    packed, path, sizes = message
+    buffers, start = [], 0
+    if sizes:
+        with Path(path).open("rb") as file:
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    for size in sizes:
+        buffers.append(mapped[start : start + size])
+        start += _room_of(size)
+    job: Job = pickle.loads(packed, buffers=buffers)  # noqa: S301 - it comes from our parent
+    return job

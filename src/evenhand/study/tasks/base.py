@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -35,10 +35,41 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.plan.plan import Plan
+    from evenhand.study.plan.source import DataSource
     from evenhand.study.store.outcome import Outcome
 
     Codes = NDArray[np.unsignedinteger[Any]]
+
+
+class StudyPlan(Protocol):
+    """What a task reads of the plan that it is part of: :class:`evenhand.study.Plan`."""
+
+    @property
+    def data(self) -> DataSource | None:
+        """Where the rows come from."""
+
+    @property
+    def schema(self) -> Schema | None:
+        """Domains and roles."""
+
+    @property
+    def task(self) -> Task:
+        """The task itself."""
+
+    @property
+    def seed(self) -> int:
+        """Everything that is drawn derives from it."""
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know about how the plan came about."""
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +200,7 @@ class Task(ABC):
 
     # --- running ----------------------------------------------------------------------------------
 
-    def prepare(self, plan: Plan, *, frame: Any = None) -> Prepared:
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
         """Load and encode the rows of a plan; refuse what cannot be run before anything runs.
 
         It is the function ``prepare(task, plan, frame=...)`` of the module ``prepare`` in the task's folder,
@@ -178,7 +209,7 @@ class Task(ABC):
         prepared: Prepared = _beside(self, "prepare")(self, plan, frame=frame)
         return prepared
 
-    def execute(self, cell: Cell, *, plan: Plan, prepared: Any) -> Outcome:
+    def execute(self, cell: Cell, *, plan: StudyPlan, prepared: Any) -> Outcome:
         """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
         It is the function ``execute(task, cell, seed=..., prepared=...)`` of the module ``execute`` in the
@@ -233,11 +264,11 @@ class Task(ABC):
         got = f"one of the task '{self.kind}'"
         raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got)
 
-    def command(self, plan: Plan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
+    def command(self, plan: StudyPlan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
         """Return the command line that repeats a plan which stands in a file."""
         return f"evenhand audit --plan {file}"
 
-    def script(self, plan: Plan, *, name: str, language: str = "en") -> tuple[ScriptCell, ...]:
+    def script(self, plan: StudyPlan, *, name: str, language: str = "en") -> tuple[ScriptCell, ...]:
         """Return the cells of Python that repeat a plan; the files that they write begin with `name`."""
         data = "" if plan.data is None else f" of {plan.data.label}"
         title = plan.name or f"evenhand audit {self.kind}{data}"

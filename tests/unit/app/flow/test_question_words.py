@@ -78,8 +78,11 @@ def test_a_data_set_as_it_is_needs_neither_a_schema_nor_a_plan_file(tmp_path):
 @pytest.mark.parametrize(
     ("timed", "words"),
     [
-        (Timing(duration=Duration(200, 40, (0.5, 0.0), 1), rows=200), "from timing two runs"),
-        (Timing(duration=Duration(90_000, 40, (0.5, 0.0), 1), rows=10_000), "timing two runs of 10,000 rows"),
+        (Timing(duration=Duration(200, 40, (0.5, 0.0), 1, timed=200)), "from timing two runs"),
+        (
+            Timing(duration=Duration(90_000, 40, (0.5, 0.0), 1, timed=10_000)),
+            "timing two runs of 10,000 rows",
+        ),
         (Timing(state="running"), "by a rule of thumb"),
     ],
 )

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from evenhand.cli.terminal.console import Terminal
 from evenhand.cli.terminal.progress import follow_study, spell_seconds
+from evenhand.study.run.duration import round_range, spell_range
 from evenhand.study.run.events import Started, Timed
-from evenhand.study.run.expected import round_range, spell_range
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from rich.console import Console
 
 from evenhand.errors import InvalidParameterError
 from evenhand.study.plan.cells import Cell, Setting
-from evenhand.study.run.events import Cancelled, CellDone, CellFailed, Finished, Started
-from evenhand.study.run.progress import _rate, listening
+from evenhand.study.run.events import Cancelled, CellDone, CellFailed, Finished, Started, _rate, listening
 from evenhand.study.store.outcome import Failure, Outcome
 
 DONE = Outcome(Cell(Setting(), 0))

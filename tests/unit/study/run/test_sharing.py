@@ -1,5 +1,6 @@
 """Rows are shared by files that only this person can read, and that go."""
 
+import pickle
 import stat
 import tempfile
 from dataclasses import dataclass, field
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 from evenhand import _shared_folders
+from evenhand._shared_folders import OWNER, SharedFolder
 from evenhand.errors import StudyStoreError
-from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.plan.plan import Plan
+from evenhand.study.run.attempt import execute
+from evenhand.study.run.workers import Job, Shared, open_job
 
 
 @dataclass(frozen=True)
@@ -45,21 +49,34 @@ def memory(tmp_path_factory, monkeypatch):
 ROWS = Rows(np.arange(5, dtype=np.uint8), {"a": np.arange(3, dtype=np.uint16)}, empty=np.zeros(0))
 
 
+def share(rows=ROWS):
+    return Shared(Job(Plan(), rows, execute))
+
+
+def rows_of(shared):
+    return open_job(shared.message).prepared
+
+
+def folder_of(shared):
+    return Path(shared.message[1]).parent
+
+
 def test_what_is_mapped_is_what_was_shared():
-    shared = Shared(ROWS)
-    back = open_arrays(shared.prepared)
+    shared = share()
+    back = rows_of(shared)
 
     assert back.target.dtype == np.uint8
     assert back.target.tolist() == [0, 1, 2, 3, 4]
     assert back.codes["a"].tolist() == [0, 1, 2]
     assert (back.label, back.empty.size) == ("rows", 0)
+    assert all(array.ctypes.data % 64 == 0 for array in (back.target, back.codes["a"]))
     shared.close()
 
 
 def test_nobody_can_write_into_what_is_mapped():
     """A cell that changed the rows would change every cell after it."""
-    shared = Shared(ROWS)
-    back = open_arrays(shared.prepared)
+    shared = share()
+    back = rows_of(shared)
 
     with pytest.raises(ValueError, match="read-only"):
         back.target[0] = 1
@@ -68,16 +85,15 @@ def test_nobody_can_write_into_what_is_mapped():
 
 def test_what_is_sent_to_a_worker_is_small():
     """Rows that are pickled for every worker would cost more than the cells."""
-    from multiprocessing.reduction import ForkingPickler
+    few, many = share(Rows(np.zeros(10))), share(Rows(np.zeros(10**6)))
 
-    shared = Shared(Rows(np.zeros(10**6)))
-
-    assert len(ForkingPickler.dumps(shared.prepared)) < 1000
-    shared.close()
+    assert len(pickle.dumps(many.message)) < len(pickle.dumps(few.message)) + 100
+    few.close()
+    many.close()
 
 
 def test_the_files_are_private_and_go(place):
-    shared = Shared(ROWS)
+    shared = share()
     (folder,) = place.iterdir()
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -86,43 +102,70 @@ def test_the_files_are_private_and_go(place):
     assert list(place.iterdir()) == []
 
 
-def test_nothing_is_left_if_sharing_fails(place, monkeypatch):
+class FullFile:
+    """A file that cannot be written."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def write(self, _):
+        raise self.error
+
+
+def fill(monkeypatch, error, place):
+    """Let no arrays be written into the folders of a place."""
+    create = SharedFolder.create
+
+    def create_full(self, name):
+        made = create(self, name)
+        if name == OWNER or self.path.parent != place:
+            return made
+        made.close()
+        return FullFile(error)
+
+    monkeypatch.setattr(SharedFolder, "create", create_full)
+
+
+FULL = OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(FULL, StudyStoreError), (KeyboardInterrupt(), KeyboardInterrupt)]
+)
+def test_nothing_is_left_if_sharing_fails(place, monkeypatch, error, told):
     """A full disk is told with what to do, and no private rows stay there; nor after Ctrl-C."""
-    errors = {OSError(28, "No space left on device"): StudyStoreError, KeyboardInterrupt(): KeyboardInterrupt}
-    for error, told in errors.items():
-        monkeypatch.setattr(np, "save", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
+    fill(monkeypatch, error, place)
 
-        with pytest.raises(told) as caught:
-            Shared(ROWS)
-        assert list(place.iterdir()) == []
-        assert told is KeyboardInterrupt or "workers=1" in str(caught.value)
+    with pytest.raises(told) as caught:
+        share()
+    assert list(place.iterdir()) == []
+    assert told is KeyboardInterrupt or "workers=1" in str(caught.value)
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()])
 def test_where_the_memory_is_full_the_folder_for_temporary_files_is_used(place, memory, monkeypatch, error):
     """The room that was free a moment ago may be taken; Ctrl-C is no reason to go on."""
-    save = np.save
-
-    def full(file, value, **more):
-        if list(memory.iterdir()):
-            raise error
-        save(file, value, **more)
-
-    monkeypatch.setattr(np, "save", full)
+    fill(monkeypatch, error, memory)
     if isinstance(error, KeyboardInterrupt):
         with pytest.raises(KeyboardInterrupt):
-            Shared(ROWS)
+            share()
     else:
-        shared = Shared(ROWS)
-        assert Path(shared.prepared.target.path).parent.parent == place
+        shared = share()
+        assert folder_of(shared).parent == place
         shared.close()
     assert [*memory.iterdir(), *place.iterdir()] == []
 
 
 def test_rows_are_shared_in_the_memory_where_there_is_one(place, memory):
-    shared = Shared(ROWS)
+    shared = share()
 
-    assert Path(shared.prepared.target.path).parent.parent == memory
+    assert folder_of(shared).parent == memory
     assert list(place.iterdir()) == []
     shared.close()
     assert list(memory.iterdir()) == []
@@ -134,4 +177,4 @@ def test_where_there_is_no_folder_at_all_it_is_said(monkeypatch):
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
     with pytest.raises(StudyStoreError, match="workers=1"):
-        Shared(ROWS)
+        share()

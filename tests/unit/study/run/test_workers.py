@@ -52,13 +52,13 @@ def _own_signals():
     signal.signal(signal.SIGINT, before)
 
 
-def _answers(message, cells):
+def _answers(job, cells):
     """Let this process be a worker, and return what it answers to the cells."""
     ours, theirs = Pipe()
-    answers = []
+    shared, answers = Shared(job), []
 
     def ask():
-        ours.send_bytes(message)
+        ours.send(shared.message)
         for cell in cells:
             ours.send(cell.id)
             texts, compiling = ours.recv()
@@ -71,14 +71,13 @@ def _answers(message, cells):
     serve(theirs, os.getppid())
     asker.join()
     theirs.close()
+    shared.close()
     return answers
 
 
 @pytest.mark.usefixtures("_own_signals")
 def test_a_worker_answers_with_the_outcome_of_each_cell():
-    shared = Shared(light_rows())
-    answers = _answers(workers._pack(Job(PLAN, shared.prepared, cheap)), CELLS[:3])
-    shared.close()
+    answers = _answers(Job(PLAN, light_rows(), cheap), CELLS[:3])
 
     assert [as_texts(answer)[0] for answer in answers] == [as_texts(_outcome(cell))[0] for cell in CELLS[:3]]
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
@@ -91,7 +90,7 @@ def interrupted(cell, *, plan, prepared):
 @pytest.mark.usefixtures("_own_signals")
 def test_a_model_that_raises_ctrl_c_itself_is_a_bad_cell_of_its_worker():
     """Workers never hear Ctrl-C, so it is the model's own, and its process need not end."""
-    answers = _answers(workers._pack(Job(PLAN, light_rows(), interrupted)), CELLS[:2])
+    answers = _answers(Job(PLAN, light_rows(), interrupted), CELLS[:2])
 
     assert [answer.failure.kind for answer in answers] == ["KeyboardInterrupt"] * 2
 
@@ -99,7 +98,7 @@ def test_a_model_that_raises_ctrl_c_itself_is_a_bad_cell_of_its_worker():
 @pytest.mark.usefixtures("_own_signals")
 def test_a_worker_that_cannot_begin_says_why_for_each_cell():
     plan = PLAN.with_(task=CollectTask(model=Stubborn(home=1)))
-    answers = _answers(workers._pack(Job(plan, light_rows(), cheap)), CELLS[:2])
+    answers = _answers(Job(plan, light_rows(), cheap), CELLS[:2])
 
     assert [answer.failure.kind for answer in answers] == ["ModuleNotFoundError"] * 2
 
@@ -152,6 +151,7 @@ def test_an_idle_worker_that_died_is_found_when_it_is_given_a_cell():
 
     assert first == Died(CELLS[0], -9)
     assert pool._workers == []
+    pool.close()
 
 
 def test_a_worker_that_is_about_to_end_is_told_by_its_own_code(monkeypatch):
@@ -163,6 +163,7 @@ def test_a_worker_that_is_about_to_end_is_told_by_its_own_code(monkeypatch):
     pool._workers.append(_Worker(_Process(last=3), ours))
 
     assert next(pool.results(CELLS[:1])) == Died(CELLS[0], 3)
+    pool.close()
 
 
 def test_a_process_that_ended_is_not_ended_again(monkeypatch):

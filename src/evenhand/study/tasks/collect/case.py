@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Command, OptionName, Promise
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
-from evenhand.privacy.rational import as_text, text_above
+from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.page.words import words_in
-from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
+from evenhand.study.tasks.collect.task import privatize_command
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
 from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
@@ -214,36 +213,6 @@ def _commands(
         found.append(Command(label, note, line, str(setting)))
     again = "" if data is None else task.command(results.plan)
     return (*_leave_out(results, again, words), *found)
-
-
-def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str, outcomes: str = "") -> str:
-    """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
-
-    `data` and `file`, the schema of the study, are as they are typed; so is `outcomes`, for the optimal
-    protocol the file of public shares and outcome rates of the groups. Empty for what the command cannot do:
-    the optimal protocol without such a file, and protocols as they were printed.
-
-    >>> from fractions import Fraction
-    >>> import evenhand as eh
-    >>> from evenhand.study.tasks.shared.report_settings import report_setting
-    >>> schema = eh.datasets.load("causal", n=10).schema
-    >>> setting = report_setting("auto", Fraction(1, 2), "optimal", "independent")
-    >>> print(privatize_command(setting, schema, data="people.csv", file="schema.toml"))
-    evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
-    """
-    is_optimal = setting.mechanism == NAME
-    if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
-        return ""
-    strategy, split = str(setting.option("strategy")), str(setting.option("split"))
-    columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
-    names = typed_list(columns)
-    out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
-    words = ["evenhand", "privatize", data, out, "--schema", file]
-    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
-    words += ["--outcomes", outcomes] if is_optimal else []
-    words += ["--split", split] if split != UNPROTECTED else []
-    words += ["--strategy", strategy] if strategy != "independent" else []
-    return shlex.join(words)
 
 
 def _leave_out(results: ResultData, again: str, words: Words) -> list[Command]:

@@ -22,7 +22,7 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Shared, open_arrays
+from evenhand.study.run.workers import Job, Shared, open_job
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.learn import prepare as learn_prepare
@@ -242,9 +242,9 @@ def test_a_promise_of_training_says_what_the_schema_does_to_it():
 
 def test_features_are_shared_with_workers_and_cut_with_the_rows():
     prepared = small_rows()
-    shared = Shared(prepared)
+    shared = Shared(Job(Plan(), prepared, execute))
     try:
-        assert np.array_equal(open_arrays(shared.prepared).features, prepared.features)
+        assert np.array_equal(open_job(shared.message).prepared.features, prepared.features)
     finally:
         shared.close()
     assert prepared.subset(100).features.shape == (100, prepared.features.shape[1])
