@@ -25,7 +25,7 @@ from evenhand.app.state.processes import be_nice
 from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, StudyStoreError
-from evenhand.study.page.parts import measure_text, measure_title
+from evenhand.study.page.wording import measure_text, measure_title
 from evenhand.study.plan.script import write_script
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.results import Results, key_measures, write_results

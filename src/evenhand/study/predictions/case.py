@@ -11,8 +11,7 @@ from evenhand.report.page import Section, Table
 from evenhand.report.words import capital, limits_of, number, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.naming import name_values
-from evenhand.study.page.parts import fold_rows
-from evenhand.study.page.wording import value_words
+from evenhand.study.page.wording import fold_rows, value_words
 from evenhand.study.page.words import words_in
 from evenhand.study.predictions.effects import DECISIONS, LACKING, OUTSIDE, cut_offs, effects
 

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from evenhand._notebook import aligned, html_table, number_text
 from evenhand._validate import one_of
 from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
@@ -18,7 +19,6 @@ from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
 from evenhand.errors import EvenhandError, PluginError
 from evenhand.measure.repeat_means import kind_words
-from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
 from evenhand.study.page.wording import counted

@@ -29,21 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
-    """Rows by group.
+    """Rows by group: each row's as a place among the labels, beyond them where people do not state theirs.
 
-    Parameters
-    ----------
-    codes : array
-        Each row's group as a place among the labels; beyond them where people do not state theirs.
-    labels : tuple of str
-    sizes : tuple of int
-        People in each group.
-    privileged : int or None
-        The place of the privileged group.
-    places : tuple of int
-        The place of each code of the schema's group column, beyond the labels where it is none's.
-    notes : tuple of Note
-        Who does not state a group, which combinations nobody has, and which groups are pooled.
+    `places` has the place of each code of the schema's group column. Notes say who does not state a group,
+    which combinations nobody has, and which groups are pooled.
     """
 
     codes: Codes

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Command, OptionName, Promise
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
-from evenhand.privacy.rational import as_text, text_above
+from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Fact
 from evenhand.report.words import epsilon_words, listed, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.page.words import words_in
-from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
+from evenhand.study.tasks.collect.task import privatize_command
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
 from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
@@ -38,13 +36,6 @@ if TYPE_CHECKING:
 
 _SCHEMA_FILE, _OUTCOMES_FILE = "schema.toml", "outcomes.toml"
 _JOINT, _SINGLE = "combined", "single"
-
-
-class _Way(NamedTuple):
-    """A setting in two words: by which protocol it reports, and how it reports several columns."""
-
-    protocol: str
-    columns: str
 
 
 def case(
@@ -92,16 +83,16 @@ def name_settings(
     The page's is called by its protocol, such as "GRR"; another by its protocol ("Optimal"), by how it
     reports several columns ("answers together"), or by both.
     """
-    own = _way_of(page, schema, words)
+    own_protocol, own_columns = _way_of(page, schema, words)
     names = {}
     for setting in settings:
         if not setting.is_protected:
             names[setting] = words.say("collect.without")
             continue
-        way = _way_of(setting, schema, words)
-        differs = way.columns if way.columns != own.columns else ""
-        protocol = way.protocol if way.protocol != own.protocol or not differs else ""
-        names[setting] = ", ".join(part for part in (protocol, differs) if part)
+        protocol, columns = _way_of(setting, schema, words)
+        differs = columns if columns != own_columns else ""
+        is_named = protocol != own_protocol or not differs
+        names[setting] = ", ".join(part for part in (protocol if is_named else "", differs) if part)
     return _tell_apart(names, schema)
 
 
@@ -119,7 +110,8 @@ def _tell_apart(names: dict[Setting, str], schema: Schema) -> dict[Setting, str]
     return told
 
 
-def _way_of(setting: Setting, schema: Schema, words: Words) -> _Way:
+def _way_of(setting: Setting, schema: Schema, words: Words) -> tuple[str, str]:
+    """Return by which protocol a setting reports, and how it reports several columns."""
     strategy = strategy_of(setting, schema)
     kinds = sorted({protocol.name for protocol in strategy.protocols.values()})
     titles = [setting.mechanism] if setting.mechanism != AUTO else kinds
@@ -130,11 +122,11 @@ def _way_of(setting: Setting, schema: Schema, words: Words) -> _Way:
     ]
     protocol = f"{protocol} ({', '.join(switches)})" if switches else protocol
     if len(schema.sensitive) == 1:
-        return _Way(protocol, "")
+        return protocol, ""
     how, split = str(setting.option("strategy")), str(setting.option("split"))
     if how in (_JOINT, _SINGLE):
-        return _Way(protocol, words.say(f"collect.way_{how}", column=plain(schema.protected_name)))
-    return _Way(protocol, words.say(f"collect.way_{split}"))
+        return protocol, words.say(f"collect.way_{how}", column=plain(schema.protected_name))
+    return protocol, words.say(f"collect.way_{split}")
 
 
 def _name_options(names: dict[Setting, str], table: EffectTable, words: Words) -> dict[str, OptionName]:
@@ -222,36 +214,6 @@ def _commands(
     return (*_leave_out(results, again, words), *found)
 
 
-def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str, outcomes: str = "") -> str:
-    """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
-
-    `data` and `file`, the schema of the study, are as they are typed; so is `outcomes`, for the optimal
-    protocol the file of public shares and outcome rates of the groups. Empty for what the command cannot do:
-    the optimal protocol without such a file, and protocols as they were printed.
-
-    >>> from fractions import Fraction
-    >>> import evenhand as eh
-    >>> from evenhand.study.tasks.shared.report_settings import report_setting
-    >>> schema = eh.datasets.load("causal", n=10).schema
-    >>> setting = report_setting("auto", Fraction(1, 2), "optimal", "independent")
-    >>> print(privatize_command(setting, schema, data="people.csv", file="schema.toml"))
-    evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
-    """
-    is_optimal = setting.mechanism == NAME
-    if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
-        return ""
-    strategy, split = str(setting.option("strategy")), str(setting.option("split"))
-    columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
-    names = typed_list(columns)
-    out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
-    words = ["evenhand", "privatize", data, out, "--schema", file]
-    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
-    words += ["--outcomes", outcomes] if is_optimal else []
-    words += ["--split", split] if split != UNPROTECTED else []
-    words += ["--strategy", strategy] if strategy != "independent" else []
-    return shlex.join(words)
-
-
 def _leave_out(results: ResultData, again: str, words: Words) -> list[Command]:
     """Return the command that runs the study without columns that give a randomised one away, if any do."""
     full = [leak for leak in results.facts.leaks if leak.is_full]
@@ -266,11 +228,8 @@ def _takes_public_rates(setting: Setting) -> bool:
     """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
     way = OptimalWay.of(setting)
     is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
-    return (
-        is_usual
-        and setting.option("strategy") != _JOINT
-        and (way.outcomes == "pilot" or isinstance(way.outcomes, GroupOutcomes))
-    )
+    is_public = way.outcomes == "pilot" or way.known is not None
+    return is_usual and is_public and setting.option("strategy") != _JOINT
 
 
 def _method(task: CollectTask, results: ResultData, words: Words) -> str:

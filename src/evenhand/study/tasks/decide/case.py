@@ -12,8 +12,7 @@ from evenhand.answer.harm import MEANINGLESS_DELTA, lacks
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import listed, number, plain
-from evenhand.study.page.around import limits_of, meta_of, sources_of, warned, warnings_of
-from evenhand.study.page.around import method_of as method_lines
+from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.wording import digits_of
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
@@ -68,7 +67,6 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
         counted = f"{in_language(f'{results.facts.rows:,}')} {nouns[results.facts.rows != 1]}"
         noise = words.say("release.noise")
         asked = "decide.question_rule" if task.is_rule else "decide.question_money"
-        about: dict[str, Any] = {"is_exact": True, "language": language}
         return Case(
             table=table,
             kind=words.say("decide.kind"),
@@ -84,14 +82,17 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
             heads=heads,
             entities=nouns,
             currency=currency,
-            meta=meta_of(results, counted=counted, **about),
-            warnings=warnings_of(results, own=tuple(_warnings(study)), **about),
             promise=_promise(study),
             evidence=_places(study),
-            method=method_lines(results, *_method(study), counted=counted, **about),
-            limits=limits_of(results, words.say("decide.limits"), words.say("release.choice"), **about),
-            sources=sources_of(results, language=language),
-            language=language,
+            **say_around(
+                results,
+                warnings=list(_warnings(study)),
+                method=_method(study),
+                limits=[words.say("decide.limits")],
+                counted=counted,
+                is_exact=True,
+                language=language,
+            ),
         )
 
 

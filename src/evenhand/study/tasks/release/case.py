@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,7 @@ from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import capital, listed, number, plain
 from evenhand.study.budget.page import ledger_section
-from evenhand.study.page.around import (
-    limits_of,
-    meta_of,
-    method_of,
-    sources_of,
-    warned,
-    warnings_of,
-)
+from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.page.words import words_in
@@ -86,7 +79,6 @@ def case(
         study = _Study(task, results, words, chosen, names, keys, deltas)
         how = words.say("release.noise") if chosen.mechanism in _NOISE else names[chosen]
         cells = math.prod(results.facts.schema.sizes.values())
-        about: dict[str, Any] = {"is_exact": exact, "language": language}
         return Case(
             table=table,
             kind=words.say("release.kind"),
@@ -98,15 +90,16 @@ def case(
             },
             protection=capital(how),
             repeats=1 if exact else results.plan.repeats,
-            meta=meta_of(results, **about),
-            warnings=warnings_of(results, own=_warnings(study), **about),
             promise=_promise(study),
             commands=_commands(study),
             evidence=_evidence(study),
-            method=method_of(results, words.say("release.table", cells=cells, draws=task.draws), **about),
-            limits=limits_of(results, words.say("release.choice"), **about),
-            sources=sources_of(results, language=language),
-            language=language,
+            **say_around(
+                results,
+                warnings=_warnings(study),
+                method=[words.say("release.table", cells=cells, draws=task.draws)],
+                is_exact=exact,
+                language=language,
+            ),
         )
 
 
