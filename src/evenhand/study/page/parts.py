@@ -10,7 +10,7 @@ from evenhand.report.words import limits_of, number
 from evenhand.study.page.wording import delta_text, digits_of
 
 if TYPE_CHECKING:
-    from evenhand.study.results.estimates import Estimated
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.study.tasks.base import Task
     from evenhand.study.tasks.measure import Measure
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def cell_text(found: Estimated, *, times: float = 100.0, digits: int = 1) -> str:
     r"""Return a value with its interval below.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> cell_text(Estimated(0.806, 0.801, 0.811))
     '80.6\n80.1 to 81.1'
     """

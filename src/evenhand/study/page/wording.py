@@ -15,8 +15,8 @@ from evenhand.report.marks import Estimate
 from evenhand.report.words import epsilon_of, number, plain
 
 if TYPE_CHECKING:
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.schema import Schema
-    from evenhand.study.results.estimates import Estimated
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 

@@ -26,8 +26,8 @@ from evenhand.measure.disparities import (
 )
 from evenhand.measure.intervals import check_level, mean_of_shares
 from evenhand.measure.ranking import Ranking, rank_scores
+from evenhand.measure.repeat_means import Estimated
 from evenhand.study.predictions.columns import OWNER, Predictions
-from evenhand.study.results.estimates import Estimated
 from evenhand.study.tasks.shared.fields import participle
 
 if TYPE_CHECKING:

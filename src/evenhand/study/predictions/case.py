@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.study.predictions.audit import PredictionAudit
-    from evenhand.study.results.estimates import Estimated
 
 VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
 _TONES: dict[str, Any] = {"pass": "ok", "fail": "bad", "unclear": "warn"}

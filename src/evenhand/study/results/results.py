@@ -46,11 +46,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from evenhand.answer.view import View
-    from evenhand.measure.repeat_means import Kind
+    from evenhand.measure.repeat_means import Estimated, Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Estimated
     from evenhand.table.frames import Backend
 
 PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"

@@ -295,7 +295,7 @@ def test_a_task_that_cells_could_not_do_is_refused_before_any_runs(task, collect
 
 
 def test_a_task_is_refused_by_name_whatever_refused_it(monkeypatch):
-    def refuse(task):
+    def refuse(*_):
         raise EvenhandError("Something else.")
 
     monkeypatch.setattr(preparing_collection, "check_model", refuse)
@@ -308,7 +308,7 @@ def test_a_task_is_refused_by_name_whatever_refused_it(monkeypatch):
 def test_a_package_that_is_missing_is_said_as_such(monkeypatch):
     """Not as a fault of the plan: the hint how to install it must arrive."""
 
-    def refuse(task):
+    def refuse(*_):
         raise MissingExtraError("lightgbm", feature="The model 'lightgbm'", extra="learn")
 
     monkeypatch.setattr(preparing_collection, "check_model", refuse)

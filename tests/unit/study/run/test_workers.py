@@ -58,7 +58,7 @@ def _answers(job, cells):
     shared, answers = Shared(job), []
 
     def ask():
-        ours.send(shared.message)
+        ours.send_bytes(shared.message)
         for cell in cells:
             ours.send(cell.id)
             texts, compiling = ours.recv()

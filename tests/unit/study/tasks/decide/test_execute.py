@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,7 +30,7 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Job, Shared, open_job
+from evenhand.study.run.workers import Job, Shared
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.decide.execute import decide
 from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, noise_of_a_count
@@ -213,7 +214,7 @@ def test_shared_entities_are_the_entities():
     prepared = prepare(Plan(task=money_task()), frame=PLACES)
     shared = Shared(Job(Plan(task=money_task()), prepared, execute))
     try:
-        entities = open_job(shared.message).prepared.entities
+        entities = pickle.loads(shared.message).prepared.entities
     finally:
         shared.close()
 
