@@ -8,7 +8,6 @@ our own: loky's executor stops as a whole when one of its processes dies.
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import threading
@@ -21,12 +20,10 @@ from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
 import loky
 import loky.backend.resource_tracker
-import numpy as np
 
-from evenhand._shared_folders import SharedFolder, shared_places
+from evenhand._shared_objects import SharedObject
 from evenhand.errors import InvalidParameterError, StudyStoreError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
@@ -34,12 +31,8 @@ from evenhand.study.run.pace import RunTime, compile_clock
 from evenhand.study.store.outcome import Outcome
 
 if TYPE_CHECKING:
-    import pickle
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.attempt import Execute
@@ -108,7 +101,13 @@ class Pool:
     """
 
     def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
-        self._shared = Shared(job)
+        try:
+            self._shared = SharedObject(job)
+        except StudyStoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
+            hint = "workers=1 computes every cell in this process."
+            raise job.refusal("worker processes", hint=hint) from None
         self._count = count
         self._stop = stop
         self._workers: list[_Worker] = []
@@ -259,73 +258,3 @@ def _leave_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
     os._exit(1)
-
-
-# --- a job whose arrays workers share ----------------------------------------------------------------
-
-
-class Shared:
-    """A job as a message to workers, with its arrays in files that only this person may read.
-
-    What a notebook defined goes with the message. The files are in the memory where there is room, else in
-    the folder for temporary files. They are removed when this is closed. If this process is killed, any later
-    command or study removes them, see :func:`evenhand._shared_folders.remove_left_folders`.
-    """
-
-    def __init__(self, job: Job) -> None:
-        buffers: list[pickle.PickleBuffer] = []
-        try:
-            cloudpickle.dumps(job, protocol=5, buffer_callback=buffers.append)
-        except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
-            hint = "workers=1 computes every cell in this process."
-            raise job.refusal("worker processes", hint=hint) from None
-        with suppress(OSError):
-            for place in shared_places(sum(buffer.raw().nbytes for buffer in buffers)):
-                with suppress(OSError):
-                    self._write(job, place)
-                    return
-        raise StudyStoreError(
-            "The rows cannot be shared with worker processes: the folder for temporary files is full or "
-            "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
-        )
-
-    def _write(self, job: Job, place: Path) -> None:
-        self._folder, self._files = SharedFolder(place), 0
-        message = io.BytesIO()
-        try:
-            _ArrayPickler(message, self._write_array).dump(job)
-        except BaseException:
-            self.close()
-            raise
-        self.message = message.getvalue()
-
-    def _write_array(self, array: NDArray[Any]) -> Any:
-        """Write an array to a file, and return how a worker comes by it."""
-        if array.dtype.hasobject or not array.size:
-            return array.__reduce__()
-        self._files += 1
-        name = f"{self._files}.npy"
-        with self._folder.create(name) as file:
-            np.save(file, array, allow_pickle=False)
-        return map_array, (str(self._folder.path / name),)
-
-    def close(self) -> None:
-        """Remove the folder."""
-        self._folder.close()
-
-
-class _ArrayPickler(cloudpickle.Pickler):  # type: ignore[misc]  # it has no types
-    """Pickle arrays as a function says, and all else as always."""
-
-    def __init__(self, file: Any, reduce_array: Callable[[NDArray[Any]], Any]) -> None:
-        super().__init__(file)
-        self._reduce_array = reduce_array
-
-    def reducer_override(self, given: Any) -> Any:
-        """Return how something is pickled."""
-        return self._reduce_array(given) if type(given) is np.ndarray else super().reducer_override(given)
-
-
-def map_array(path: str) -> NDArray[Any]:
-    """Return the array in a file, mapped, which nobody can write into."""
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
