@@ -64,7 +64,9 @@ def _audit(y_true, y_pred, group):
         {"outcome": y_true, "prediction": y_pred},
         {"outcome": "outcome", "prediction": "prediction"},
     )
-    return PredictionAudit(read_predictions(columns, {"group": encode_group(group)}, names=names)).to_dict()
+    return PredictionAudit(
+        rows=read_predictions(columns, {"group": encode_group(group)}, names=names)
+    ).to_dict()
 
 
 def _crossed(y_true, y_pred, first, second):

@@ -17,6 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, number_type
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
@@ -24,8 +26,6 @@ from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.execute import STEPS
 from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, number_type
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.report_settings import report_setting
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import smallest_epsilon
-from evenhand.answer.effects import EFFECTS, EVERYBODY
+from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.prices import say_price
 from evenhand.answer.sentences import (
@@ -17,7 +17,7 @@ from evenhand.answer.sentences import (
     say_who,
     steps_of,
 )
-from evenhand.answer.telling import CHANCES, Telling
+from evenhand.answer.telling import Telling, has_figures, told_in
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
@@ -151,21 +151,23 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
         most = max(left, key=lambda row: _harm_size(telling, row))
         rest = say("picture.rest", n=len(left), amount=telling.left(most))
     thresholds = {
-        table.threshold(telling.seen(row)) * telling.factor(row) for row in rows if row.status != "not stored"
+        round(table.threshold(telling.seen(row)) * telling.scale(row), 9)
+        for row in rows
+        if row.status != "not stored"
     }
     harm = table.harm_of(effect)
     return EffectPanel(
         effect=effect,
         title=telling.title(effect),
         unit=_unit(telling, effect),
-        scale="of 100 releases" if effect in CHANCES else EFFECTS[effect].unit,
+        scale=told_in(effect),
         names=(
             telling.option(table.unprotected).column,
             telling.option(table.page).column,
             telling.option(recommended).column if recommended else "",
         ),
         lines=tuple(_draw_line(telling, row, recommended) for row in drawn),
-        matters=thresholds.pop() * _on_axis(effect) if len(thresholds) == 1 else 0.0,
+        matters=thresholds.pop() if len(thresholds) == 1 else 0.0,
         is_more_harm=None if harm in ("away", "") else harm != "less",
         rest=rest,
         currency=telling.case.currency,
@@ -183,9 +185,9 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> EffectRow:
     scale = telling.scale(row)
     return EffectRow(
         group=row.group,
-        label=f"{name.label[:1].upper()}{name.label[1:]}",
+        label=telling.start(name.label),
         note=note,
-        due=row.due * scale * _on_axis(row.effect),
+        due=row.due * scale,
         due_shown=telling.shown(row.effect, row.due * scale),
         after=_mark(telling, row),
         remedy=None if remedy is None or remedy.status == "not stored" else _mark(telling, remedy),
@@ -196,7 +198,6 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> EffectRow:
 def _mark(telling: Telling, row: Effect) -> Stage:
     """Return a value on the axis with the limits of what it is beyond what is due."""
     scale, say = telling.scale(row), telling.say
-    axis = scale * _on_axis(row.effect)
     if row.status == "not stored":
         nothing = math.nan
         told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
@@ -210,12 +211,12 @@ def _mark(telling: Telling, row: Effect) -> Stage:
     known = math.isfinite(limits.low) and limits.low != limits.high
     shown_limits = ""
     if known and is_judged:
-        low, high = (_signed(telling, row, each * scale) for each in (limits.low, limits.high))
+        low, high = (telling.signed(row.effect, each * scale) for each in (limits.low, limits.high))
         shown_limits = say("amount.range", low=low, high=high)
     return Stage(
-        value=row.after * axis,
-        low=(row.due + limits.low) * axis if known and is_judged else math.nan,
-        high=(row.due + limits.high) * axis if known and is_judged else math.nan,
+        value=row.after * scale,
+        low=(row.due + limits.low) * scale if known and is_judged else math.nan,
+        high=(row.due + limits.high) * scale if known and is_judged else math.nan,
         is_harm=bool(is_harm),
         words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
@@ -247,30 +248,18 @@ def _change(telling: Telling, row: Effect) -> str:
     """Return a change from what is due with its sign, as the shown values give it."""
     scale = telling.scale(row)
     shown = telling.difference(row.effect, scale * row.after, scale * row.due)
-    if shown == telling.say("amount.under_one") or not any(figure in shown for figure in "123456789"):
+    if shown == telling.say("amount.under_one") or not has_figures(shown):
         return "0"
     return f"{'+' if row.after > row.due else MINUS}{shown}"
 
 
-def _on_axis(effect: str) -> float:
-    """Return what a number is multiplied with where it is drawn: a chance of 1,000 as releases of 100."""
-    return 0.1 if effect in CHANCES else 1.0
-
-
-def _signed(telling: Telling, row: Effect, change: float) -> str:
-    value, digits = telling.rounded(row.effect, change)
-    shown = telling.shown(row.effect, change) if digits or abs(value) >= 1 else number(value, 0)
-    return f"+{shown}" if change > 0 and shown != "0" else shown
-
-
 def _unit(telling: Telling, effect: str) -> str:
-    own, unit = f"effect.{effect}.unit", EFFECTS[effect].unit
+    own, unit = f"effect.{effect}.unit", told_in(effect)
     if telling.case.is_between_groups and telling.words.has(f"effect.{effect}.unit_others"):
         return telling.say(f"effect.{effect}.unit_others")
     if telling.words.has(own):
         return telling.say(own)
-    is_chance = effect in CHANCES or unit == "of 100 releases"
-    key = "releases" if is_chance else {"of 1,000": "rate"}.get(unit, unit)
+    key = {"of 1,000": "rate", "of 100 releases": "releases"}.get(unit, unit)
     return telling.say(f"unit.{key}", head=telling.head)
 
 
@@ -337,7 +326,7 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
         price = say_price(telling, trial)
         lines.append(
             RemedyLine(
-                f"{name.words[:1].upper()}{name.words[1:]}",
+                telling.start(name.words),
                 trial.tag,
                 tag,
                 *_say_left(telling, trial.option.name),
@@ -367,7 +356,7 @@ def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
     chosen = table.by_name[recommended].method if recommended else ""
     kept = [each.method for each in table.options if each.reference and each.delta < MEANINGLESS_DELTA]
     methods = dict.fromkeys([page.method, chosen, *kept])
-    axis, lines = _on_axis(lead.effect), []
+    lines = []
     for method in [each for each in methods if each][:_MOST_CURVES]:
         tried = {
             option: row
@@ -383,7 +372,7 @@ def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
                 telling.option(name).words,
                 "recommended" if method == chosen else "page" if method == page.method else "other",
                 tuple(each.epsilon for each in tried),
-                tuple(axis * telling.drawn(row, telling.lack(row)) for row in tried.values()),
+                tuple(telling.drawn(row, telling.lack(row)) for row in tried.values()),
                 *_limits_at(telling, name),
                 tuple(telling.lack_words(row) for row in tried.values()),
             )
@@ -396,7 +385,7 @@ def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
         unit=say("choice.curve_unit", unit=_unit(telling, lead.effect)),
         lines=tuple(lines),
         chosen=page.epsilon,
-        matters=matters * axis,
+        matters=matters,
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )
@@ -408,5 +397,4 @@ def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
     least, most = (math.nan, math.nan) if row is None else telling.lack_limits(row)
     if row is None or not math.isfinite(least):
         return math.nan, math.nan
-    axis = _on_axis(row.effect)
-    return axis * telling.drawn(row, least), axis * telling.drawn(row, most)
+    return telling.drawn(row, least), telling.drawn(row, most)

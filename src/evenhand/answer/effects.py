@@ -229,7 +229,7 @@ class EffectTable:
             one_of("effect", effect, tuple(EFFECTS), owner=owner)
         for seen in self.observations:
             if not _fits(seen):
-                refuse("observations", owner, f"finite numbers of '{seen.effect}'", "others")
+                refuse("observations", owner, f"finite numbers of '{seen.effect}'", "one that is not")
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Observation]:

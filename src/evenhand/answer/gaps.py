@@ -52,9 +52,9 @@ def judge_gaps(table: EffectTable) -> tuple[Effect, ...]:
     rows: dict[int, Effect] = {}
     for misses, places in alike.items():
         samples = [gaps[place].sample for place in places]
-        limits, bounds = (limit_samples(samples, 1 - each) for each in (misses, 2 * misses))
-        for place, own, either in zip(places, limits, bounds, strict=True):
-            gap, bound = gaps[place], max(-either.low, either.high)
+        limits = limit_samples(samples, 1 - misses, narrow=1 - 2 * misses)
+        for place, own in zip(places, limits, strict=True):
+            gap, bound = gaps[place], max(-own.least, own.most)
             rows[place] = make_row(table, gap.seen, before=gap.before, harm="", limits=own, bound=bound)
     return tuple(rows[place] for place in range(len(gaps)))
 

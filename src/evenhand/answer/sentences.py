@@ -307,7 +307,7 @@ def _what_to_do(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     use = _recommended(telling)
     if use is not None:
-        row, name = telling.payer_row(found.payers[0], use.option.name), telling.option(use.option.name)
+        row, name = telling.lead_under(use.option.name), telling.option(use.option.name)
         order = telling.start(name.use or name.words)
         if row is None or row.status == "not stored":
             return f"{order}."
@@ -413,7 +413,7 @@ def _what_details(telling: Telling) -> list[str]:
     use = _recommended(telling)
     if use is not None:
         lines.append(say("detail.tests"))
-        row = telling.payer_row(telling.verdict.payers[0], use.option.name)
+        row = telling.lead_under(use.option.name)
         exact = row is not None and row.basis == "exact"
         if row is not None and not row.basis.startswith("rows"):
             lines.append(say("detail.exact" if exact else "detail.same_draws"))

@@ -48,7 +48,7 @@ class Sample(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """A mean with limits at the level asked, and one-sided 95 % limits; NaN where there are none."""
+    """A mean with limits at the level asked, and one-sided limits (of 95 %); NaN where there are none."""
 
     mean: float
     low: float
@@ -94,6 +94,11 @@ class Effect:
             return False
         return {"less": self.change < 0, "more": self.change > 0, "away": True}.get(self.harm, False)
 
+    @property
+    def lack(self) -> float:
+        """What the group lacks of what is due to it; below 0 it has more than that."""
+        return self.lack_by(self.after - self.due)
+
     def lack_by(self, more: float) -> float:
         """Return what the group lacks if it has more by an amount; below 0 it gains."""
         return {"less": -more, "away": abs(more)}.get(self.harm, more)
@@ -121,8 +126,8 @@ def contrast_of(seen: Observation, differences: NDArray[np.float64]) -> Contrast
     return due - after if np.array_equal(differences, -more) else due - due
 
 
-def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
-    """Return the limits of the mean of each sample.
+def limit_samples(samples: Sequence[Sample], level: float, *, narrow: float = _ONE_SIDED) -> list[Limits]:
+    """Return the limits of the mean of each sample, and one-sided ones: those of a narrower interval.
 
     An interval over repeats is not shown where all repeats lie on one side of 0 and it crosses 0 only by the
     tail that is assumed for what was not seen.
@@ -133,14 +138,14 @@ def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
         if sample.basis == "repeats":
             alike[sample.spread, len(sample.values)].append(place)
         elif len(sample.values) and math.isfinite(sample.values[0]):
-            found[place] = _limit_single(sample, level)
+            found[place] = _limit_single(sample, level, narrow)
     for (spread, _), everywhere in alike.items():
         values = np.array([samples[place].values for place in everywhere])
         known = np.isfinite(values).any(axis=1)
         if not known.any():
             continue
         values, places = values[known], np.array(everywhere)[known].tolist()
-        wide, narrow = (means(values, level=each, spread=spread) for each in (level, _ONE_SIDED))
+        wide, inner = (means(values, level=each, spread=spread) for each in (level, narrow))
         plain = means(values, level=level)
         lowest, highest = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
         same = lowest == highest
@@ -149,11 +154,12 @@ def limit_samples(samples: Sequence[Sample], level: float) -> list[Limits]:
         for row, place in enumerate(places):
             middle = float(wide.value[row])
             if same[row] or assumed[row]:
-                least = samples[place].unseen if middle == 0 and same[row] else math.nan
-                reach = least * math.log(1 - level) / math.log(0.05)  # rule of three
-                found[place] = Limits(middle, middle - reach, middle + reach, middle - least, middle + least)
+                unseen = samples[place].unseen if middle == 0 and same[row] else math.nan
+                misses = (1 - level, (1 - narrow) / 2)
+                far, near = (unseen * math.log(each) / math.log(0.05) for each in misses)  # rule of three
+                found[place] = Limits(middle, middle - far, middle + far, middle - near, middle + near)
                 continue
-            parts = (wide.low, wide.high, narrow.low, narrow.high)
+            parts = (wide.low, wide.high, inner.low, inner.high)
             found[place] = Limits(middle, *(float(part[row]) for part in parts))
     return found
 
@@ -221,15 +227,14 @@ def _families(table: EffectTable) -> list[tuple[list[str], float]]:
     return [(names, family_level(table, names)) for names in ([table.page], candidates) if names]
 
 
-def _limit_single(sample: Sample, level: float) -> Limits:
+def _limit_single(sample: Sample, level: float, narrow: float) -> Limits:
     middle = float(sample.values[0])
     if sample.contrast is not None:
-        levels = (level, _ONE_SIDED)
-        return Limits(middle, *(limit for each in levels for limit in sample.contrast.limits(each)))
+        return Limits(middle, *sample.contrast.limits(level), *sample.contrast.limits(narrow))
     if sample.basis == "exact":
         return Limits(middle, middle, middle, middle, middle)
-    wide, narrow = (sample.error * _quantile(each) for each in (level, _ONE_SIDED))
-    return Limits(middle, middle - wide, middle + wide, middle - narrow, middle + narrow)
+    far, near = (sample.error * _quantile(each) for each in (level, narrow))
+    return Limits(middle, middle - far, middle + far, middle - near, middle + near)
 
 
 @cache

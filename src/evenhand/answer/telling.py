@@ -23,18 +23,24 @@ if TYPE_CHECKING:
     from evenhand.answer.case import Case
     from evenhand.answer.choice import Choice
     from evenhand.answer.effects import EffectTable, Observation
-    from evenhand.answer.harm import Payer, Verdict
+    from evenhand.answer.harm import Verdict
     from evenhand.answer.status import Effect, Limits
     from evenhand.answer.words import Words
+    from evenhand.report.marks import Scale
 
 MOST_NAMED = 3
 MOST_WORDS = 12
 _CONDITIONAL = "wrongly_refused"
 _VERBS = {"off": "off"}
 _VERBS |= dict.fromkeys(("counted", "hidden", "invented", "share_error", "outcome"), "miscounted")
+_DIGITS = {"dollars": (2, 100), "percent": (1, 10), "people": (1, 100)}
+"""So many digits have values below so much."""
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
-CHANCES = ("refused", "granted")
-"""Effects of people per 1,000 that are told as releases of 100."""
+
+
+def told_in(effect: str) -> Scale:
+    """Return the unit in which an effect is told: a chance of 1,000 people as releases of 100."""
+    return "of 100 releases" if effect in ("refused", "granted") else EFFECTS[effect].unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,18 +82,22 @@ class Telling:
     @cached_property
     def harmful(self) -> tuple[Effect, ...]:
         """The rows of the page's option that may hurt a group, those that lack most first."""
-        rows = (
-            row
-            for row in self.rows
-            if row.setting == self.table.page and row.group != EVERYBODY and self.table.hurts(row.effect)
-        )
+        rows = self._harmful_under(self.table.page)
         return tuple(sorted(rows, key=lambda row: (-self._multiple(row), row.group, row.effect)))
+
+    def _harmful_under(self, name: str) -> list[Effect]:
+        """Return the rows of an option that may hurt a group."""
+        return [
+            row
+            for row in self.rows_of.get(name, ())
+            if row.group != EVERYBODY and self.table.hurts(row.effect)
+        ]
 
     def _multiple(self, row: Effect) -> float:
         """Return what a row lacks as a multiple of what matters; below 0 it has more than is due."""
         if row.status == "not stored":
             return 0.0
-        return row.lack_by(row.after - row.due) / (self.table.threshold(self.seen(row)) or 1.0)
+        return row.lack / (self.table.threshold(self.seen(row)) or 1.0)
 
     @cached_property
     def gains(self) -> tuple[Effect, ...]:
@@ -181,88 +191,75 @@ class Telling:
 
     # --- numbers ------------------------------------------------------------------------------------
 
-    def rounded(self, effect: str, value: float) -> tuple[float, int]:
-        """Return a value as it is written, a chance as releases of 100, and with how many digits."""
-        if effect in CHANCES:
-            value /= 10
-        unit, size = EFFECTS[effect].unit, abs(value)
-        if unit == "dollars":
-            digits = 0 if size >= 100 or round(size, 2) == round(size) else 2
-        elif unit == "percent":
-            digits = 0 if size >= 10 or size == 0 else 1
-        else:
-            digits = 1 if unit == "people" and size < 100 and abs(size - round(size)) >= 0.05 else 0
-        return value, digits
+    def digits(self, effect: str, value: float) -> int:
+        """Return with how many digits a value is written, unless it is a whole number."""
+        digits, below = _DIGITS.get(told_in(effect), (0, 0))
+        return digits if abs(value) < below else 0
 
-    def shown(self, effect: str, value: float, *, up: bool = False) -> str:
-        """Return a value of an effect as it is written, such as whole people of 1,000; `up` rounds it up."""
-        if not math.isfinite(value):
-            return "–"
-        value, digits = self.rounded(effect, value)
-        if up:
-            digits = 2 if EFFECTS[effect].unit == "dollars" and abs(value) < 100 else digits
-            value = math.ceil(value * 10**digits - 1e-9) / 10**digits
-        return self._write(effect, value, digits)
-
-    def _write(self, effect: str, value: float, digits: int) -> str:
+    def written(self, effect: str, value: float, digits: int | None = None) -> str:
         """Return a number with its sign of money or percent; a whole number has no digits."""
-        unit = EFFECTS[effect].unit
-        if unit in ("of 1,000", "of 100 releases") and 0 < abs(value) < 1:
-            return self.say("amount.under_one")
+        digits = self.digits(effect, value) if digits is None else digits
         digits = 0 if round(value, digits) == round(value) else digits
+        unit = told_in(effect)
         if unit == "dollars":
             return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
         shown = number(value, digits)
         return self.say("amount.percent", n=shown) if unit == "percent" else shown
 
+    def shown(self, effect: str, value: float, *, up: bool = False) -> str:
+        """Return a value of an effect as people read it, such as "under 1"; `up` rounds it up."""
+        if not math.isfinite(value):
+            return "–"
+        if up:
+            steps = 10 ** self.digits(effect, value)
+            value = math.ceil(value * steps - 1e-9) / steps
+        if told_in(effect) in ("of 1,000", "of 100 releases") and 0 < abs(value) < 1:
+            return self.say("amount.under_one")
+        return self.written(effect, value)
+
+    def signed(self, effect: str, value: float) -> str:
+        """Return a change as it is written, with its sign."""
+        shown = self.written(effect, value)
+        return f"+{shown}" if value > 0 and has_figures(shown) else shown
+
     def difference(self, effect: str, one: float, other: float) -> str:
         """Return how far two values are apart as they are written, so that shown numbers agree."""
-        (one_value, one_digits), (value, digits) = (self.rounded(effect, each) for each in (one, other))
-        apart = abs(round(one_value, one_digits) - round(value, digits))
+        digits = [self.digits(effect, each) for each in (one, other)]
+        apart = abs(round(one, digits[0]) - round(other, digits[1]))
         shown = self.shown(effect, abs(one - other))
         if apart == 0 or (0 in (one, other) and shown == self.say("amount.under_one")):
             return shown
-        return self._write(effect, apart, max(one_digits, digits))
+        return self.written(effect, apart, max(digits))
 
     def limits(self, effect: str, low: float, high: float) -> str:
         """Return limits without their sign where both are on one side of 0; nothing where there are none."""
         if not (math.isfinite(low) and math.isfinite(high)) or low == high:
             return ""
-        low, high = (low, high) if low < 0 < high else sorted((abs(low), abs(high)))
-        texts = []
-        for each in (low, high):
-            value, digits = self.rounded(effect, each)
-            texts.append(
-                self._write(effect, round(value) if abs(value) < 1 and not digits else value, digits)
-            )
-        shown = self.say("amount.range", low=texts[0], high=f"+{texts[1]}" if low < 0 < high else texts[1])
-        return f" ({shown})"
+        texts = [self.written(effect, each) for each in sorted((abs(low), abs(high)))]
+        if low < 0 < high:
+            texts = [self.written(effect, low), self.signed(effect, high)]
+        return f" ({self.say('amount.range', low=texts[0], high=texts[1])})"
 
-    def amount(self, row: Effect, value: float, *, up: bool = False) -> str:
+    def amount(self, row: Effect, per: float) -> str:
         """Return an amount per head of a row's group with its unit, such as "34 of 1,000"."""
-        if value <= 0:
+        if per <= 0:
             return self.say("amount.nothing")
-        if EFFECTS[row.effect].unit == "people":
-            value *= (row.people if row.people > 0 else 1000.0) / 1000
-        return self._with_unit(row, self.shown(row.effect, value * self.factor(row), up=up))
+        return self._with_unit(row, self.shown(row.effect, self.drawn(row, per)))
 
     def _with_unit(self, row: Effect, shown: str, *, is_conditional: bool = True) -> str:
-        unit = EFFECTS[row.effect].unit
+        unit = told_in(row.effect)
         key = {"of 1,000": "rate", "dollars": "money", "people": "people"}.get(unit, "releases")
         if unit == "percent":
             return shown
-        if row.effect in CHANCES:
-            key = "releases"
-        elif row.effect == _CONDITIONAL and is_conditional:
+        if row.effect == _CONDITIONAL and is_conditional:
             key = "qualified"
         size = row.people if row.people > 0 else 1000.0
         return self.say(f"amount.{key}", n=shown, p=round(size), head=self.head)
 
     def of_group(self, row: Effect, value: float, *, up: bool = False) -> str:
         """Return an amount of a row as limits and what matters are counted: of the whole group."""
-        value = max(value, 0.0)
-        scale = float(per_head(self.seen(row), 1.0)) if EFFECTS[row.effect].unit == "dollars" else 1.0
-        return self._with_unit(row, self.shown(row.effect, value * scale, up=up), is_conditional=False)
+        value = max(value, 0.0) * self.scale(row, is_conditional=False)
+        return self._with_unit(row, self.shown(row.effect, value, up=up), is_conditional=False)
 
     def matters(self, row: Effect) -> str:
         """Return what matters of an effect, in words."""
@@ -272,20 +269,19 @@ class Telling:
         """Return the observation behind a row."""
         return self.table.by_key[row.setting, row.group, row.effect]
 
-    def factor(self, row: Effect) -> float:
-        """Return what a number per 1,000 of the group is multiplied with to be of those who qualify."""
-        if row.effect != _CONDITIONAL or self.case.is_between_groups:
-            return 1.0
+    def scale(self, row: Effect, *, is_conditional: bool = True) -> float:
+        """Return what a number of a row is multiplied with where it is written or drawn.
+
+        Money is told per head, a chance of 1,000 as releases of 100, and refusals of those who qualify.
+        """
+        if EFFECTS[row.effect].unit == "dollars":
+            return float(per_head(self.seen(row), 1.0))
+        if row.effect != _CONDITIONAL or self.case.is_between_groups or not is_conditional:
+            return 1.0 if told_in(row.effect) == EFFECTS[row.effect].unit else 0.1
         for rate, value in ((row.rate, row.after), (row.due_rate, row.due)):
             if math.isfinite(rate) and value > 0:
                 return rate / value
         return 1.0
-
-    def scale(self, row: Effect) -> float:
-        """Return what a number of a row is multiplied with where it is written or drawn."""
-        if EFFECTS[row.effect].unit == "dollars":
-            return float(per_head(self.seen(row), 1.0))
-        return self.factor(row)
 
     def due_limits(self, row: Effect) -> Limits:
         """Return the limits of what a group has beyond what is due to it, corrected for the row's family."""
@@ -342,23 +338,21 @@ class Telling:
 
     def lack(self, row: Effect) -> float:
         """Return what a group lacks of what is due to it, per head."""
-        return float(per_head(self.seen(row), max(row.lack_by(row.after - row.due), 0.0)))
+        return float(per_head(self.seen(row), max(row.lack, 0.0)))
 
-    def lack_shown(self, row: Effect) -> float:
-        """Return what a group lacks as the shown values give it, where it is written."""
-        (after, after_digits), (due, due_digits) = (
-            self.rounded(row.effect, self.scale(row) * each) for each in (row.after, row.due)
-        )
-        return max(row.lack_by(round(after, after_digits) - round(due, due_digits)), 0.0)
+    def _lack_shown(self, row: Effect) -> float:
+        """Return what a group lacks as the shown values give it."""
+        values = (self.scale(row) * each for each in (row.after, row.due))
+        after, due = (round(value, self.digits(row.effect, value)) for value in values)
+        return max(row.lack_by(after - due), 0.0)
 
     def rise(self, row: Effect, per: float) -> str:
         """Return how much more a group lacks than under the page's option, so that shown numbers agree."""
         page = self.by_key.get((self.table.page, row.group, row.effect))
-        amount, digits = self.rounded(row.effect, self.drawn(row, per))
         if page is not None and page.status != "not stored":
-            shown = abs(self.lack_shown(row) - self.lack_shown(page))
-            if shown > 0 and abs(shown - amount) <= 1:
-                return self._with_unit(row, self._write(row.effect, shown, digits))
+            shown = abs(self._lack_shown(row) - self._lack_shown(page))
+            if shown > 0 and abs(shown - self.drawn(row, per)) <= 1:
+                return self._with_unit(row, self.written(row.effect, shown))
         return self.amount(row, per)
 
     def left(self, row: Effect) -> str:
@@ -377,20 +371,15 @@ class Telling:
 
     def _harms(self, name: str) -> bool:
         """Return whether a judged group lacks what matters under an option, by any effect."""
-        return any(
-            self._multiple(row) >= 1
-            for row in self.rows_of[name]
-            if row.group != EVERYBODY and self.table.hurts(row.effect) and row.status != "unjudged"
-        )
+        return any(self._multiple(row) >= 1 for row in self._harmful_under(name) if row.status != "unjudged")
 
     def level(self, row: Effect, *, source: bool = True) -> str:
         """Return the sentence that tells what a group has instead of what is due to it."""
         slots = {**self.numbers(row), "called": self.called, "source": self.source if source else ""}
         part = "others" if self.case.is_between_groups else "level"
-        key, unit = f"effect.{row.effect}.{part}", EFFECTS[row.effect].unit
+        key = f"effect.{row.effect}.{part}"
         if not self.words.has(key):
-            is_chance = row.effect in CHANCES or unit == "of 100 releases"
-            key = f"{part}.releases" if is_chance else f"{part}.rate"
+            key = f"{part}.releases" if told_in(row.effect) == "of 100 releases" else f"{part}.rate"
             slots["word"] = self.word(row.effect)
         return self.words.say(key, **slots)
 
@@ -421,12 +410,12 @@ class Telling:
         return self._moved(row, low, shown, from_due=True)
 
     def _moved(self, row: Effect, change: float, shown: str, *, from_due: bool) -> str:
-        unit, effect = EFFECTS[row.effect].unit, row.effect
+        unit, effect = told_in(row.effect), row.effect
         part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
-        is_chance = effect in CHANCES or unit == "of 100 releases"
+        is_chance = unit == "of 100 releases"
         if from_due and row.due == 0:
             return self.say("amount.releases", n=shown) if is_chance else f"{shown} {self.word(effect)}"
-        if change == 0 or not any(figure in shown for figure in "123456789"):
+        if change == 0 or not has_figures(shown):
             return self.say("picture.same")
         if from_due and effect in _EITHER_WAY:
             return self.say(f"moved.{_EITHER_WAY[effect]}_{'more' if change > 0 else 'fewer'}", d=shown)
@@ -442,7 +431,7 @@ class Telling:
         if lead is None:
             return None
         if EFFECTS[lead.effect].unit == "people":
-            row = self.by_key.get((name, lead.group, lead.effect))
+            row = self.lead_under(name)
             return None if row is None or row.status == "not stored" else row
         entities = frozenset() if lead.group in self.table.entities else self.table.entities
         rows = [
@@ -456,11 +445,16 @@ class Telling:
         worst = [row for row in rows if self.lack(row) == most]
         return max(worst, key=lambda row: np.nan_to_num(self.lack_limits(row)[1]), default=None)
 
+    def lead_under(self, name: str) -> Effect | None:
+        """Return the row that the page is about under another option."""
+        return None if self.lead is None else self.by_key.get((name, self.lead.group, self.lead.effect))
+
     def drawn(self, row: Effect, per: float) -> float:
         """Return an amount per head of a row as it is drawn: people, or of those who qualify."""
-        if EFFECTS[row.effect].unit == "people":
+        unit = EFFECTS[row.effect].unit
+        if unit == "people":
             return per * row.people / 1000 if row.people > 0 else per
-        return per * self.factor(row)
+        return per if unit == "dollars" else per * self.scale(row)
 
     def lack_limits(self, row: Effect) -> tuple[float, float]:
         """Return the limits of what a row lacks, per head and never below 0; NaN where there are none."""
@@ -493,9 +487,10 @@ class Telling:
         smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
         return next(iter((*self.open, *smallest, *self.harmful)), None)
 
-    def payer_row(self, payer: Payer, name: str) -> Effect | None:
-        """Return the row of a payer's effect under another option."""
-        return self.by_key.get((name, payer.row.group, payer.row.effect))
+
+def has_figures(shown: str) -> bool:
+    """Return whether a number as it is written is not 0."""
+    return any(figure in shown for figure in "123456789")
 
 
 def _count_words(shown: list[str], of: int) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
+from evenhand._notebook import aligned, html_table
 from evenhand._validate import kind_of, refuse
 from evenhand.measure import gaps
 from evenhand.measure.added import added_measure
@@ -45,7 +46,6 @@ from evenhand.measure.report_text import (
     rate_rows,
     title_of,
 )
-from evenhand.measure.text_tables import aligned, html_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

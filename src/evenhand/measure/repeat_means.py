@@ -351,11 +351,11 @@ def bound_mean(values: Numbers, *, most: float, level: float = 0.95) -> float:
     from scipy.optimize import brentq  # noqa: PLC0415
 
     known = values[np.isfinite(values)].astype(float)
-    most = max(known.max(initial=most), most)
+    most = known.max(initial=most)
     least = known.min(initial=most)
-    if not len(known) or np.isclose(least, most, rtol=_ROUNDING):
+    if not len(known) or most - least <= _ROUNDING * (1 + abs(most)):
         return float(most)
-    knots = (np.sort(np.append(known, most)) - least) / (most - least)
+    knots = np.round((np.sort(np.append(known, most)) - least) / (most - least), 12)
     law = BSpline.basis_element(knots, extrapolate=False).antiderivative()
     start = law(0.0)
     share = brentq(lambda at: len(known) * float(law(at) - start) - level, 0.0, 1 - _ROUNDING)

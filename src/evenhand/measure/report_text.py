@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from evenhand._notebook import number_text
 from evenhand.measure.counts import RATES, Tables
 from evenhand.measure.gaps import MEASURES, NO_DISPARITY, WORST_PAIR, group_rates
-from evenhand.measure.text_tables import number_text
 from evenhand.schema.crossing import BETWEEN_COLUMNS, BETWEEN_VALUES
 
 _LEVEL = 0.95

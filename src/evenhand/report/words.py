@@ -137,6 +137,11 @@ def epsilon_words(epsilon: Fraction | float | None) -> str:
     return f"ε = {epsilon_of(epsilon)}"
 
 
+def capital(text: str) -> str:
+    """Return a text with a capital letter at its start."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def unbroken(text: str) -> str:
     r"""Return text in which no line ends inside ``ε = 1`` or ``k-based``.
 

@@ -1,6 +1,7 @@
 """What another package adds by entry points is found by its name, and one that is broken breaks nothing."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +19,13 @@ from evenhand.collect import PROTOCOLS, protocol_from, protocol_named
 from evenhand.collect.protocols.registry import auto_name, compared_names, formula_names
 from evenhand.decide.mitigate.registry import MITIGATIONS, free_mitigations, mitigation_kinds
 from evenhand.errors import PluginError, UnknownNameError
+from evenhand.learn.models import MODELS
 from evenhand.measure import MEASURES, group_report
 from evenhand.measure.added import ADDED_MEASURES
 from evenhand.release import MECHANISMS, mechanism_from, mechanism_named
 from evenhand.study import CollectTask, Plan
 from evenhand.study.plan.facts import versions
 from evenhand.study.tasks.registry import KINDS, task_of_kind
-from evenhand.study.tasks.shared.models import MODELS
 from unit.cli.conftest import ROLES, people
 
 REGISTRIES = {
@@ -211,16 +212,35 @@ def test_a_study_trains_its_model(call, file):
     assert versions(plan.task.used_packages)["evenhand-example"] == "0.1"
 
 
-@pytest.mark.usefixtures("example")
-def test_a_plan_of_its_kind_becomes_a_report(call, file, tmp_path):
-    task = task_of_kind("share")(("1/2", "2"))
-    frame = eh.study.DataSource(path=str(file))
+def write_plan_of_shares(file):
+    """Write a plan of the kind that the example adds."""
     roles = {"protected": "sex", "target": "hired", "positive": "yes"}
     columns = [
         eh.schema.Column("sex", eh.schema.Domain.categorical(["female", "male"])),
         eh.schema.Column("hired", eh.schema.Domain.categorical(["no", "yes"])),
     ]
-    Plan(data=frame, schema=eh.Schema(columns, **roles), task=task, repeats=3).save("plan.toml")
+    data, task = eh.study.DataSource(path=str(file)), task_of_kind("share")(("1/2", "2"))
+    Plan(data=data, schema=eh.Schema(columns, **roles), task=task, repeats=3).save("plan.toml")
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_effects_of_its_kind_without_a_number_are_refused(number, call, file, tmp_path, monkeypatch):
+    """If not, a page would send people to run a study again that never has an answer."""
+    write_plan_of_shares(file)
+    module = task_of_kind("share").effects.__globals__
+    monkeypatch.setitem(module, "group_runs", lambda *_: np.full(3, number))
+    done = call("audit", "--plan", "plan.toml", "--workers", 1, "--out", "s")
+
+    assert done.exit_code == 2, done.output
+    assert "The kind of study 'share' of the package evenhand_example gives no finite number" in done.output
+    assert not list((tmp_path / "s").glob("report*"))
+    assert not (tmp_path / "s" / "effects.csv").exists()
+
+
+@pytest.mark.usefixtures("example")
+def test_a_plan_of_its_kind_becomes_a_report(call, file, tmp_path):
+    write_plan_of_shares(file)
     done = call("audit", "--plan", "plan.toml", "--workers", 1, "--out", "s")
 
     assert done.exit_code == 0, done.output

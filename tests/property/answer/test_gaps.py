@@ -100,3 +100,8 @@ def test_limits_that_count_one_pair_alone_are_found(monkeypatch):
         fsum, hypot = math.fsum, math.hypot
 
     assert_fails(lambda seed: _check_between(draw_table(seed)), monkeypatch, (gaps, "math", Math))
+
+
+def test_a_gap_with_limits_has_a_bound():
+    """If not, a gap would be shown with limits, and with nothing that it is bounded by."""
+    _check_between(draw_table(1141, n_groups=5, n_remedies=0))

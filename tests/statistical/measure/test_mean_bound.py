@@ -8,6 +8,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import beta, binom, t
 
 from evenhand.measure.repeat_means import bound_mean
@@ -78,6 +80,17 @@ def test_it_is_the_quantile_of_randomly_weighted_values():
     weighted = rng.dirichlet(np.ones(16), size=400_000) @ np.append(values, 500.0)
 
     assert bound_mean(values, most=500.0) == pytest.approx(np.quantile(weighted, 0.95), rel=0.01)
+
+
+@given(
+    values=st.lists(st.floats(-1e3, 1e3) | st.sampled_from([0.0, 0.1, 69.97448685264877]), max_size=40),
+    most=st.floats(0, 2e3) | st.just(np.nextafter(69.97448685264877, 99)),
+)
+def test_any_repeats_have_a_bound(values, most):
+    """If not, a study would end in an error because two numbers are nearly equal."""
+    bound = bound_mean(np.array(values, dtype=float), most=most)
+
+    assert np.mean(values or [-1e3]) - 1e-9 <= bound <= max([most, *values])
 
 
 def test_it_is_no_less_than_the_mean_and_no_more_than_is_possible():

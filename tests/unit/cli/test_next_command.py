@@ -12,7 +12,7 @@ from evenhand.engine.record import Record
 from evenhand.schema import Schema
 from evenhand.study.plan.cells import UNPROTECTED
 from evenhand.study.results.results import Results
-from evenhand.study.tasks.collect.release_command import privatize_command
+from evenhand.study.tasks.collect.task import privatize_command
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import report_setting
 from unit.cli.conftest import ROLES

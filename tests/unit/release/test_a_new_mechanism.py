@@ -15,7 +15,7 @@ from evenhand.report.html import render
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.run.whole import run
-from evenhand.study.tasks.decide.methods import method_title
+from evenhand.study.tasks.decide.task import method_title
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.release._toys import CutAt, RoundedLaplace
 from unit.study._release_studies import people, plan, schema

@@ -8,8 +8,7 @@ from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
 from evenhand.study.run.whole import run
 from evenhand.study.store.outcome import Failure, Outcome
-from evenhand.study.tasks.decide.names import ENTITY_SIZES
-from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, DecideTask
 
 RULE = "(poor/people > 0.2 or poor > 400) and poor >= 20"
 

@@ -25,7 +25,7 @@ from evenhand.app.state.processes import be_nice
 from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
 from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, StudyStoreError
-from evenhand.study.page.parts import measure_text, measure_title
+from evenhand.study.page.wording import measure_text, measure_title
 from evenhand.study.plan.script import write_script
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.results import Results, key_measures, write_results
@@ -267,7 +267,7 @@ def first_results(results: Results) -> list[dict[str, Any]]:
     for setting in [setting for setting in results.settings if setting.id in finished][:_MOST_FIRST]:
         row: dict[str, Any] = {"setting": form.name_setting(setting), "runs": finished[setting.id]}
         for known in measures:
-            title = measure_title(task.measure(known)).replace("\n", ", ")
+            title = measure_title(task.measure(known))
             row[title] = measure_text(task, task.measure(known), estimate(results, setting, known))
         rows.append(row)
     return rows

@@ -29,11 +29,11 @@ from evenhand.app.tasks.base import (
 from evenhand.collect import PROTOCOLS
 from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.registry import AUTO
+from evenhand.learn.models import MODELS
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import ENCODERS, SPLITS, CollectTask
 from evenhand.study.tasks.shared.fields import typed_list
-from evenhand.study.tasks.shared.models import MODELS
 from evenhand.study.tasks.shared.protection import promise_of
 
 if TYPE_CHECKING:

@@ -25,9 +25,7 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
-from evenhand.study.tasks.decide.methods import method_of, noise_of_a_count, setting_words
-from evenhand.study.tasks.decide.names import NOISES
-from evenhand.study.tasks.decide.task import TOUCHES, DecideTask
+from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of, setting_words
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
@@ -220,7 +218,7 @@ class DecideForm(TaskForm):
         return Applying(
             sentences=(*_REAL, *_left_out(setting)),
             guarantee=_guarantee(task, mechanism, setting.epsilon),
-            script=_script(task, noise_of_a_count(task, setting), data=data, plan=plan),
+            script=_script(task, task.noise_of_a_count(setting), data=data, plan=plan),
             in_clear=(task.name,) if task.name else (),
         )
 

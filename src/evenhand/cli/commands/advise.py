@@ -93,7 +93,8 @@ class AdviseCommand(TaskCommand):
         >>> AdviseCommand().repeat_options({"max_gap": 0.1, "max_accuracy_loss": None, "epsilon": 2.0})
         ' --max-gap 0.1 --epsilon 2'
         """
-        return Limits(**{name: typed[name] for name in _LIMITS}).typed
+        asked = {name.replace("_", "-"): typed[name] for name in _LIMITS if typed[name] is not None}
+        return "".join(f" --{name} {limit:.15g}" for name, limit in asked.items())
 
     def conclude(self, run: StudyRun, results: Results) -> None:
         """Show the advice, and end with the exit code."""

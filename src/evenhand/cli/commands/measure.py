@@ -251,15 +251,13 @@ def _audit(opened: Opened, typed: dict[str, Any], rules: tuple[Rule, ...]) -> Pr
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
         privileged = near[0]
     return PredictionAudit(
-        rows,
-        rules,
-        privileged,
-        typed["fewest"],
-        typed["level"],
-        typed["unwanted"],
-        split_list(typed["measures"]),
-        split_list(typed["matters"]),
-        typed["called"] or "",
+        rows=rows,
+        rules=rules,
+        privileged=privileged,
+        measures=split_list(typed["measures"]),
+        matters=split_list(typed["matters"]),
+        called=typed["called"] or "",
+        **{name: typed[name] for name in ("fewest", "level", "unwanted")},
     )
 
 

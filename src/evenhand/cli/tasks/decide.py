@@ -36,9 +36,7 @@ from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.setup import column_named
 from evenhand.study.plan.cells import Cell
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.decide.methods import method_title, setting_words
-from evenhand.study.tasks.decide.names import NOISES
-from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.decide.task import NOISES, DecideTask, method_title, setting_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evenhand._notebook import number_text
 from evenhand._validate import integer, one_of
 from evenhand.collect.estimates import tables
 from evenhand.collect.estimates.ratio_limits import score_root
@@ -16,7 +17,6 @@ from evenhand.collect.protocols.channel import Channel, onto_simplex
 from evenhand.errors import InvalidParameterError, LimitExceededError
 from evenhand.measure.columns import read_array
 from evenhand.measure.intervals import Interval, check_level, normal_quantile
-from evenhand.measure.text_tables import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

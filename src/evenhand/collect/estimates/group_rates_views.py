@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notebook import number_text
 from evenhand.collect.estimates import tables
 from evenhand.measure.intervals import Interval
 from evenhand.measure.report_text import group_text
-from evenhand.measure.text_tables import number_text
 from evenhand.schema.crossing import BETWEEN_COLUMNS
 
 if TYPE_CHECKING:

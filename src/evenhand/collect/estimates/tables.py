@@ -8,9 +8,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evenhand._lazy import lazy
+from evenhand._notebook import aligned, html_table
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.columns import is_label
-from evenhand.measure.text_tables import aligned, html_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,13 +7,13 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notebook import aligned, html_table
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.rule import Rule
 from evenhand.decide.mitigate.mitigation import plain_release
 from evenhand.decide.mitigate.registry import mitigation_kinds
 from evenhand.decide.result.figures import BANNER
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.measure.text_tables import aligned, html_table
 from evenhand.privacy.laws import DiscreteLaplace, Laplace
 from evenhand.privacy.rational import text_above
 from evenhand.release.postprocess.steps import Nonnegative

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evenhand._notebook import aligned, html_table
 from evenhand.decide.result.figures import BANNER, EntityFigures, money_of
 from evenhand.errors import InvalidParameterError, UnknownNameError
-from evenhand.measure.text_tables import aligned, html_table
 from evenhand.schema.text import visible
 
 if TYPE_CHECKING:

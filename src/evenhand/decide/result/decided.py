@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notebook import aligned, html_table
 from evenhand.decide.result.breakdown import Breakdown, GroupShares, break_down, group_shares
 from evenhand.decide.result.figures import Affected, EntityFigures
-from evenhand.measure.text_tables import aligned, html_table
 from evenhand.schema.text import visible
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, gammaln, xlogy
 
+from evenhand._notebook import aligned, html_table, number_text
 from evenhand._validate import refuse
-from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.laws import DiscreteLaplace
 from evenhand.privacy.rational import exact
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notebook import aligned, html_table, number_text
 from evenhand._validate import refuse
 from evenhand.learn.parity.bounds import Bounds, Released, gap_bounds
 from evenhand.learn.parity.class_bounds import class_gap_bounds
@@ -16,7 +17,6 @@ from evenhand.learn.parity.closest import closest_odds, closest_rates
 from evenhand.learn.parity.closest_classes import ClassRates, closest_class_rates
 from evenhand.learn.parity.inputs import OWNER
 from evenhand.measure.report_text import group_text
-from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.units import ONE_ROW, Unit
 from evenhand.privacy.sampling import discrete_laplace

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notebook import aligned, number_text
 from evenhand._validate import refuse
-from evenhand.measure.text_tables import aligned, number_text
 from evenhand.table.frames import make_frame
 
 if TYPE_CHECKING:

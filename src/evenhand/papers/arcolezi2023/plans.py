@@ -14,14 +14,14 @@ from sklearn.model_selection import train_test_split
 
 from evenhand import datasets
 from evenhand._validate import integer, one_of
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, number_type
 from evenhand.papers.paper import Study, read_entries, read_toml
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, number_type
 from evenhand.study.tasks.shared.parts import parts
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evenhand._notebook import aligned, html_table
 from evenhand._validate import integer, refuse
 from evenhand.errors import ColumnNotFoundError
-from evenhand.measure.text_tables import aligned, html_table
 from evenhand.release.audit.figures import (
     SMALL,
     Figures,

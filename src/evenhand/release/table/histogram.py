@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notebook import html_table
 from evenhand._validate import integer
 from evenhand.errors import ColumnNotFoundError, InvalidParameterError, LimitExceededError
-from evenhand.measure.text_tables import html_table
 from evenhand.privacy.contributions import bound_rows
 from evenhand.privacy.randomness import source_from
 from evenhand.release.table.counting import (

@@ -11,7 +11,7 @@ from evenhand.report.drawing import Segment, Word
 from evenhand.report.language import fixed_word
 from evenhand.report.page import LegendKey
 from evenhand.report.scales import Linear, Log, labelled_ticks
-from evenhand.report.words import epsilon_of, number, shortened, width_of
+from evenhand.report.words import capital, epsilon_of, number, shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,7 +45,7 @@ def title_words(drawing: Drawing, axis: Axis, *, cut: bool) -> tuple[Word, Word]
     left, top = -drawing.margins.left, -drawing.margins.top
     end = f"{', ' if axis.unit else ''}{fixed_word('chart.axis_cut')}" if cut else ""
     below = f"{shortened(axis.unit, drawing.width - width_of(end))}{end}"
-    title = _capital(shortened(axis.title, drawing.width, 14, bold=True))
+    title = capital(shortened(axis.title, drawing.width, 14, bold=True))
     return (
         Word(left, top + 13, title, colour="ink", weight=600, size=14, halo=False),
         Word(left, top + 30, below, colour="ink3", halo=False),
@@ -109,10 +109,6 @@ def tick_labels(scale: Linear) -> list[str]:
 def room_left(labels: Iterable[str], *, least: float) -> float:
     """Return the margin that the labels of an upright axis need."""
     return max([least, *(width_of(label) + 12 for label in labels)])
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # --- the CSV beside a chart -----------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evenhand._validate import refuse
 from evenhand.answer.compose import compose
 from evenhand.answer.exchange import to_json
 from evenhand.answer.limits import AskedLimits, find_nearest, smallest_passing, try_limits
@@ -14,7 +15,6 @@ from evenhand.answer.status import judge
 from evenhand.answer.telling import Telling
 from evenhand.answer.terminal import render_terminal
 from evenhand.answer.view import Sentence
-from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.report.language import written_in
 from evenhand.report.words import number, plain
@@ -29,23 +29,12 @@ if TYPE_CHECKING:
     from evenhand.answer.case import Case
     from evenhand.answer.limits import Kept
     from evenhand.answer.view import View
-    from evenhand.answer.words import Words
     from evenhand.study.plan.cells import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a setting must keep to.
-
-    Parameters
-    ----------
-    max_gap : float, optional
-        The widest gap in selection rates, from 0 to 1.
-    max_accuracy_loss : float, optional
-        How much accuracy may be lost against the unprotected runs, from 0 to 1.
-    epsilon : number, optional
-        The largest epsilon.
-    """
+    """What a setting must keep to: the parameters of :func:`advise`."""
 
     max_gap: float | None = None
     max_accuracy_loss: float | None = None
@@ -55,37 +44,23 @@ class Limits:
         """Refuse limits that nobody can want."""
         for name in ("max_gap", "max_accuracy_loss"):
             given = getattr(self, name)
-            if given is None:
-                continue
             is_number = isinstance(given, int | float) and not isinstance(given, bool)
-            if not is_number or not 0 <= given <= 1:
-                must_be = "a share from 0 to 1, such as 0.05"
-                raise InvalidParameterError(name, owner="advise", must_be=must_be, got=given)
-            object.__setattr__(self, name, float(given))
+            if given is not None and not (is_number and 0 <= given <= 1):
+                refuse(name, "advise", "a share from 0 to 1, such as 0.05", given)
         if self.epsilon is not None:
             amount = exact(self.epsilon, name="epsilon", owner="advise", above=0, most=1_000_000)
             object.__setattr__(self, "epsilon", amount)
 
     @property
-    def asked(self) -> AskedLimits:
-        """The limits in people of 1,000."""
-        return AskedLimits(
-            gap=math.inf if self.max_gap is None else 1000 * self.max_gap,
-            wrong=math.inf if self.max_accuracy_loss is None else 1000 * self.max_accuracy_loss,
-            epsilon=math.inf if self.epsilon is None else float(self.epsilon),
-        )
+    def numbers(self) -> dict[str, float | None]:
+        """The limits by their names; None is no limit."""
+        return {name: None if limit is None else float(limit) for name, limit in vars(self).items()}
 
     @property
-    def typed(self) -> str:
-        """The limits as options of a command.
-
-        >>> Limits(max_gap=0.1, epsilon=2.1234567).typed
-        ' --max-gap 0.1 --epsilon 2.1234567'
-        """
-        asked = {
-            "max-gap": self.max_gap, "max-accuracy-loss": self.max_accuracy_loss, "epsilon": self.epsilon
-        }  # fmt: skip
-        return "".join(f" --{name} {float(value):.15g}" for name, value in asked.items() if value is not None)
+    def asked(self) -> AskedLimits:
+        """The limits in people of 1,000."""
+        gap, wrong, epsilon = (math.inf if limit is None else limit for limit in self.numbers.values())
+        return AskedLimits(gap=1000 * gap, wrong=1000 * wrong, epsilon=epsilon)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -115,27 +90,29 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice in JSON's types."""
-        asked = {"max_gap": self.limits.max_gap, "max_accuracy_loss": self.limits.max_accuracy_loss}
         chosen = self.recommendation
         return {
             "recommendation": None if chosen is None else {**chosen.key, "name": str(chosen)},
             "answer": to_json(self.view),
-            "tried": [_as_dict(each) for each in self.kept],
-            "limits": {
-                **asked,
-                "epsilon": None if self.limits.epsilon is None else float(self.limits.epsilon),
-            },
+            "tried": [
+                {
+                    "setting": each.option.name,
+                    "epsilon": each.option.epsilon,
+                    "breaks": list(each.broken),
+                    "gap": each.gap if math.isfinite(each.gap) else None,
+                    "wrong": each.wrong if math.isfinite(each.wrong) else None,
+                }
+                for each in self.kept
+            ],
+            "limits": self.limits.numbers,
             "private": False,
         }
-
-    def __str__(self) -> str:
-        return render_terminal(self.view)
 
     def __repr__(self) -> str:
         return render_terminal(self.view)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(render_terminal(self.view))}</pre>"
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def advise(
@@ -182,17 +159,21 @@ def advise(
     """
     given: object = results
     if not isinstance(given, ResultData):
-        got = f"a value of type {type(given).__name__}"
-        raise InvalidParameterError("results", owner="advise", must_be="Results", got=got)
+        refuse("results", "advise", "Results", f"a value of type {type(given).__name__}")
     task = results.plan.task.advised(owner="advise", parameter="results")
     limits = Limits(max_gap=max_gap, max_accuracy_loss=max_accuracy_loss, epsilon=epsilon)
-    table = task.effects(results)
-    kept = try_limits(table, judge(table), limits.asked, among=_list_whole(results))
+    table, schema = task.effects(results), results.facts.schema
+    protected = {str(setting): setting for setting in results.settings if setting.is_protected}
+    whole = [
+        name
+        for name, setting in protected.items()
+        if set(schema.sensitive) <= set(strategy_of(setting, schema).columns)
+    ]
+    kept = try_limits(table, judge(table), limits.asked, among=whole)
     leaking = _list_leaking(results)
     found = None if leaking else smallest_passing(kept)
     shown = found or find_nearest(kept, limits.asked)
-    by_name = {str(setting): setting for setting in results.settings}
-    setting = None if shown is None else by_name[shown.option.name]
+    setting = None if shown is None else protected[shown.option.name]
     case = _make_case(results, setting, language)
     with written_in(language):
         view = _tell(case, kept, found, shown, limits)
@@ -200,16 +181,6 @@ def advise(
             verdict = words_in(language).say("advise.leak", columns=leaking, n=len(leaking))
             view = replace(view, verdict=verdict, state="stop")
     return Advice(recommendation=setting if found else None, view=view, kept=kept, limits=limits)
-
-
-def _list_whole(results: ResultData) -> set[str]:
-    """Return the names of the settings that protect every sensitive column."""
-    schema = results.facts.schema
-    return {
-        str(setting)
-        for setting in results.settings
-        if setting.is_protected and set(schema.sensitive) <= set(strategy_of(setting, schema).columns)
-    }
 
 
 def _list_leaking(results: ResultData) -> list[str]:
@@ -238,25 +209,25 @@ def _make_case(results: ResultData, setting: Setting | None, language: str) -> C
 
 def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | None, limits: Limits) -> View:
     """Return the view of a setting with what limits say of it in place of the verdict."""
-    telling, view, words = Telling(case), compose(case), words_in(case.language)
-    say = words.say
+    telling, view, say = Telling(case), compose(case), words_in(case.language).say
+
+    def tell(key: str, each: Kept) -> str:
+        """Return what a setting comes to: the widest gap and wrong decisions, where they have a number."""
+        figures = [say("advise.gap", n=number(each.gap, 0))] if math.isfinite(each.gap) else []
+        if math.isfinite(each.wrong):
+            figures.append(say("advise.wrong", n=number(each.wrong, 0, sign=True)))
+        return say(key, R=_name(telling, each), figures=figures or [say("advise.nothing")])
+
     usable = [each for each in kept if not {"usable", "given"} & set(each.broken)]
     told = view.what_to_do.text if usable else say("advise.untried")
-    verdict = say("advise.none")
     if shown is not None:
-        key = "advise.kept" if found else "advise.nearest"
-        told = say(key, R=_name(telling, shown), figures=_say_figures(words, shown))
-    if found is not None:
-        verdict = say("advise.use", R=_name(telling, found))
-    details = [
-        say("advise.tried", R=_name(telling, each), figures=_say_figures(words, each)) for each in kept
-    ]
+        told = tell("advise.kept" if found else "advise.nearest", shown)
     return replace(
         view,
         question=say("advise.question" if limits.asked.are_set else "advise.question_nobody"),
-        verdict=verdict,
+        verdict=say("advise.use", R=_name(telling, found)) if found else say("advise.none"),
         state=view.state if found else "unsure",
-        what_to_do=Sentence(told, tuple(details)),
+        what_to_do=Sentence(told, tuple(tell("advise.tried", each) for each in kept)),
         recommended=found.option.name if found else "",
     )
 
@@ -267,23 +238,3 @@ def _name(telling: Telling, kept: Kept) -> str:
     if epsilon != telling.table.by_name[telling.table.page].epsilon:
         return words
     return words_in(telling.case.language).say("classifier.at", name=words, epsilon=epsilon)
-
-
-def _say_figures(words: Words, kept: Kept) -> list[str]:
-    """Return what limits are about: the widest gap and wrong decisions, where they have a number."""
-    figures = []
-    if math.isfinite(kept.gap):
-        figures.append(words.say("advise.gap", n=number(kept.gap, 0)))
-    if math.isfinite(kept.wrong):
-        figures.append(words.say("advise.wrong", n=number(kept.wrong, 0, sign=True)))
-    return figures or [words.say("advise.nothing")]
-
-
-def _as_dict(kept: Kept) -> dict[str, Any]:
-    numbers = {"gap": kept.gap, "wrong": kept.wrong}
-    return {
-        "setting": kept.option.name,
-        "epsilon": kept.option.epsilon,
-        "breaks": list(kept.broken),
-        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
-    }

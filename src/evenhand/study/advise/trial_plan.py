@@ -7,9 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand import datasets
+from evenhand._validate import refuse
 from evenhand.collect.joint.combined import Combined
-from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.errors import EvenhandError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.tasks.shared.report_settings import MOST_GROUPS, why_not_optimal
 from evenhand.study.tasks.shared.report_settings import NAME as OPTIMAL
@@ -18,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.tasks.base import Prepared
 
-_PROTOCOLS = ("grr", "oue")
-_SPLITS = ("uniform", "optimal")
 _REPEATS = 8
 _ROWS = 20_000
 _MOST_EPSILONS = 4
@@ -58,24 +59,21 @@ def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
     """
     given: object = plan
     if not isinstance(given, Plan):
-        must_be, got = "a Plan", f"a value of type {type(given).__name__}"
-        raise InvalidParameterError("plan", owner="advice_plan", must_be=must_be, got=got)
+        refuse("plan", "advice_plan", "a Plan", f"a value of type {type(given).__name__}")
     task = plan.task.advised(owner="advice_plan", parameter="plan")
     schema = plan.schema if prepared is None else prepared.facts.schema
     if schema is None and plan.data is not None and plan.data.dataset is not None:
         schema = datasets.load(plan.data.dataset, backend="pyarrow", **plan.data.options).schema
     epsilons = _epsilons(task.epsilons)
-    several = schema is not None and len(schema.sensitive) > 1
-    strategies = ["independent"]
-    protocols = [*_PROTOCOLS, *([] if why_not_optimal(schema) else [OPTIMAL])]
-    if several and schema is not None:
+    protocols = ["grr", "oue", *([] if why_not_optimal(schema) else [OPTIMAL])]
+    splits, strategies = ["uniform"], ["independent"]
+    if schema is not None and len(schema.sensitive) > 1:
+        splits.append("optimal")
         strategies += ["single"] if schema.protected in schema.sensitive else []
         strategies += ["combined"] if _can_combine(schema, epsilons, protocols) else []
-    splits = _SPLITS if several else _SPLITS[:1]
     tried = task.with_(protocols=protocols, epsilons=epsilons, splits=splits, strategies=strategies)
     data = plan.data
-    people = None if prepared is None else prepared.facts.rows
-    if data is not None and (people is None or people > _ROWS):
+    if data is not None and (prepared is None or prepared.facts.rows > _ROWS):
         data = replace(data, rows=min(data.rows or _ROWS, _ROWS))
     return plan.with_(data=data, task=tried, repeats=min(plan.repeats, _REPEATS))
 
@@ -85,10 +83,8 @@ def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
     ordered = sorted(given)
     if len(ordered) == 1:
         return sorted({_SMALL, ordered[0], _LARGE})
-    if len(ordered) <= _MOST_EPSILONS:
-        return ordered
-    step = (len(ordered) - 1) / (_MOST_EPSILONS - 1)
-    return [ordered[round(place * step)] for place in range(_MOST_EPSILONS)]
+    places = np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_EPSILONS))
+    return [ordered[round(place)] for place in places]
 
 
 def _can_combine(schema: Schema, epsilons: list[Fraction], protocols: list[str]) -> bool:

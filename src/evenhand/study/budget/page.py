@@ -18,8 +18,7 @@ from evenhand.report.marks import Bar, Estimate, Moment, Sums
 from evenhand.report.page import KeyNumber, LegendKey, Note, Page, Section, Table
 from evenhand.report.words import plain
 from evenhand.study.budget.reading import LONGEST_CELL, SYMBOLS, BudgetReading, figure
-from evenhand.study.page.parts import fold_rows
-from evenhand.study.page.wording import percent
+from evenhand.study.page.wording import fold_rows
 from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
@@ -285,7 +284,9 @@ def _purposes_section(reading: BudgetReading) -> Section:
         say("purposes.purpose"): [cost.name for cost in costs],
         say("purposes.charges"): [f"{cost.charges:,}" for cost in costs],
         **reading.figures([cost.amount for cost in costs]),
-        say("purposes.share"): [percent(_share(cost.amount.epsilon, whole)) for cost in costs],
+        say("purposes.share"): [
+            say("words.share", share=_share(cost.amount.epsilon, whole)) for cost in costs
+        ],
     }
     data = {
         "purpose": [each.name for each in every],

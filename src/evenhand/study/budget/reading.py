@@ -22,6 +22,7 @@ from evenhand.privacy.rational import text_above, text_below
 from evenhand.report.marks import Axis
 from evenhand.report.page import Answer
 from evenhand.report.words import plain
+from evenhand.study.page.wording import power_of_ten
 from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ SYMBOLS = {"epsilon": "ε", "delta": "δ"}
 
 _DIGITS = 4
 _MOST_PURPOSES = 10
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Purpose(NamedTuple):
@@ -168,7 +168,7 @@ class BudgetReading:
         Its unit is a power of ten where numbers would be very small or large.
         """
         power = power_of(largest)
-        unit = self.say("words.power", power=_power_words(power)) if power else ""
+        unit = self.say("words.power", power=power_of_ten(power)) if power else ""
         return Axis(title, unit), Fraction(10) ** -power
 
 
@@ -184,7 +184,7 @@ def figure(value: Fraction, *, is_left: bool = False) -> str:
     digits, _, power = shown.partition("e")
     if not power:
         return shown
-    raised = _power_words(int(power))
+    raised = power_of_ten(int(power))
     return raised if digits == "1" else f"{digits}\u00a0×\u00a0{raised}"
 
 
@@ -196,7 +196,3 @@ def power_of(value: Fraction) -> int:
     """
     power = Decimal(text_above(value)).adjusted()
     return power if not -3 <= power < 6 else 0
-
-
-def _power_words(power: int) -> str:
-    return f"10{str(power).translate(_RAISED)}"

@@ -12,13 +12,50 @@ from evenhand.study.page.naming import name_groups
 from evenhand.study.page.words import words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evenhand.study.results.base import ResultData
 
 _LARGE_EPSILON = 10
-_WARNED = {"privacy": "weaker", "target": "target", "sample": "sample"}
-"""Kinds of notes on the data that are warnings, the most important first, and the template of each."""
+_LEVEL = 0.95  # of all limits of a page
+_WARNED = {"privacy": "study.weaker", "target": "study.target", "sample": "study.sample"}
+"""Kinds of notes on the data that are warnings, and the template of each."""
+
+
+def say_around(
+    results: ResultData,
+    *,
+    warnings: Sequence[Warned] = (),
+    method: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    counted: str = "",
+    is_exact: bool = False,
+    language: str = "en",
+) -> dict[str, Any]:
+    """Return the fields of a case that all kinds fill alike, with what a kind says itself among them.
+
+    `counted` are the rows in words where they are no people, such as "3,140 counties". Nothing varies over
+    repeats where the numbers are exact.
+    """
+    facts, plan, say = results.facts, results.plan, words_in(language).say
+    people = counted or say("study.people", people=facts.rows)
+    repeats = [] if is_exact else [say("study.repeats", repeats=plan.repeats)]
+    seeds = [say("study.seeds", repeats=each, first=plan.seed) for each in repeats]
+    notes = [plain(note, longest=600) for note in map(Note.of, facts.notes) if note.kind not in _WARNED]
+    bounds = [] if is_exact else [say("study.limits", level=_LEVEL)]
+    with written_in(language):
+        tested = [epsilon_of(epsilon) for epsilon in _epsilons_of(results)]
+        scope = say("study.scope", epsilons=f", ε = {listed(tested, most=10)}" if tested else "")
+    versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items()) or "–"
+    slots = {"rows": facts.fingerprint[:16], "results": results.digest[:16]}
+    return {
+        "meta": f"{plain(plan.name or facts.label)}: {', '.join([people, *repeats])}",
+        "warnings": tuple(_warnings(results, warnings, is_exact=is_exact, language=language)),
+        "method": (_rows_line(results, people, language), *method, *seeds, *notes),
+        "limits": (*limits, say("study.chosen"), *bounds, scope),
+        "sources": (say("study.sources", **slots, versions=plain(versions, longest=400)),),
+        "language": language,
+    }
 
 
 def warned(language: str, key: str, /, **slots: Any) -> Warned:
@@ -27,105 +64,51 @@ def warned(language: str, key: str, /, **slots: Any) -> Warned:
     return Warned(head, text)
 
 
-def warnings_of(
-    results: ResultData, *, own: Sequence[Warned] = (), is_exact: bool = False, language: str = "en"
-) -> tuple[Warned, ...]:
-    """Return the warnings of a page, the most important first.
+def _warnings(
+    results: ResultData, own: Sequence[Warned], *, is_exact: bool, language: str
+) -> Iterator[Warned]:
+    """Yield the warnings of a page, the most important first.
 
     That the page is not private comes first, then leaks, runs without a result, what a kind says itself
     (`own`), and limits of the data. A single repeat is enough where the numbers are exact.
     """
-    found = [warned(language, "study.not_private")]
     notes = [Note.of(note) for note in results.facts.notes]
-    data: dict[str, list[Warned]] = {kind: [] for kind in _WARNED}
-    for note in notes:
-        if note.kind in _WARNED:
-            key = f"study.{_WARNED[note.kind]}"
-            data[note.kind].append(warned(language, key, note=plain(note, longest=900)))
-    found += [*data["privacy"], *data["target"], *_missing(results, language), *own, *data["sample"]]
-    largest = max(epsilons_of(results), default=0.0)
+    data = {
+        kind: [warned(language, key, note=plain(note, longest=900)) for note in notes if note.kind == kind]
+        for kind, key in _WARNED.items()
+    }
+    yield warned(language, "study.not_private")
+    yield from (*data["privacy"], *data["target"])
+    failed, missing = len(results.failures), len(results.missing)
+    if failed + missing:
+        kinds = sorted({plain(cell.failure.kind) for cell in results.failures if cell.failure})
+        why = f" ({', '.join(kinds)})" if kinds else ""
+        counts = {"failed": failed, "missing": missing, "total": len(results.outcomes) + missing}
+        yield warned(language, "study.missing", count=failed + missing, kinds=why, **counts)
+    yield from (*own, *data["sample"])
+    largest = max(_epsilons_of(results), default=0.0)
     if largest > _LARGE_EPSILON:
-        found.append(warned(language, "study.large_epsilon", epsilon=largest, most=_LARGE_EPSILON))
+        yield warned(language, "study.large_epsilon", epsilon=largest, most=_LARGE_EPSILON)
     if results.plan.repeats == 1 and not is_exact:
-        found.append(warned(language, "study.one_repeat"))
-    return tuple(found)
+        yield warned(language, "study.one_repeat")
 
 
-def epsilons_of(results: ResultData) -> tuple[float, ...]:
+def _epsilons_of(results: ResultData) -> list[float]:
     """Return the values of epsilon that were tested, the most private first."""
-    return tuple(sorted({float(each.epsilon) for each in results.settings if each.epsilon is not None}))
+    return sorted({float(each.epsilon) for each in results.settings if each.epsilon is not None})
 
 
-def meta_of(results: ResultData, *, counted: str = "", is_exact: bool = False, language: str = "en") -> str:
-    """Return the few words in the corner: which study, how many people, how many repeats if any vary.
-
-    `counted` are the rows in words where they are no people, such as "3,140 counties".
-    """
-    say = words_in(language).say
-    name = plain(results.plan.name or results.facts.label)
-    parts = [counted or say("study.people", people=results.facts.rows)]
-    parts += [] if is_exact else [say("study.repeats", repeats=results.plan.repeats)]
-    return f"{name}: {', '.join(parts)}"
-
-
-def rows_line(results: ResultData, *, counted: str = "", language: str = "en") -> str:
+def _rows_line(results: ResultData, people: str, language: str) -> str:
     """Return how many people there are, by group, and how many rows were left out."""
     facts, say = results.facts, words_in(language).say
     names = name_groups(facts, language)
-    sizes = [
-        say("study.size", group=names[group].label, size=size)
-        for group, size in zip(facts.groups, facts.sizes, strict=True)
-    ]
-    if facts.not_stated:
-        sizes.append(say("study.size", group=say("study.not_stated"), size=facts.not_stated))
+    sizes = [(names[group].label, size) for group, size in zip(facts.groups, facts.sizes, strict=True)]
+    sizes += [(say("study.not_stated"), facts.not_stated)] if facts.not_stated else []
     line = say(
         "study.rows",
         label=plain(facts.label),
-        people=counted or say("study.people", people=facts.rows),
-        sizes=sizes,
+        people=people,
+        sizes=[say("study.size", group=group, size=size) for group, size in sizes],
         dropped=say("study.dropped", dropped=facts.dropped) if facts.dropped else "",
     )
     return line if sizes else line.replace(" ()", "", 1)
-
-
-def method_of(
-    results: ResultData, *own: str, counted: str = "", is_exact: bool = False, language: str = "en"
-) -> tuple[str, ...]:
-    """Return how a study was done: its rows, what a kind says itself, repeats, and notes on the data."""
-    say = words_in(language).say
-    lines = [rows_line(results, counted=counted, language=language), *own]
-    if not is_exact:
-        repeats = say("study.repeats", repeats=results.plan.repeats)
-        lines.append(say("study.seeds", repeats=repeats, first=results.plan.seed))
-    notes = [Note.of(note) for note in results.facts.notes]
-    return *lines, *(plain(note, longest=600) for note in notes if note.kind not in _WARNED)
-
-
-def limits_of(
-    results: ResultData, *own: str, is_exact: bool = False, level: float = 0.95, language: str = "en"
-) -> tuple[str, ...]:
-    """Return what the numbers do not cover: what a kind says itself, what limits are, and other data."""
-    say = words_in(language).say
-    with written_in(language):
-        tested = [epsilon_of(epsilon) for epsilon in epsilons_of(results)]
-        scope = say("study.scope", epsilons=f", ε = {listed(tested, most=10)}" if tested else "")
-    limits = [] if is_exact else [say("study.limits", level=level)]
-    return (*own, *limits, scope)
-
-
-def sources_of(results: ResultData, *, language: str = "en") -> tuple[str, ...]:
-    """Return from which rows, outcomes and versions the page was made."""
-    facts = results.facts
-    versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items()) or "–"
-    slots = {"rows": facts.fingerprint[:16], "results": results.digest[:16]}
-    return (words_in(language).say("study.sources", **slots, versions=plain(versions, longest=400)),)
-
-
-def _missing(results: ResultData, language: str) -> list[Warned]:
-    failed, missing = len(results.failures), len(results.missing)
-    if not failed + missing:
-        return []
-    kinds = sorted({plain(cell.failure.kind) for cell in results.failures if cell.failure})
-    why = f" ({', '.join(kinds)})" if kinds else ""
-    counts = {"failed": failed, "missing": missing, "total": len(results.outcomes) + missing}
-    return [warned(language, "study.missing", count=failed + missing, kinds=why, **counts)]

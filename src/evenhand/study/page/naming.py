@@ -5,11 +5,12 @@ Text that came from data goes through :func:`plain`, so that a label can fill no
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Name
-from evenhand.report.words import plain
+from evenhand.report.words import capital, plain
 from evenhand.schema.crossing import OTHER_GROUPS
 from evenhand.schema.text import is_bare
 from evenhand.study.page.wording import value_words
@@ -31,12 +32,18 @@ def name_groups(facts: Facts, language: str = "en") -> dict[str, Name]:
     """Return the names of all groups, and of the margins of crossed ones, by their label in the results.
 
     A plural noun stands as it is (*women*, also of a label *woman*), other words have *people* after them
-    (*Asian people*), and a
-    label that says nothing alone has its column before it (*people with race = 2*). In German a label stands
-    as it is, for it cannot be declined.
+    (*Asian people*), and a label that says nothing alone has its column before it (*people with race = 2*).
+    In German a label stands as it is, for it cannot be declined. Where two labels would read the same (*man*
+    and *Man*), each has its column before it.
     """
     words = words_in(language)
-    return {group: name_values(words, values) for group, values in _values(facts)}
+    names = {group: name_values(words, values) for group, values in _values(facts)}
+    times = Counter(name.words for name in names.values())
+    for group, values in _values(facts):
+        if values and times[names[group].words] > 1:
+            columns = [value_words(column, value) for column, value in values.items()]
+            names[group] = Name(words.say("group.with_values", values=columns), ", ".join(columns))
+    return names
 
 
 def _values(facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -61,20 +68,19 @@ def name_values(words: Words, values: Mapping[str, str]) -> Name:
     """Return the name of a group by its value of each column; without any it is a pool of small groups."""
     if not values:
         pooled = words.say("group.pooled")
-        return Name(pooled, _capital(pooled))
+        return Name(pooled, capital(pooled))
     shown = [plain(value) for value in values.values()]
     columns = [value_words(column, value) for column, value in values.items()]
-    needs_column = [_says_nothing(value) for value in shown]
-    if any(needs_column):
-        alone = [columns[at] if needs else shown[at] for at, needs in enumerate(needs_column)]
+    if any(map(_says_nothing, shown)):
+        alone = [full if _says_nothing(value) else value for value, full in zip(shown, columns, strict=True)]
         return Name(words.say("group.with_values", values=columns), ", ".join(alone))
-    label = _capital(" ".join(map(_lower, sorted(shown, key=_is_plural))))
+    label = capital(_join_words(shown))
     shown = [_PLURAL_OF.get(value.lower(), value) for value in shown]
-    nouns = [value for value in shown if _is_plural(value)]
-    parts = [_lower(value) for value in (*(each for each in shown if each not in nouns), *nouns)]
-    if len(nouns) > 1 or any(_is_phrase(column, value) for column, value in values.items()):
+    nouns = sum(map(_is_plural, shown))
+    if nouns > 1 or any(_is_phrase(column, value) for column, value in values.items()):
         return Name(words.say("group.with_values", values=columns), label)
-    return Name(" ".join(parts) if nouns else words.say("group.people", label=" ".join(parts)), label)
+    name = _join_words(shown)
+    return Name(name if nouns else words.say("group.people", label=name), label)
 
 
 def _says_nothing(value: str) -> bool:
@@ -83,11 +89,7 @@ def _says_nothing(value: str) -> bool:
 
 
 def _is_phrase(column: str, value: str) -> bool:
-    """Return whether no *people* may follow a value: it names its column, or ends in a small word.
-
-    >>> _is_phrase("race", "Some other race"), _is_phrase("origin", "moved here"), _is_phrase("race", "Asian")
-    (True, True, False)
-    """
+    """Return whether no *people* may follow a value: it names its column, or ends in a small word."""
     words = value.split()
     small = len(words) > 1 and words[-1].islower() and not _is_plural(value)
     return small or column.lower() in value.lower()
@@ -98,9 +100,7 @@ def _is_plural(value: str) -> bool:
     return last in _PLURALS or last.endswith("s")
 
 
-def _lower(word: str) -> str:
-    return word.lower() if word.lower() in _SMALL else word
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def _join_words(values: list[str]) -> str:
+    """Return values as one phrase, nouns last and known words with a small letter."""
+    nouns_last = sorted(values, key=_is_plural)
+    return " ".join(value.lower() if value.lower() in _SMALL else value for value in nouns_last)

@@ -57,7 +57,7 @@ class Facts:
     schema : Schema
         As used: the plan's, or that of the data set.
     rows : int
-        Rows used. They are people, or entities such as counties: the task's ``row_names`` say which.
+        Rows used. They are people, or entities such as counties.
     dropped : int
         Rows left out by the schema's rules for unknown and missing values.
     groups : tuple of str

@@ -1,282 +1,54 @@
-"""The numbers of an audit of predictions: rates by group, comparisons, rules, calibration."""
+"""An audit of predictions: their numbers, the rules that they must keep, and how its page reads them."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from evenhand._validate import refuse
-from evenhand.answer.effects import FEWEST_PEOPLE, read_matters
-from evenhand.measure.added import ADDED_MEASURES, added_measure
-from evenhand.measure.calibration import Calibration, calibrate
-from evenhand.measure.counts import CountTable, Tables, count_table
-from evenhand.measure.disparities import (
-    COMPARED_RATES,
-    COMPARISONS,
-    Disparity,
-    compare_groups,
-    compare_with,
-    rate_counts,
-    rate_limits,
-    rate_values,
-)
-from evenhand.measure.intervals import check_level, mean_of_shares
-from evenhand.measure.ranking import Ranking, rank_scores
-from evenhand.measure.repeat_means import Estimated
-from evenhand.study.predictions.columns import OWNER, Predictions
+from evenhand.answer.effects import read_matters
+from evenhand.measure.decisions import OWNER, DecisionNumbers
 from evenhand.study.tasks.shared.fields import participle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evenhand.measure.added import GroupMeasure
-    from evenhand.measure.counts import Shares
+    from evenhand.study.predictions.columns import Predictions
     from evenhand.study.predictions.rules import Rule, Verdict
-
-GROUP_RATES = ("base_rate", *COMPARED_RATES)
-"""Rates of a group, in the order in which they are shown."""
 
 RATES = {"wrongly_refused": "fnr", "wrongly_selected": "fpr", "wrong": "error", "selected": "selection"}
 """The rate that each effect is, with outcomes; without them it is the last one only."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PredictionAudit:
-    """What each group gets from predictions, how far apart the groups are, and how sure that is.
-
-    The fields are those of :func:`evenhand.measure.page`.
-    """
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PredictionAudit(DecisionNumbers):
+    """The numbers of predictions, and what :func:`evenhand.measure.page` asks for besides."""
 
     rows: Predictions
     rules: tuple[Rule, ...] = ()
-    privileged: str | None = None
-    fewest: int = FEWEST_PEOPLE
-    level: float = 0.95
     unwanted: bool = False
-    measures: tuple[str, ...] = ()
     matters: tuple[str, ...] = ()
     called: str = ""
 
     def __post_init__(self) -> None:
-        check_level(self.level, owner=OWNER)
         read_matters(self.matters, owner=OWNER, names=tuple(RATES))
         participle(self.called, owner=OWNER)
-        if len(np.unique(self.rows.group[self.rows.group >= 0])) < 2:
-            hint = "name another column, or compare those who do not state it as a group."
-            refuse("group", OWNER, "a column with people of two groups or more", "one group", hint=hint)
-        if isinstance(self.fewest, bool) or not isinstance(self.fewest, int) or self.fewest < 1:
-            refuse("fewest", OWNER, "a whole number of at least 1", self.fewest)
-        if self.privileged is not None and self.privileged not in self.rows.labels:
-            refuse("privileged", OWNER, "the label of one of the groups", "another label")
-        for name in self.measures:
-            if added_measure(name) is None:
-                refuse("measures", OWNER, "those of other packages, for the page has evenhand's own", name)
-
-    # --- counts -----------------------------------------------------------------------------------
-
-    @property
-    def is_labelled(self) -> bool:
-        """Whether the true outcomes are known."""
-        return self.rows.truth is not None
-
-    def _count(self, codes: Any, groups: int = 1) -> CountTable:
-        """Return rows counted by group, outcome and prediction; those with the code -1 are not in it."""
-        rows, chosen = self.rows, codes >= 0
-        truth, weights = (None if part is None else part[chosen] for part in (rows.truth, rows.weights))
-        predicted, groups_there = rows.predicted[chosen], range(groups)
-        return count_table(truth, predicted, codes[chosen], groups=groups_there, weights=weights)
-
-    @cached_property
-    def table(self) -> CountTable:
-        """Rows by group, outcome and prediction; those of unknown group are not in it."""
-        return self._count(self.rows.group, len(self.rows.labels))
-
-    @cached_property
-    def shares(self) -> Shares:
-        """Shares of each group."""
-        return Tables.of(self.table, None).groups
-
-    @cached_property
-    def overall(self) -> Shares:
-        """Shares of everybody, those of unknown group too."""
-        return Tables.of(self._count(np.zeros(len(self.rows.group), np.intp)), None).groups
-
-    @cached_property
-    def people(self) -> tuple[int, ...]:
-        """How many rows each group has, whatever their weights."""
-        stated = self.rows.group[self.rows.group >= 0]
-        return tuple(np.bincount(stated, minlength=len(self.rows.labels)).tolist())
-
-    @property
-    def unknown(self) -> int:
-        """How many rows are of no group."""
-        return len(self.rows.group) - sum(self.people)
-
-    @property
-    def reference(self) -> int:
-        """The place of the group that others are compared with."""
-        if self.privileged is not None:
-            return self.rows.labels.index(self.privileged)
-        return int(np.argmax(self.people))
-
-    # --- rates and comparisons --------------------------------------------------------------------
-
-    def rate(self, place: int, rate: str, shares: Shares | None = None) -> Estimated:
-        """Return a rate of a group, NaN where it cannot be estimated."""
-        of = self.shares if shares is None else shares
-        low, high = (limits[place] for limits in rate_limits(of, rate, self.level))
-        return self._estimated(rate_values(of, rate)[place], low, high)
-
-    def _estimated(self, value: Any, low: Any, high: Any) -> Estimated:
-        """Return a number with its limits; without, where it cannot be estimated."""
-        limits = (float(low), float(high)) if math.isfinite(value) else ()
-        return Estimated(float(value) if limits else math.nan, *limits, level=self.level)
-
-    @cached_property
-    def disparities(self) -> dict[str, Disparity]:
-        """Every comparison by its name."""
-        return {
-            name: compare_groups(self.shares, name, fewest=self.fewest, level=self.level)
-            for name in COMPARISONS
-        }
-
-    def compared(self, name: str) -> Estimated:
-        """Return a comparison with its limits."""
-        found = self.disparities[name]
-        return self._estimated(found.value, found.low, found.high)
-
-    @cached_property
-    def added(self) -> dict[str, tuple[GroupMeasure, Estimated, str]]:
-        """Each measure of another package, its value for groups with enough people, and why it has none."""
-        table, large = self.table, [place for place, size in enumerate(self.people) if size >= self.fewest]
-        squares, rows = (None if part is None else part[large] for part in (table.squares, table.rows))
-        compared = CountTable(tuple(large), table.counts[large], squares, table.labelled, rows)
-        found = {}
-        for name in self.measures:
-            kind = ADDED_MEASURES[name]
-            reason = kind.reason_for(compared)
-            low, high = (math.nan, math.nan) if reason else kind.interval_of(compared, self.level)
-            found[name] = kind, self._estimated(kind.value_of(compared), low, high), reason
-        return found
+        super().__post_init__()
 
     @cached_property
     def verdicts(self) -> tuple[tuple[Rule, Verdict], ...]:
         """Whether each rule is kept."""
         return tuple((rule, rule.judge(self.disparities[rule.comparison])) for rule in self.rules)
 
-    # --- scores -----------------------------------------------------------------------------------
-
-    def _scored(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield outcomes, scores and weights of each group, where there are outcomes and scores."""
-        rows = self.rows
-        if rows.scores is not None and rows.truth is not None:
-            for place in range(len(rows.labels)):
-                own = np.flatnonzero(rows.group == place)
-                yield rows.truth[own], rows.scores[own], None if rows.weights is None else rows.weights[own]
-
-    @cached_property
-    def rankings(self) -> tuple[Ranking, ...]:
-        """How well scores rank people of each group; none without scores and outcomes."""
-        return tuple(rank_scores(*group) for group in self._scored())
-
-    def area(self, place: int) -> Estimated:
-        """Return the area under the ROC curve of a group."""
-        ranking = self.rankings[place]
-        return self._estimated(ranking.area, *ranking.limits(self.level))
-
-    @cached_property
-    def calibrations(self) -> tuple[Calibration, ...]:
-        """Scores beside outcomes for each group; none unless scores are from 0 to 1."""
-        scores = self.rows.scores
-        if scores is None or not ((scores >= 0) & (scores <= 1)).all():
-            return ()
-        return tuple(calibrate(*group, level=self.level) for group in self._scored())
-
-    # --- for machines -----------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
         """Return every number by its name; what cannot be estimated is not a number."""
         rows = self.rows
-        margins = {}
-        for name, (codes, labels) in rows.margins.items():
-            shares = Tables.of(self._count(codes, len(labels)), None).groups
-            margins[name] = {label: self._rates(place, shares) for place, label in enumerate(labels)}
-        not_stated = None
-        if self.unknown:
-            shares = Tables.of(self._count(np.where(rows.group < 0, 0, -1)), None).groups
-            not_stated = {"people": self.unknown, **self._rates(0, shares)}
         return {
             "outcome": rows.outcome if self.is_labelled else None,
             "protected": rows.protected,
             "people": len(rows.predicted),
             "left_out": dict(rows.left_out),
-            "level": self.level,
-            "fewest": self.fewest,
-            "reference": rows.labels[self.reference],
-            "overall": self._rates(0, self.overall),
-            "groups": {label: self._group(place) for place, label in enumerate(rows.labels)},
-            "not_stated": not_stated,
-            "margins": margins,
-            "comparisons": {name: self.comparison_numbers(name) for name in self.disparities},
-            "measures": {name: self.added_numbers(name) for name in self.added},
+            **super().to_dict(),
             "rules": [self.rule_numbers(*judged) for judged in self.verdicts],
         }
-
-    def _rates(self, place: int, shares: Shares) -> dict[str, Any]:
-        return {rate: _numbers(self.rate(place, rate, shares)) for rate in GROUP_RATES}
-
-    def _group(self, place: int) -> dict[str, Any]:
-        selected = self.table.counts[:, :, 1].sum(axis=1)
-        tpr, tnr = (rate_values(self.shares, rate)[place] for rate in ("tpr", "tnr"))
-        counts = (part[place] for rate in ("tpr", "tnr") for part in rate_counts(self.shares, rate))
-        numbers: dict[str, Any] = {
-            "people": self.people[place],
-            **self._rates(place, self.shares),
-            "balanced_accuracy": _numbers(
-                self._estimated((tpr + tnr) / 2, *mean_of_shares(*counts, self.level))
-            ),
-            "share_of_selected": float(selected[place] / selected.sum()) if selected.sum() else math.nan,
-            "against_reference": {
-                rate: self._against(place, rate) for rate in COMPARED_RATES if place != self.reference
-            },
-        }
-        if self.rankings:
-            numbers["auc"] = _numbers(self.area(place))
-        if self.calibrations:
-            found = self.calibrations[place]
-            numbers["calibration"] = {"error": found.error, "bins": [vars(part) for part in found.bins]}
-        return numbers
-
-    def _against(self, place: int, rate: str) -> dict[str, Any]:
-        """Return difference and ratio of a group's rate to that of the reference."""
-        found = compare_with(self.shares, rate, self.reference, self.level)
-        pairs = {
-            "difference": (found.difference, *found.difference_limits),
-            "ratio": (found.ratio, *found.ratio_limits),
-        }
-        return {
-            name: _numbers(self._estimated(*(part[place] for part in pair))) for name, pair in pairs.items()
-        }
-
-    def comparison_numbers(self, name: str) -> dict[str, Any]:
-        """Return a comparison by the names of its numbers."""
-        labels, found = self.rows.labels, self.disparities[name]
-        ends = {"lowest": found.lowest, "highest": found.highest}
-        return {
-            "value": found.value, "low": found.low, "high": found.high, "rate": found.rate,
-            **{end: None if place is None else labels[place] for end, place in ends.items()},
-            "not_compared": [labels[place] for place in found.too_few], "reason": found.reason,
-        }  # fmt: skip
-
-    def added_numbers(self, name: str) -> dict[str, Any]:
-        """Return a measure of another package by the names of its numbers."""
-        kind, value, reason = self.added[name]
-        more = {"no_disparity": kind.no_disparity, "reason": reason}
-        return {"words": kind.words, **_numbers(value), **more}
 
     def rule_numbers(self, rule: Rule, verdict: Verdict) -> dict[str, Any]:
         """Return a rule with what was measured and the verdict."""
@@ -284,7 +56,3 @@ class PredictionAudit:
         numbers = {"value": found.value, "low": found.low, "high": found.high}
         return {"rule": rule.text, "comparison": rule.comparison, "limit": rule.limit, **numbers,
                 "verdict": verdict}  # fmt: skip
-
-
-def _numbers(found: Estimated) -> dict[str, Any]:
-    return {"value": found.value, "low": found.low, "high": found.high}

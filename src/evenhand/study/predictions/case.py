@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from evenhand.answer.case import Case, Command, Name, OptionName
+from evenhand.answer.case import Case, Command, Name, OptionName, Warned
+from evenhand.measure.decisions import GROUP_RATES
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import limits_of, number, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.naming import name_values
-from evenhand.study.page.parts import fold_rows
-from evenhand.study.page.wording import mark, value_words
+from evenhand.study.page.wording import fold_rows, value_words
 from evenhand.study.page.words import words_in
-from evenhand.study.predictions.audit import GROUP_RATES
-from evenhand.study.predictions.cutoffs import LACKING
-from evenhand.study.predictions.effects import DECISIONS, OUTSIDE, cut_offs, effects, group_keys, margin_key
+from evenhand.study.predictions.effects import DECISIONS, LACKING, OUTSIDE, cut_offs, effects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand.answer.case import Warned
     from evenhand.answer.words import Words
-    from evenhand.measure.repeat_means import Estimated
+    from evenhand.measure.decisions import Found
     from evenhand.study.predictions.audit import PredictionAudit
 
 VERDICTS = {"pass": "kept", "fail": "broken", "unclear": "unclear"}
@@ -45,6 +41,8 @@ def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> 
         cuts = cut_offs(audit, table)
         names = name_groups(audit, words)
         people = words.say("study.people", people=len(rows.predicted))
+        tables = [_compared(audit, names, words), _by_group(audit, cuts, names)]
+        tables[:0] = [_rules(audit, words)] if audit.verdicts else []
         return Case(
             table,
             kind=words.say("measure.kind"),
@@ -55,9 +53,9 @@ def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> 
             called=audit.called,
             is_between_groups=True,
             meta=f"{plain(rows.source)}: {people}" if rows.source else people,
-            warnings=_warnings(audit, language),
+            warnings=_warnings(audit, language, words),
             commands=(Command(words.say("default.again"), "", command),) if command else (),
-            evidence=(_measures(audit, cuts, names, words),),
+            evidence=(Section(words.say("measure.measures"), tables=tables, anchor="evidence"),),
             method=_method(audit, names, words),
             limits=(
                 words.say("study.limits", level=audit.level),
@@ -74,21 +72,21 @@ def name_groups(audit: PredictionAudit, words: Words) -> dict[str, Name]:
     columns = rows.columns or (rows.protected,)
     names = {
         key: name_values(words, dict(zip(columns, parts, strict=bool(parts))))
-        for key, parts in zip(group_keys(rows), rows.parts, strict=False)
+        for key, parts in zip(rows.keys, rows.parts, strict=False)
     }
     silent = words.say("study.not_stated")
-    for key in group_keys(rows)[len(rows.parts) :]:  # those who do not state it, compared as one
+    for key in rows.keys[len(rows.parts) :]:  # those who do not state it, compared as one
         values = [value_words(column, silent) for column in columns]
         names[key] = Name(words.say("group.with_values", values=values), silent)
     for column, (_, labels) in rows.margins.items():
-        names |= {margin_key(rows, column, label): name_values(words, {column: label}) for label in labels}
+        names |= {rows.margin_key(column, label): name_values(words, {column: label}) for label in labels}
     return names
 
 
 def _name_options(
     audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words
 ) -> dict[str, OptionName]:
-    say, keys = words.say, group_keys(audit.rows)
+    say, keys = words.say, audit.rows.keys
     named = {
         OUTSIDE: OptionName(say("measure.others")),
         DECISIONS: OptionName(say("measure.decisions"), say("measure.group")),
@@ -105,15 +103,15 @@ def _score(score: float) -> str:
     return in_language(f"{score:.4g}")
 
 
-def _warnings(audit: PredictionAudit, language: str) -> tuple[Warned, ...]:
+def _warnings(audit: PredictionAudit, language: str, words: Words) -> tuple[Warned, ...]:
     """Return that the page is not private, and which rules are not kept."""
-    say = words_in(language).say
     found = [warned(language, "study.not_private")]
     for rule, verdict in audit.verdicts:
         if verdict != "pass":
-            slots = {"rule": plain(rule.text), "verdict": say(f"measure.{VERDICTS[verdict]}")}
-            value = f"{rule.comparison} = {show_estimate(audit.compared(rule.comparison))}"
-            found.append(warned(language, "measure.rule", value=value, **slots))
+            said = words.say(f"measure.{VERDICTS[verdict]}")
+            shown = show_estimate(audit.compared(rule.comparison))
+            head = f"{said[:1].upper()}{said[1:]}: {plain(rule.text)}."
+            found.append(Warned(head, f"{rule.comparison} = {shown}"))
     return tuple(found)
 
 
@@ -124,7 +122,7 @@ def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> 
     def tell(sizes: Mapping[str, int]) -> list[str]:
         return [say("study.size", group=group, size=size) for group, size in sizes.items()]
 
-    sizes = {names[key].label: size for key, size in zip(group_keys(rows), audit.people, strict=True)}
+    sizes = {names[key].label: size for key, size in zip(rows.keys, audit.people, strict=True)}
     sizes |= {say("study.not_stated"): audit.unknown} if audit.unknown else {}
     people, label = say("study.people", people=len(rows.predicted)), plain(rows.source or rows.outcome)
     lines = [
@@ -140,16 +138,8 @@ def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> 
 # --- the evidence -----------------------------------------------------------------------------------
 
 
-def _measures(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name], words: Words) -> Section:
-    """Return every measure by the name that researchers know it by."""
-    tables = [_compared(audit, names, words), _by_group(audit, cuts, names)]
-    if audit.verdicts:
-        tables.insert(0, _rules(audit, words))
-    return Section(words.say("measure.measures"), tables=tables, anchor="evidence")
-
-
 def _compared(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> Table:
-    keys, rows = group_keys(audit.rows), []
+    keys, rows = audit.rows.keys, []
     for name, found in audit.disparities.items():
         if found.reason != "no_outcome":
             ends = (found.lowest, found.highest)
@@ -174,7 +164,7 @@ def _by_group(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name]) ->
     rates = GROUP_RATES if audit.is_labelled else ("selection",)
     shown = [rate for rate in _SHOWN_RATES if rate in rates]
     rows = []
-    for place, key in enumerate(group_keys(audit.rows)):
+    for place, key in enumerate(audit.rows.keys):
         cells = [show_estimate(audit.rate(place, rate)) for rate in shown]
         cells += [show_estimate(audit.area(place))] if audit.rankings else []
         cells += [number(audit.calibrations[place].error, 3)] if audit.calibrations else []
@@ -183,7 +173,7 @@ def _by_group(audit: PredictionAudit, cuts: _Cuts, names: Mapping[str, Name]) ->
     scored = [*(["auc"] if audit.rankings else []), *(["calibration_error"] if audit.calibrations else [])]
     header = ["group", "people", *shown, *scored, *cuts]
     data = [
-        {"group": label, "rate": rate, **vars(mark(audit.rate(place, rate)))}
+        {"group": label, "rate": rate, **audit.rate(place, rate)._asdict()}
         for place, label in enumerate(audit.rows.labels)
         for rate in rates
     ]
@@ -216,12 +206,11 @@ def _rules(audit: PredictionAudit, words: Words) -> Table:
     )
 
 
-def show_estimate(found: Estimated, digits: int = 2) -> str:
+def show_estimate(found: Found, digits: int = 2) -> str:
     """Return a share or ratio with its limits, in one line."""
-    if not math.isfinite(found.value):
+    if found.low is None or found.high is None:
         return _NONE
-    limits = "" if found.low is None or found.high is None else limits_of(found.low, found.high, digits)
-    return f"{number(found.value, digits)} ({limits})" if limits else number(found.value, digits)
+    return f"{number(found.value, digits)} ({limits_of(found.low, found.high, digits)})"
 
 
 def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from evenhand._validate import kind_of, refuse
 from evenhand.errors import EvenhandError
+from evenhand.measure.decisions import OWNER, Decisions
 from evenhand.privacy.contributions import rows_to_keep
 from evenhand.privacy.randomness import SeededSource
 from evenhand.report.words import listed
@@ -32,9 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Coded = tuple[NDArray[np.intp], Sequence[str]]
+    from evenhand.measure.decisions import Coded
 
-OWNER = "measure.page"
 _MOST_VALUES = 1_000
 _MOST_GROUPS = 200
 _ONES = (1, "1")
@@ -45,20 +46,12 @@ _SEED = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Predictions:
-    """Rows with a decision, those of unknown group among them.
+class Predictions(Decisions):
+    """Decisions with what their columns are called; `left_out` counts the rows that lack a value, by column.
 
-    `group` is the place of each row's group among the labels, -1 where it is not stated; `left_out` counts
-    the rows that lack a value, by column. Of several protected columns, which are crossed, `parts` has the
-    labels of each group, none for a pool, and `margins` the codes and labels of each column by itself.
+    `columns` are the protected ones, and `parts` has the label of each group by column; none for a pool.
     """
 
-    predicted: NDArray[np.uint8]
-    group: NDArray[np.intp]
-    labels: tuple[str, ...]
-    truth: NDArray[np.uint8] | None = None
-    scores: NDArray[np.float64] | None = None
-    weights: NDArray[np.float64] | None = None
     outcome: str = ""
     protected: str = "group"
     source: str = ""
@@ -66,7 +59,19 @@ class Predictions:
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     parts: tuple[tuple[str, ...], ...] = ()
-    margins: Mapping[str, Coded] = field(default_factory=dict)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What a table of effects calls each group: its label, where that is not empty and nobody else's."""
+        return tuple(
+            label if label and self.labels.count(label) == 1 else f"'{label}' ({place + 1})"
+            for place, label in enumerate(self.labels)
+        )
+
+    def margin_key(self, column: str, label: str) -> str:
+        """Return what a table of effects calls a group of one of several crossed columns."""
+        key = f"{column} = {label}"
+        return f"'{key}'" if key in self.labels else key
 
 
 def read_predictions(

@@ -8,22 +8,21 @@ another, as a crossing does with its margins; limits of their comparison allow f
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, Option, read_matters
 from evenhand.answer.status import judge
+from evenhand.learn.parity.cut_offs import Scored, decide_again, find_cut_offs
 from evenhand.measure.contrasts import rate_of
 from evenhand.measure.counts import PLACE, Tables, count_table
+from evenhand.measure.decisions import OWNER
 from evenhand.measure.disparities import COMPLEMENTS
 from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.ranking import rank_scores
 from evenhand.study.predictions.audit import RATES
-from evenhand.study.predictions.columns import OWNER
-from evenhand.study.predictions.cutoffs import ALL, LACKING, decide_again, find_cut_offs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
 
 DECISIONS = "decisions"
 OUTSIDE = "everybody outside the group"
+LACKING = "cut-offs for those who lack"
+ALL = "cut-offs for every group"
+_NOTHING: NDArray[np.float64] = np.array([])
 
 
 def effects(audit: PredictionAudit) -> EffectTable:
@@ -59,21 +61,6 @@ def effects(audit: PredictionAudit) -> EffectTable:
     return _add_cut_offs(audit, people, table)
 
 
-def group_keys(rows: Predictions) -> tuple[str, ...]:
-    """Return what the table calls each group: its label, where that is not empty and nobody else's."""
-    times = Counter(rows.labels)
-    return tuple(
-        label if label != EVERYBODY and times[label] == 1 else f"'{label}' ({place + 1})"
-        for place, label in enumerate(rows.labels)
-    )
-
-
-def margin_key(rows: Predictions, column: str, label: str) -> str:
-    """Return what the table calls a group of one of several crossed columns."""
-    key = f"{column} = {label}"
-    return f"'{key}'" if key in rows.labels else key
-
-
 @dataclass(frozen=True, eq=False)
 class _People:
     """Rows counted by group and, of crossed columns, by the value of each; nobody is in two strata."""
@@ -91,20 +78,19 @@ class _People:
         sizes = [len(rows.labels) + 1, *(len(labels) + 1 for _, labels in rows.margins.values())]
         found, codes = np.unique(np.ravel_multi_index(columns, sizes), return_inverse=True)
         strata = np.stack(np.unravel_index(found, sizes), axis=1) - 1
-        keys = group_keys(rows)
-        members = {key: strata[:, 0] == place for place, key in enumerate(keys)}
+        members = {key: strata[:, 0] == place for place, key in enumerate(rows.keys)}
         for at, (column, (_, labels)) in enumerate(rows.margins.items(), start=1):
             for place, label in enumerate(labels):
-                key = margin_key(rows, column, label)
+                key = rows.margin_key(column, label)
                 same = members.get(key, np.zeros(len(strata), bool))  # two values may be called the same
                 members[key] = same | ((strata[:, at] == place) & (strata[:, 0] >= 0))
         margins = {
-            key: tuple(margin_key(rows, *part) for part in zip(rows.columns, parts, strict=True))
-            for key, parts in zip(keys, rows.parts, strict=False)
+            key: tuple(map(rows.margin_key, rows.columns, parts))
+            for key, parts in zip(rows.keys, rows.parts, strict=False)
             if rows.margins and len(parts) == len(rows.columns)
         }
-        now, unweighted = (_tables(rows, codes, weights) for weights in (rows.weights, None))
-        return cls(codes, strata[:, 0] >= 0, members, margins, now, unweighted)
+        tables = (_tables(rows, codes, rows.predicted, weighted=each) for each in (True, False))
+        return cls(codes, strata[:, 0] >= 0, members, margins, *tables)
 
     def observe(self, audit: PredictionAudit, option: str, decided: Tables) -> Iterator[Observation]:
         """Return the effects of decisions on each group; what is due is what others have now.
@@ -118,9 +104,7 @@ class _People:
                 others = self.stated & ~chosen
                 size, rest = float(counted[chosen].sum()), float(counted[others].sum())
                 enough = min(size, rest) if min(size, rest) >= audit.fewest else 0.0
-                seen = Observation(
-                    option, group, effect, np.array([]), np.array([]), size, "rows", tested=enough
-                )
+                seen = Observation(option, group, effect, _NOTHING, _NOTHING, size, "rows", tested=enough)
                 if not (_is_counted(self.now, rate, chosen) and _is_counted(self.now, rate, others)):
                     yield seen
                     continue
@@ -128,15 +112,10 @@ class _People:
                 after = rate_of(decided if moved else self.now, rate, chosen, 1000.0)
                 due = rate_of(self.now, rate, others, 1000.0)
                 if decided is not self.now:
+                    better = max if effect == "selected" and not audit.unwanted else min
                     own = rate_of(self.now, rate, chosen, 1000.0)
-                    due = _better(effect, due, own, unwanted=audit.unwanted)
+                    due = better(due, own, key=lambda rate: rate.value)
                 yield _fill(seen, after, due)
-
-
-def _better(effect: str, one: Contrast, other: Contrast, *, unwanted: bool) -> Contrast:
-    """Return which of two rates is better to have."""
-    more = effect == "selected" and not unwanted
-    return (max if more else min)(one, other, key=lambda rate: rate.value)
 
 
 def _fill(seen: Observation, after: Contrast, due: Contrast) -> Observation:
@@ -157,15 +136,9 @@ def _is_counted(tables: Tables, rate: str, chosen: NDArray[np.bool]) -> bool:
     return bool(tables.groups.trials[chosen, PLACE[COMPLEMENTS.get(rate, rate)]].sum() > 0)
 
 
-def _tables(
-    rows: Predictions,
-    codes: NDArray[np.intp],
-    weights: NDArray[np.float64] | None,
-    predicted: NDArray[np.uint8] | None = None,
-) -> Tables:
-    decided = rows.predicted if predicted is None else predicted
-    table = count_table(rows.truth, decided, codes, groups=range(int(codes.max()) + 1), weights=weights)
-    return Tables.of(table, None)
+def _tables(rows: Predictions, codes: Any, predicted: Any, *, weighted: bool = True) -> Tables:
+    weights, groups = rows.weights if weighted else None, range(int(codes.max()) + 1)
+    return Tables.of(count_table(rows.truth, predicted, codes, groups=groups, weights=weights), None)
 
 
 def _observe_everybody(
@@ -173,7 +146,7 @@ def _observe_everybody(
 ) -> Iterator[Observation]:
     """Return what decisions come to in all, and how well they tell people apart."""
     rows = audit.rows
-    everybody = _tables(rows, np.zeros(len(predicted), np.intp), rows.weights, predicted)
+    everybody = _tables(rows, np.zeros(len(predicted), np.intp), predicted)
     whole = np.ones(1, bool)
     size = float(everybody.groups.trials[0, PLACE["selection"]])
     now = float(audit.overall.successes[0, PLACE["selection"]])
@@ -195,7 +168,7 @@ def _observe_everybody(
         return
     yield tell("selected", 1000 * given / size, 1000 * now / size)
     found, alarms = (rate_of(everybody, rate, whole, 100.0) for rate in ("tpr", "fpr"))
-    apart = Observation(option, EVERYBODY, "separation", np.array([]), np.array([]), size, "rows")
+    apart = Observation(option, EVERYBODY, "separation", _NOTHING, _NOTHING, size, "rows")
     nothing = found - found
     yield replace(_fill(apart, found - alarms, nothing), rate=math.nan, due_rate=math.nan)
     if rows.scores is not None and rows.truth is not None and predicted is rows.predicted:
@@ -208,44 +181,43 @@ def _observe_everybody(
 
 def cut_offs(audit: PredictionAudit, table: EffectTable) -> dict[str, dict[int, float]]:
     """Return the score from which on each remedy selects a group, by remedy and by the group's place."""
-    effect, places = _places_to_even(audit, table)
-    return {
-        option.name: find_cut_offs(audit.rows, effect, places[option.name], of_others=option.name == LACKING)
-        for option in table.candidates
-    }
+    return {name: find_cut_offs(scored, **how) for name, scored, how in _find_lacking(audit, table)}
 
 
 def _add_cut_offs(audit: PredictionAudit, people: _People, table: EffectTable) -> EffectTable:
     """Return the table with cut-offs by group against what groups clearly lack, if they lack anything."""
-    effect, places = _places_to_even(audit, table)
     options, seen = list(table.options), list(table.observations)
-    for simplicity, (name, chosen) in enumerate(places.items()):
-        predicted = decide_again(audit.rows, effect, chosen, of_others=name == LACKING)
-        if predicted is None:
-            continue
-        options.append(Option(name, DECISIONS, is_remedy=True, simplicity=simplicity))
-        decided = _tables(audit.rows, people.codes, audit.rows.weights, predicted)
-        seen += people.observe(audit, name, decided)
+    for name, scored, how in _find_lacking(audit, table):
+        predicted = decide_again(scored, **how)
+        options.append(Option(name, DECISIONS, is_remedy=True, simplicity=int(name == ALL)))
+        seen += people.observe(audit, name, _tables(audit.rows, people.codes, predicted))
         seen += _observe_everybody(audit, name, predicted)
     return replace(table, options=tuple(options), observations=tuple(seen))
 
 
-def _places_to_even(audit: PredictionAudit, table: EffectTable) -> tuple[str, dict[str, list[int]]]:
-    """Return the effect that some groups clearly lack, and by remedy the places of groups with a cut-off.
+def _find_lacking(audit: PredictionAudit, table: EffectTable) -> Iterator[tuple[str, Scored, dict[str, Any]]]:
+    """Yield each remedy where groups clearly lack something: whom it reaches, and who gets a cut-off.
 
-    A group of crossed columns lacks it too if it is on the side that hurts of a column that does.
+    None is tried without scores, and with weights. A group of crossed columns lacks it too if it is on the
+    side that hurts of a column that does.
     """
+    rows = audit.rows
     page = [row for row in judge(table) if row.setting == DECISIONS and row.group != EVERYBODY]
-    rows = {row.group: row for row in page if table.hurts(row.effect) and row.status != "unjudged"}
-    harmed = {group for group, row in rows.items() if row.is_harm}
-    if not harmed:
-        return "", {}
-    effect = next(iter(rows.values())).effect  # one effect alone hurts
-    side = -1 if table.harm_of(effect) == "less" else 1
-    judged = {place: key for place, key in enumerate(group_keys(audit.rows)) if key in rows}
+    hurt = {row.group: row for row in page if table.hurts(row.effect) and row.status != "unjudged"}
+    harmed = {group for group, row in hurt.items() if row.is_harm}
+    if not harmed or rows.scores is None or rows.weights is not None:
+        return
+    judged = {place: key for place, key in enumerate(rows.keys) if key in hurt}
     lacking = [
         place
         for place, key in judged.items()
-        if rows[key].change * side > 0 and harmed & {key, *table.margins.get(key, ())}
+        if hurt[key].lack_by(hurt[key].change) > 0 and harmed & {key, *table.margins.get(key, ())}
     ]
-    return effect, {LACKING: lacking, ALL: list(judged)}
+    reached = np.ones(len(rows.predicted), bool)
+    effect = next(iter(hurt.values())).effect  # one effect alone hurts
+    if rows.truth is not None and effect != "selected":
+        reached = rows.truth == (effect == "wrongly_refused")
+    scored = Scored(rows.scores, rows.predicted, rows.group, reached)
+    for name, places in ((LACKING, lacking), (ALL, list(judged))):
+        if places:
+            yield name, scored, {"places": places, "of_others": name == LACKING}

@@ -10,10 +10,11 @@ from evenhand.answer.compose import compose
 from evenhand.answer.effects import FEWEST_PEOPLE
 from evenhand.answer.page import build_page
 from evenhand.measure.columns import same_index
+from evenhand.measure.decisions import OWNER
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.case import case
-from evenhand.study.predictions.columns import OWNER, encode_group, read_predictions
+from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.rules import Rule
 
 if TYPE_CHECKING:
@@ -147,15 +148,15 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         pool_below=pool_below,
     )
     audit = PredictionAudit(
-        rows,
-        tuple(map(Rule.parse, rules)),
-        _privileged_label(privileged, texts),
-        fewest,
-        level,
-        unwanted,
-        tuple(measures),
-        tuple(matters),
-        called,
+        rows=rows,
+        rules=tuple(map(Rule.parse, rules)),
+        privileged=_privileged_label(privileged, texts),
+        fewest=fewest,
+        level=level,
+        unwanted=unwanted,
+        measures=tuple(measures),
+        matters=tuple(matters),
+        called=called,
     )
     return build_page(compose(case(audit, language=language)))
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notebook import aligned, html_table
 from evenhand.errors import InvalidParameterError
 from evenhand.measure.counts import Tables
 from evenhand.measure.dependence import Bounded, dependence
 from evenhand.measure.gaps import limits as gap_limits
 from evenhand.measure.intervals import check_level, clopper_pearson, share_difference
-from evenhand.measure.text_tables import aligned, html_table
 from evenhand.report.words import interval_of, number
 from evenhand.schema.text import visible
 

@@ -10,15 +10,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from evenhand._notebook import aligned, html_table, number_text
 from evenhand._validate import one_of
 from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
 from evenhand.answer.gaps import judge_gaps
 from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS, judge
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, PluginError
 from evenhand.measure.repeat_means import kind_words
-from evenhand.measure.text_tables import aligned, html_table, number_text
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
 from evenhand.study.page.wording import counted
@@ -45,11 +45,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
+    from evenhand.answer.effects import EffectTable
     from evenhand.answer.view import View
     from evenhand.measure.repeat_means import Estimated, Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.tasks.base import Task
     from evenhand.table.frames import Backend
 
 PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
@@ -135,6 +137,7 @@ class Results(ResultData):
         remedy makes lack more.
         """
         table = self.plan.task.effects(self)
+        _refuse_empty(table, self.plan.task)
         rows = (*judge(table), *judge_gaps(table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
@@ -289,7 +292,9 @@ class Results(ResultData):
             The files of rows and schema as they are typed; by default as seen from the folder.
         """
         asked = None if chosen is None else self.setting(chosen)
-        view = compose(self.plan.task.case(self, page=asked, language=language))
+        case = self.plan.task.case(self, page=asked, language=language)
+        _refuse_empty(case.table, self.plan.task)
+        view = compose(case)
         say = words_in(language).say
         again = "" if folder is None else self.command(folder)
         again = f"{again} --language {language}" if again and language != "en" else again
@@ -478,3 +483,14 @@ def _notes(results: ResultData, shown: int) -> list[str]:
     elif not results.plan.task.is_exact:
         notes.append("A single repeat has no interval.")
     return [*notes, _NOT_PRIVATE]
+
+
+def _refuse_empty(table: EffectTable, task: Task) -> None:
+    """Refuse effects of another package's kind that hold no number at all under the page's setting."""
+    package, seen = type(task).__module__.partition(".")[0], table.by_option[table.page]
+    if package != "evenhand" and seen and not any(each.is_stored for each in seen):
+        message = (
+            f"The kind of study '{task.kind}' of the package {package} gives no finite number of what "
+            "happens to any group. Hint: look at the numbers that its 'effects' returns."
+        )
+        raise PluginError(message, package=package, plugin=task.kind)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -35,32 +35,51 @@ if TYPE_CHECKING:
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Cell, Setting
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.plan.plan import Plan
+    from evenhand.study.plan.source import DataSource
     from evenhand.study.store.outcome import Outcome
 
     Codes = NDArray[np.unsignedinteger[Any]]
+
+
+class StudyPlan(Protocol):
+    """What a task reads of the plan that it is part of: :class:`evenhand.study.Plan`."""
+
+    @property
+    def data(self) -> DataSource | None:
+        """Where the rows come from."""
+
+    @property
+    def schema(self) -> Schema | None:
+        """Domains and roles."""
+
+    @property
+    def task(self) -> Task:
+        """The task itself."""
+
+    @property
+    def seed(self) -> int:
+        """Everything that is drawn derives from it."""
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know about how the plan came about."""
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """The rows of a study as integer codes, which every cell reads and none changes.
 
-    Parameters
-    ----------
-    facts : Facts
-        What is known about the data.
-    codes : mapping of str to array
-        The codes of the columns that the task reads, in the schema's order.
-    target : array of 0 and 1
-        Whether each person has the positive outcome.
-    group : array
-        Each person's group, as a place in ``facts.groups``; beyond them where it is not stated.
-    survey_weights : array, optional
-        The survey weight of each row, where the schema has the role.
-    people : array, optional
-        Whose row each is, as a number, where several rows of one person may count.
-    places : tuple of int
-        The group of each code of the schema's group column, for tables that are counted by code.
+    `codes` are those of the columns that the task reads, in the schema's order. `target` is 1 where a person
+    has the positive outcome. `group` is each person's place in ``facts.groups``, beyond them where it is not
+    stated, and `places` that of each code of the schema's group column, for tables that are counted by code.
+    `people` tells whose row each is, where several rows of one person may count.
     """
 
     facts: Facts
@@ -122,9 +141,6 @@ class Task(ABC):
     effect_names: ClassVar[tuple[str, ...]] = ()
     """The effects of its table from whose size on somebody may choose what matters; by default any."""
 
-    row_names: ClassVar[tuple[str, str]] = ("person", "people")
-    """What one row of the data stands for, and several."""
-
     keeps_schema: ClassVar[bool] = False
     """Whether the schema is saved in the folder of a study, where the command that follows reads it."""
 
@@ -184,7 +200,7 @@ class Task(ABC):
 
     # --- running ----------------------------------------------------------------------------------
 
-    def prepare(self, plan: Plan, *, frame: Any = None) -> Prepared:
+    def prepare(self, plan: StudyPlan, *, frame: Any = None) -> Prepared:
         """Load and encode the rows of a plan; refuse what cannot be run before anything runs.
 
         It is the function ``prepare(task, plan, frame=...)`` of the module ``prepare`` in the task's folder,
@@ -193,7 +209,7 @@ class Task(ABC):
         prepared: Prepared = _beside(self, "prepare")(self, plan, frame=frame)
         return prepared
 
-    def execute(self, cell: Cell, *, plan: Plan, prepared: Any) -> Outcome:
+    def execute(self, cell: Cell, *, plan: StudyPlan, prepared: Any) -> Outcome:
         """Run one cell. The same cell gives the same outcome, whatever ran before it and wherever.
 
         It is the function ``execute(task, cell, seed=..., prepared=...)`` of the module ``execute`` in the
@@ -210,11 +226,12 @@ class Task(ABC):
         It is the function ``effects(task, results, page=...)`` of the module ``effects`` in the task's
         folder, which is imported when it is called for. A kind without it stores nothing of groups.
         """
-        if not _is_beside(self, "effects"):
+        make = _beside(self, "effects")
+        if make is None:
             protected = [each for each in results.settings if each.is_protected]
             options = [Option(str(each), "unprotected", method=each.label) for each in protected]
             return EffectTable((Option("unprotected"), *options), (), str(page or protected[0]))
-        table: EffectTable = _beside(self, "effects")(self, results, page=page)
+        table: EffectTable = make(self, results, page=page)
         return table
 
     def case(self, results: Any, *, page: Setting | None = None, language: str = "en") -> Case:
@@ -228,7 +245,8 @@ class Task(ABC):
             raise InvalidParameterError(
                 "chosen", owner="Results.report", must_be="a protected setting", got=str(page)
             )
-        if not _is_beside(self, "case"):
+        make = _beside(self, "case")
+        if make is None:
             say = words_in(language).say
             return Case(
                 self.effects(results, page=page),
@@ -237,7 +255,7 @@ class Task(ABC):
                 repeats=results.plan.repeats,
                 language=language,
             )
-        case: Case = _beside(self, "case")(self, results, page=page, language=language)
+        case: Case = make(self, results, page=page, language=language)
         return case
 
     def advised(self, *, owner: str, parameter: str) -> Any:
@@ -246,11 +264,11 @@ class Task(ABC):
         got = f"one of the task '{self.kind}'"
         raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got)
 
-    def command(self, plan: Plan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
+    def command(self, plan: StudyPlan, *, file: str = "plan.toml") -> str:  # noqa: ARG002 - a task may say more
         """Return the command line that repeats a plan which stands in a file."""
         return f"evenhand audit --plan {file}"
 
-    def script(self, plan: Plan, *, name: str, language: str = "en") -> tuple[ScriptCell, ...]:
+    def script(self, plan: StudyPlan, *, name: str, language: str = "en") -> tuple[ScriptCell, ...]:
         """Return the cells of Python that repeat a plan; the files that they write begin with `name`."""
         data = "" if plan.data is None else f" of {plan.data.label}"
         title = plan.name or f"evenhand audit {self.kind}{data}"
@@ -295,14 +313,11 @@ class Task(ABC):
 
 
 def _beside(task: Task, name: str) -> Any:
-    """Return the function that the module of its name in the task's folder has."""
+    """Return the function that the module of its name in the task's folder has; None without the module."""
     folder = type(task).__module__.rpartition(".")[0]
+    if not folder or find_spec(f"{folder}.{name}") is None:
+        return None
     return getattr(import_module(f"{folder}.{name}"), name)
-
-
-def _is_beside(task: Task, name: str) -> bool:
-    folder = type(task).__module__.rpartition(".")[0]
-    return bool(folder) and find_spec(f"{folder}.{name}") is not None
 
 
 def refuse_field(field: str, why: str) -> NoReturn:

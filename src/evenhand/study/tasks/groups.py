@@ -29,21 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
-    """Rows by group.
+    """Rows by group: each row's as a place among the labels, beyond them where people do not state theirs.
 
-    Parameters
-    ----------
-    codes : array
-        Each row's group as a place among the labels; beyond them where people do not state theirs.
-    labels : tuple of str
-    sizes : tuple of int
-        People in each group.
-    privileged : int or None
-        The place of the privileged group.
-    places : tuple of int
-        The place of each code of the schema's group column, beyond the labels where it is none's.
-    notes : tuple of Note
-        Who does not state a group, which combinations nobody has, and which groups are pooled.
+    `places` has the place of each code of the schema's group column. Notes say who does not state a group,
+    which combinations nobody has, and which groups are pooled.
     """
 
     codes: Codes
@@ -122,9 +111,8 @@ def _not_stated(schema: Schema, counts: NDArray[Any]) -> tuple[str, ...]:
     people = 0 if schema.not_stated is None else int(counts[schema.not_stated])
     if not people:
         return ()
-    key = f"method.unstated_{'one' if people == 1 else 'many'}"
     column = f"'{brief(schema.protected_name)}'"
-    return (words_in(language_now()).say(key, people=people, column=column),)
+    return (words_in(language_now()).say("method.unstated", people=people, column=column),)
 
 
 def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:

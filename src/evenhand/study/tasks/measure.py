@@ -22,33 +22,17 @@ Form = Literal["percent", "points", "delta", "amount", "number"]
 """How a number is written: a share in percent, a disparity in points, a delta, an amount of what a task deals
 with such as money, or as it is."""
 
-PEOPLE = "people"
-"""The number of people of a group in the test rows."""
-
 
 @dataclass(frozen=True)
 class Measure:
     """A number of a cell, or of a group in a cell.
 
-    Parameters
-    ----------
-    words : str
-        What it is, as inside a sentence.
-    low, high : float
-        Between which values it lies. Intervals are cut there.
-    better : {"higher", "lower"} or float
-        Which way is better; a number is the value that means "no disparity".
-    spread : Spread
-        How it is spread over repeats, by which its interval reaches.
-    signed : bool
-        Whether both sides of "no disparity" are a disparity.
-    rate : {"", "selection", "tpr", "accuracy"}
-        The rate of one group that it is, if its spread depends on what is averaged.
-    form : {"percent", "points", "delta", "amount", "number"}
-        How a report writes it.
+    `words` say what it is, as inside a sentence. It lies between `low` and `high`, where intervals are cut.
+    `better` is the way that is better, or the value that means "no disparity"; if it is `signed`, both sides
+    of that are a disparity. `spread` is how it is spread over repeats, by which its interval reaches; `rate`
+    is the rate of one group that it is, if its spread depends on what is averaged. `form` is how a report
+    writes it.
 
-    Examples
-    --------
     >>> CLASSIFIER_MEASURES["acc"].words, CLASSIFIER_MEASURES["spd"].limits
     ('accuracy', (-1.0, 1.0))
     """
@@ -163,6 +147,6 @@ CLASSIFIER_RATES: Mapping[str, Measure] = {
     "fpr": share_of("false positive rate", spread="none"),
     "precision": share_of("precision", spread="precision"),
     "accuracy": Measure("accuracy", high=1.0, rate="accuracy", form="percent"),
-    PEOPLE: count_of("people in the test rows"),
+    "people": count_of("people in the test rows"),
 }
 """What is known of each group where a classifier is tested."""

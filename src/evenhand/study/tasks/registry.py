@@ -32,19 +32,6 @@ DEFAULT_KIND = "collect"
 """The kind of a plan that names none."""
 
 
-def register_kind(kind: str, home: str) -> None:
-    """Add a kind of study.
-
-    Parameters
-    ----------
-    kind : str
-        Its name in plan files and on the command line.
-    home : str
-        Where its :class:`~evenhand.study.tasks.base.Task` is: ``"package.module:Class"``.
-    """
-    KINDS.data[kind] = home
-
-
 def task_of_kind(kind: str) -> type[Task]:
     """Return the class of the tasks of a kind.
 

@@ -10,7 +10,6 @@ from pyarrow import csv
 from evenhand.app.tasks.decide import DecideForm
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.tasks.decide.methods import noise_of_a_count
 
 NAMES = ("place", "people", "poor")
 PLACES = {"place": ["a", "b", "c"], "people": [1_000, 500, 20], "poor": [300, 40, 9]}
@@ -34,7 +33,7 @@ def test_the_script_publishes_with_the_noise_of_the_study(tmp_path, noise, rule)
     """Otherwise people publish with more or less noise than the study said what it costs."""
     plan = plan_of(tmp_path, noise, rule)
     setting, script = script_of(plan)
-    studied = noise_of_a_count(plan.task, setting)
+    studied = plan.task.noise_of_a_count(setting)
     known = {}
     exec(script.partition("published =")[0].replace("'places.csv'", repr(plan.data.path)), known)
 

@@ -195,12 +195,11 @@ def test_a_file_without_rows_is_refused(call, tmp_path):
 
 def test_runs_that_fail_end_with_one(call, towns, monkeypatch):
     """Whoever runs this in a script must see it."""
-    from evenhand.study.tasks.decide import execute as decide_execute
 
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(decide_execute, "noise_of_a_count", fail)
+    monkeypatch.setattr(DecideTask, "noise_of_a_count", fail)
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1

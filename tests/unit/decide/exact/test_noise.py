@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from evenhand.decide.allotment.allotment import Allotment
-from evenhand.decide.exact.noise import guarantee_of, noise_of
+from evenhand.decide.exact.noise import guarantee_of, noise_of, share_noise
 from evenhand.decide.language.parse import parse
 from evenhand.errors import InvalidParameterError, UnknownNameError
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.mechanisms import noise as mechanisms
+from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.mechanisms.suppression import NoisySuppression
 from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
 
@@ -208,3 +209,27 @@ def test_arguments_that_do_not_fit_are_refused(problem, noise, asked, words):
 
 def test_the_same_unit_may_be_said_twice():
     assert guarantee_of(LANGUAGE, mechanisms.Laplace(1, unit=REMOVE), unit=REMOVE).epsilon == 3
+
+
+# --- noise that several inputs share --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("laplace", {}), ("discrete-gaussian", {"delta": "1e-6"}), ("discrete-gaussian", {"rho": "1/8"})],
+)
+def test_inputs_that_share_noise_keep_together_what_was_asked_for(name, parameters, inputs):
+    """If they kept less, a person would be promised too much; if more, everybody would pay for it."""
+    epsilon = None if "rho" in parameters else Fraction(1)
+    noise = share_noise(TableMechanism(name, parameters), epsilon=epsilon, inputs=inputs, unit=REPLACE)
+    rule = parse(" and ".join(f"x{place} > 3" for place in range(inputs)))
+    promised = guarantee_of(rule, noise)
+
+    if epsilon is None:
+        assert promised.rho == Fraction(1, 8)
+        return
+    if promised.rho is not None:
+        promised = promised.to_approximate(delta=parameters["delta"])
+    assert 0.999 < promised.epsilon <= 1
+    assert promised.delta <= Fraction(parameters.get("delta", "0"))

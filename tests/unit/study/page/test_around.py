@@ -4,15 +4,7 @@ import pytest
 
 from evenhand._notes import Note
 from evenhand.answer.case import Warned
-from evenhand.study.page.around import (
-    limits_of,
-    meta_of,
-    method_of,
-    rows_line,
-    sources_of,
-    warned,
-    warnings_of,
-)
+from evenhand.study.page.around import say_around, warned
 from unit.study._release_studies import study
 
 NOTES = (
@@ -23,13 +15,13 @@ NOTES = (
 
 
 def heads(results, **options):
-    return [warning.head for warning in warnings_of(results, **options)]
+    return [warning.head for warning in say_around(results, **options)["warnings"]]
 
 
 def test_that_a_page_is_not_private_comes_first_and_limits_of_the_data_last():
     """The first warning alone is read: it must be the one that protects people."""
     own = (Warned("Counts may be below 0.", "…"),)
-    found = heads(study(notes=NOTES, failures=(1,), epsilons=(1, 20), repeats=1), own=own)
+    found = heads(study(notes=NOTES, failures=(1,), epsilons=(1, 20), repeats=1), warnings=own)
 
     assert found == [
         "Not for publication.",
@@ -49,7 +41,7 @@ def test_a_single_repeat_of_exact_numbers_is_no_warning():
 
 def test_runs_without_a_result_are_counted():
     """A mean over the runs that happened to finish looks like one over all."""
-    [_, missing] = warnings_of(study(failures=(1, 2)))
+    [_, missing] = say_around(study(failures=(1, 2)))["warnings"]
 
     assert missing.head == "2 runs have no result."
     assert "2 failed and 0 were not run" in missing.text
@@ -58,19 +50,23 @@ def test_runs_without_a_result_are_counted():
 
 def test_rows_repeats_and_sources_are_told():
     """Without them nobody can say later which data a page was about."""
-    results = study()
+    said = say_around(study(), method=["Noise is added."])
+    counties = say_around(study(), counted="12 counties", is_exact=True)
 
-    assert rows_line(results) == "people.csv: 1,000 people (Women: 100 and Men: 900)."
-    assert meta_of(results) == "people.csv: 1,000 people, 10 repeats"
-    assert meta_of(results, counted="12 counties", is_exact=True) == "people.csv: 12 counties"
-    assert "10 repeats, with seeds from 0 on." in method_of(results)
-    assert limits_of(results, level=0.95)[-1] == "One data set, ε = 1 and 4. Nothing is said about others."
-    assert sources_of(results)[0].startswith("Rows: SHA-256 0000000000000000…")
+    assert said["meta"] == "people.csv: 1,000 people, 10 repeats"
+    assert counties["meta"] == "people.csv: 12 counties"
+    assert said["method"] == (
+        "people.csv: 1,000 people (Women: 100 and Men: 900).",
+        "Noise is added.",
+        "10 repeats, with seeds from 0 on.",
+    )
+    assert said["limits"][-1] == "One data set, ε = 1 and 4. Nothing is said about others."
+    assert said["sources"][0].startswith("Rows: SHA-256 0000000000000000…")
 
 
 def test_notes_on_the_data_are_told_once():
     """What is a warning already need not stand in the method too."""
-    method = method_of(study(notes=NOTES))
+    method = say_around(study(notes=NOTES))["method"]
 
     assert "Ages are in years." in method
     assert not any("500 of the rows" in line for line in method)
@@ -79,6 +75,7 @@ def test_notes_on_the_data_are_told_once():
 def test_german_pages_say_all_of_it_in_german():
     """A page of two languages is read by nobody."""
     results = study(notes=NOTES, failures=(1,), epsilons=(1, 20), repeats=1)
+    said = say_around(results, language="de")
 
     assert heads(results, language="de") == [
         "Nicht veröffentlichen.",
@@ -88,8 +85,8 @@ def test_german_pages_say_all_of_it_in_german():
         "Ein großes ε schützt wenig.",
         "Eine einzige Wiederholung hat keine Grenzen.",
     ]
-    assert rows_line(results, language="de") == "people.csv: 1.000 Personen (Women: 100 und Men: 900)."
-    assert limits_of(results, language="de")[-1].startswith("Ein Datensatz, ε = 1 und 20.")
+    assert said["method"][0] == "people.csv: 1.000 Personen (Women: 100 und Men: 900)."
+    assert said["limits"][-1].startswith("Ein Datensatz, ε = 1 und 20.")
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -46,6 +46,17 @@ def test_a_label_stands_alone_where_it_says_something(column, label, words, alon
     assert named(column, [label, "another one"])[label] == Name(words, alone)
 
 
+def test_labels_that_would_read_the_same_have_their_column():
+    """If not, a page would compare men with men."""
+    found = named("case", ["man", "Man", "women"])
+
+    assert [found[label].words for label in ("man", "Man", "women")] == [
+        "people with case = man",
+        "people with case = Man",
+        "women",
+    ]
+
+
 def test_a_crossing_joins_words_and_names_columns_elsewhere():
     """ "women Asian" is no English, and "1 women" says nothing."""
     words, mixed = crossed(["Asian", "Black"], ["women", "men"]), crossed(["1", "2"], ["women", "men"])

@@ -47,4 +47,4 @@ def audit(truth, predicted, group, *, scores=None, weights=None, person=None, ru
     columns = group if isinstance(group, dict) else {"sex": group}
     coded = {name: encode_group(values, name) for name, values in columns.items()}
     rows = read_predictions(there, coded, names=names, **reading)
-    return PredictionAudit(rows, tuple(map(Rule.parse, rules)), **options)
+    return PredictionAudit(rows=rows, rules=tuple(map(Rule.parse, rules)), **options)

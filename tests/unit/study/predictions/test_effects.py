@@ -14,8 +14,7 @@ from evenhand.answer.status import judge
 from evenhand.errors import InvalidParameterError
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.columns import read_predictions
-from evenhand.study.predictions.cutoffs import ALL, LACKING
-from evenhand.study.predictions.effects import DECISIONS, effects
+from evenhand.study.predictions.effects import ALL, DECISIONS, LACKING, effects
 from unit.study.predictions._cases import HIDDEN, SHOWN, audit, crossed_people, people
 
 WRONG = {
@@ -326,7 +325,7 @@ def test_groups_of_no_name_and_of_one_name_stay_apart():
     assert payers(effects(audit(truth, predicted, silent))) == ["'' (1)"]
     alike = {"sex": (np.arange(800) // 400, ["people", "people"]), "half": (np.arange(800) % 2, ["x", "x"])}
     rows = read_predictions({"prediction": predicted}, alike, names={"prediction": "offer"})
-    found = rows_of(effects(PredictionAudit(rows)))
+    found = rows_of(effects(PredictionAudit(rows=rows)))
     assert found["sex = people", "selected"].people == 800
     assert found["'people, x' (1)", "selected"].people == 200
 

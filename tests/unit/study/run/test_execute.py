@@ -8,6 +8,9 @@ from sklearn.naive_bayes import BernoulliNB
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.learn import models
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import MODELS
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.cells import Cell, Setting
@@ -19,9 +22,6 @@ from evenhand.study.run.prepare import prepare
 from evenhand.study.tasks.collect import execute as executing
 from evenhand.study.tasks.collect.execute import STEPS
 from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared import models
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import MODELS
 from evenhand.study.tasks.shared.parts import parts
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import report_setting

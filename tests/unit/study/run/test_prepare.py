@@ -367,3 +367,10 @@ def test_what_the_plan_says_of_itself_reaches_the_report():
     plan = Plan(data=DataSource(dataset="causal", options={"n": 500}), notes=["Domains are a leak."])
 
     assert prepare(plan).facts.notes[0] == "Domains are a leak."
+
+
+def test_the_name_of_a_classifier_from_python_is_not_enough():
+    """A plan file cannot bring back a classifier that was given from Python."""
+    with pytest.raises(PlanError, match=r"Hint: run it from Python, with CollectTask\(model=SVC") as caught:
+        prepare(plan(task=CollectTask("grr", model="own:SVC")), frame=people())
+    assert caught.value.field == "task.model"

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.errors import InvalidParameterError, PlanError, UnknownNameError
 from evenhand.study import Plan, Results, run
-from evenhand.study.tasks.registry import KINDS, register_kind, task_of_kind
+from evenhand.study.tasks.registry import KINDS, task_of_kind
 from unit.study._small_studies import people, schema
 from unit.study._toy_task import HOME, ShareTask
 
@@ -14,7 +14,7 @@ from unit.study._toy_task import HOME, ShareTask
 @pytest.fixture
 def toy():
     """Register the toy kind for one test."""
-    register_kind("share", HOME)
+    KINDS.data["share"] = HOME
     yield
     del KINDS["share"]
 

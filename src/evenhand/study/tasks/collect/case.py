@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Command, OptionName, Promise
-from evenhand.collect.fairest.group_outcomes import GroupOutcomes
 from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
@@ -19,7 +18,7 @@ from evenhand.study.page.wording import odds_factor, outcome_name
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.collect.effects import effects, find_twins, reports_of
 from evenhand.study.tasks.collect.prepare import telling_columns
-from evenhand.study.tasks.collect.release_command import privatize_command
+from evenhand.study.tasks.collect.task import privatize_command
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
 from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
@@ -37,13 +36,6 @@ if TYPE_CHECKING:
 
 _SCHEMA_FILE, _OUTCOMES_FILE = "schema.toml", "outcomes.toml"
 _JOINT, _SINGLE = "combined", "single"
-
-
-class _Way(NamedTuple):
-    """A setting in two words: by which protocol it reports, and how it reports several columns."""
-
-    protocol: str
-    columns: str
 
 
 def case(
@@ -91,16 +83,16 @@ def name_settings(
     The page's is called by its protocol, such as "GRR"; another by its protocol ("Optimal"), by how it
     reports several columns ("answers together"), or by both.
     """
-    own = _way_of(page, schema, words)
+    own_protocol, own_columns = _way_of(page, schema, words)
     names = {}
     for setting in settings:
         if not setting.is_protected:
             names[setting] = words.say("collect.without")
             continue
-        way = _way_of(setting, schema, words)
-        differs = way.columns if way.columns != own.columns else ""
-        protocol = way.protocol if way.protocol != own.protocol or not differs else ""
-        names[setting] = ", ".join(part for part in (protocol, differs) if part)
+        protocol, columns = _way_of(setting, schema, words)
+        differs = columns if columns != own_columns else ""
+        is_named = protocol != own_protocol or not differs
+        names[setting] = ", ".join(part for part in (protocol if is_named else "", differs) if part)
     return _tell_apart(names, schema)
 
 
@@ -118,7 +110,8 @@ def _tell_apart(names: dict[Setting, str], schema: Schema) -> dict[Setting, str]
     return told
 
 
-def _way_of(setting: Setting, schema: Schema, words: Words) -> _Way:
+def _way_of(setting: Setting, schema: Schema, words: Words) -> tuple[str, str]:
+    """Return by which protocol a setting reports, and how it reports several columns."""
     strategy = strategy_of(setting, schema)
     kinds = sorted({protocol.name for protocol in strategy.protocols.values()})
     titles = [setting.mechanism] if setting.mechanism != AUTO else kinds
@@ -129,11 +122,11 @@ def _way_of(setting: Setting, schema: Schema, words: Words) -> _Way:
     ]
     protocol = f"{protocol} ({', '.join(switches)})" if switches else protocol
     if len(schema.sensitive) == 1:
-        return _Way(protocol, "")
+        return protocol, ""
     how, split = str(setting.option("strategy")), str(setting.option("split"))
     if how in (_JOINT, _SINGLE):
-        return _Way(protocol, words.say(f"collect.way_{how}", column=plain(schema.protected_name)))
-    return _Way(protocol, words.say(f"collect.way_{split}"))
+        return protocol, words.say(f"collect.way_{how}", column=plain(schema.protected_name))
+    return protocol, words.say(f"collect.way_{split}")
 
 
 def _name_options(names: dict[Setting, str], table: EffectTable, words: Words) -> dict[str, OptionName]:
@@ -235,11 +228,8 @@ def _takes_public_rates(setting: Setting) -> bool:
     """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
     way = OptimalWay.of(setting)
     is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
-    return (
-        is_usual
-        and setting.option("strategy") != _JOINT
-        and (way.outcomes == "pilot" or isinstance(way.outcomes, GroupOutcomes))
-    )
+    is_public = way.outcomes == "pilot" or way.known is not None
+    return is_usual and is_public and setting.option("strategy") != _JOINT
 
 
 def _method(task: CollectTask, results: ResultData, words: Words) -> str:

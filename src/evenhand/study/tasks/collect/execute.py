@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, number_type, predict_codes
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.groups import margin_rates, rates_by_group
-from evenhand.study.tasks.shared.features import check_encoder, feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, number_type, predict_codes
 from evenhand.study.tasks.shared.parts import parts, timed
+from evenhand.study.tasks.shared.report_settings import check_encoder
 from evenhand.study.tasks.shared.reported import People, label_disparities, reported_columns, reported_groups
 
 if TYPE_CHECKING:

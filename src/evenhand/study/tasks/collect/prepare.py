@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 from evenhand._notes import Note
 from evenhand.collect.joint.strategy import refuse_dropping
 from evenhand.collect.protocols.registry import AUTO
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, InvalidParameterError
+from evenhand.learn.encoding.reports import layout
+from evenhand.learn.models import check_model
 from evenhand.report.language import language_now
 from evenhand.report.words import epsilon_words
 from evenhand.schema.text import brief
 from evenhand.study.page.words import words_in
 from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
-from evenhand.study.tasks.shared.features import check_encoder, layout
-from evenhand.study.tasks.shared.models import check_model
+from evenhand.study.tasks.collect.task import OWN
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.report_settings import NAME, check_optimal, why_not_optimal
+from evenhand.study.tasks.shared.report_settings import NAME, check_encoder, check_optimal, why_not_optimal
 from evenhand.study.tasks.shared.rows import (
     add_target_leaks,
     check_parts,
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Leak
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.tasks.base import Prepared
+    from evenhand.study.tasks.base import Prepared, StudyPlan
     from evenhand.study.tasks.collect.task import CollectTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 _MOST_SECRETS = 10
 
 
-def prepare(task: CollectTask, plan: Plan, *, frame: Any = None) -> Prepared:
+def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
     """Load and encode the rows of a plan and check that a model can be trained on reports of them."""
     rows = load_rows(plan, frame)
     check_schema(rows.schema, task)
@@ -154,6 +154,10 @@ def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:
 
 def check_task(task: CollectTask) -> None:
     """Refuse a task that none of the cells, or not all of them, could do."""
+    if isinstance(task.model, str) and task.model.startswith(OWN):
+        why = "has only the name of a classifier with which this study was made from Python."
+        hint = f"run it from Python, with CollectTask(model={task.model_name}(...))."
+        refuse_field("task.model", f"{why} Hint: {hint}")
     try:
         check_model(task.model, task.parameters)
         for setting in task.settings():
@@ -162,7 +166,10 @@ def check_task(task: CollectTask) -> None:
         raise
     except EvenhandError as error:
         parameter = getattr(error, "parameter", "")
-        refuse_field(f"task.{parameter}" if parameter else "task", f"is not valid. {error}")
+        told = error
+        if isinstance(error, InvalidParameterError):
+            told = error.renamed(parameter, owner="CollectTask")
+        refuse_field(f"task.{parameter}" if parameter else "task", f"is not valid. {told}")
 
 
 def check_size(task: CollectTask, schema: Schema, *, people: int) -> None:

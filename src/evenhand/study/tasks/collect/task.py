@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +16,7 @@ from evenhand.collect.joint.build import STRATEGIES
 from evenhand.collect.protocols.homes import CLASSES
 from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.models import MODELS
 from evenhand.privacy.rational import as_text
 from evenhand.schema.values import plain_mapping
 from evenhand.study.plan.cells import UNPROTECTED, Setting
@@ -21,10 +24,15 @@ from evenhand.study.plan.spec import plain_value
 from evenhand.study.tasks.base import Task
 from evenhand.study.tasks.effects.classifiers import SPREADS
 from evenhand.study.tasks.measure import CLASSIFIER_MEASURES, CLASSIFIER_RATES
-from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share
-from evenhand.study.tasks.shared.models import MODELS, OWN
+from evenhand.study.tasks.shared.fields import distinct, epsilons_of, participle, several, share, typed_list
 from evenhand.study.tasks.shared.parts import overlap_of
-from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, check_error, report_setting
+from evenhand.study.tasks.shared.report_settings import (
+    NAME,
+    OptimalWay,
+    check_error,
+    protocol_parameters,
+    report_setting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +46,9 @@ SPLITS = ("uniform", "k-based", "optimal", "sample")
 
 ENCODERS = ("narrow", "one-hot", "codes")
 """The ways to make features of columns, by name."""
+
+OWN = "own:"
+"""Begins what a plan file says of a classifier that was given from Python."""
 
 _OWNER = "CollectTask"
 _COMBINED = ("grr", AUTO, NAME)
@@ -164,8 +175,6 @@ class CollectTask(Task):
     OUE, uniform split, ε = 2
     GRR, combined, ε = 1
     GRR, combined, ε = 2
-    >>> CollectTask(model="random-forest", encoder="codes", folds=10).validation
-    '10 stratified folds'
     """
 
     protocols: tuple[Mechanism, ...]
@@ -269,19 +278,6 @@ class CollectTask(Task):
         return (*(name for name in model if name == "lightgbm"), *protocols, *MODELS.packages(model))
 
     @property
-    def validation(self) -> str:
-        """How rows are split, in words.
-
-        >>> CollectTask().validation
-        '80 % for training, 20 % for the test, stratified'
-        """
-        if self.folds is not None:
-            return f"{self.folds} stratified folds"
-        return f"{1 - self.test:.0%} for training, {self.test:.0%} for the test, stratified".replace(
-            "%", " %"
-        )
-
-    @property
     def model_name(self) -> str:
         """The name of the model, or of the classifier's class."""
         return self.model.removeprefix(OWN) if isinstance(self.model, str) else type(self.model).__name__
@@ -297,10 +293,6 @@ class CollectTask(Task):
 
     def next_command(self, setting: Setting, schema: Schema, *, data: str, file: str) -> str:
         """Return ``evenhand privatize`` as the setting tested it."""
-        from evenhand.study.tasks.collect.release_command import (  # noqa: PLC0415 - only for a report
-            privatize_command,
-        )
-
         return privatize_command(setting, schema, data=data, file=file)
 
     # --- files ------------------------------------------------------------------------------------
@@ -365,3 +357,33 @@ def _checked_model(model: Any, parameters: object) -> Any:
 def _checked_parameters(parameters: object) -> dict[str, Any]:
     hint = "from Python, the classifier itself can be given, with any parameters."
     return plain_mapping("parameters", parameters, owner=_OWNER, hint=hint)
+
+
+def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str, outcomes: str = "") -> str:
+    """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
+
+    `data` and `file`, the schema of the study, are as they are typed; so is `outcomes`, for the optimal
+    protocol the file of public shares and outcome rates of the groups. Empty for what the command cannot do:
+    the optimal protocol without such a file, and protocols as they were printed.
+
+    >>> from fractions import Fraction
+    >>> import evenhand as eh
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> schema = eh.datasets.load("causal", n=10).schema
+    >>> setting = report_setting("auto", Fraction(1, 2), "optimal", "independent")
+    >>> print(privatize_command(setting, schema, data="people.csv", file="schema.toml"))
+    evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
+    """
+    is_optimal = setting.mechanism == NAME
+    if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
+        return ""
+    strategy, split = str(setting.option("strategy")), str(setting.option("split"))
+    columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
+    names = typed_list(columns)
+    out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
+    words = ["evenhand", "privatize", data, out, "--schema", file]
+    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
+    words += ["--outcomes", outcomes] if is_optimal else []
+    words += ["--split", split] if split != UNPROTECTED else []
+    words += ["--strategy", strategy] if strategy != "independent" else []
+    return shlex.join(words)

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.effects import per_head
-from evenhand.answer.harm import MEANINGLESS_DELTA
+from evenhand.answer.harm import MEANINGLESS_DELTA, lacks
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import listed, number, plain
-from evenhand.study.page.around import limits_of, meta_of, sources_of, warned, warnings_of
-from evenhand.study.page.around import method_of as method_lines
+from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.wording import digits_of
 from evenhand.study.page.words import words_in
 from evenhand.study.tasks.decide.effects import MILLION, effects
-from evenhand.study.tasks.decide.methods import method_of
-from evenhand.study.tasks.decide.names import ENTITY_SIZES
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, method_of
 from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
@@ -69,7 +67,6 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
         counted = f"{in_language(f'{results.facts.rows:,}')} {nouns[results.facts.rows != 1]}"
         noise = words.say("release.noise")
         asked = "decide.question_rule" if task.is_rule else "decide.question_money"
-        about: dict[str, Any] = {"is_exact": True, "language": language}
         return Case(
             table=table,
             kind=words.say("decide.kind"),
@@ -85,14 +82,17 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
             heads=heads,
             entities=nouns,
             currency=currency,
-            meta=meta_of(results, counted=counted, **about),
-            warnings=warnings_of(results, own=tuple(_warnings(study)), **about),
             promise=_promise(study),
             evidence=_places(study),
-            method=method_lines(results, *_method(study), counted=counted, **about),
-            limits=limits_of(results, words.say("decide.limits"), words.say("release.choice"), **about),
-            sources=sources_of(results, language=language),
-            language=language,
+            **say_around(
+                results,
+                warnings=list(_warnings(study)),
+                method=_method(study),
+                limits=[words.say("decide.limits")],
+                counted=counted,
+                is_exact=True,
+                language=language,
+            ),
         )
 
 
@@ -192,20 +192,19 @@ def _warnings(study: _Study) -> Iterator[Warned]:
     bad = [study.names[each] for each in beside if study.table.by_name[str(each)].delta >= MEANINGLESS_DELTA]
     if bad:
         yield warned(language, "release.suppression", names=listed(bad, most=3), delta="1")
-    for caution in _cautions(study, [page]):
-        head, _, text = caution.removeprefix("**").partition("** ")
-        yield Warned(head, text)
+    yield from _cautions(study, [page])
 
 
-def _cautions(study: _Study, settings: Iterable[Setting]) -> list[str]:
+def _cautions(study: _Study, settings: Iterable[Setting]) -> list[Warned]:
     """Return what the mitigations of some settings assume or leave open; another package says it itself."""
     problem, words = study.task.problem, study.words
     found = []
-    for mitigation in (method_of(each)[1] for each in settings):
-        if mitigation is not None:
-            key = f"decide.{mitigation.name}_{problem}"
-            found.append(words.say(key) if words.has(key) else mitigation.kind.cautions.get(problem, ""))
-    return [caution for caution in dict.fromkeys(found) if caution]
+    for mitigation in filter(None, (method_of(each)[1] for each in settings)):
+        key = f"decide.{mitigation.name}_{problem}"
+        said = words.say(key) if words.has(key) else mitigation.kind.cautions.get(problem, "")
+        head, _, text = said.removeprefix("**").partition("** ")
+        found.append(Warned(head, text))
+    return [caution for caution in dict.fromkeys(found) if caution.head]
 
 
 def _method(study: _Study) -> list[str]:
@@ -219,7 +218,7 @@ def _method(study: _Study) -> list[str]:
         lines = [study.words.say("decide.method_money", **slots)]
     notes = () if outcome is None else (plain(note, longest=500).rstrip(".") for note in outcome.notes)
     remedies = [each for each in study.names if each != study.page]
-    lines += [caution.replace("**", "") for caution in _cautions(study, remedies)]
+    lines += [" ".join(caution) for caution in _cautions(study, remedies)]
     return [*lines, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]
 
 
@@ -237,7 +236,8 @@ def _places(study: _Study) -> tuple[Section, ...]:
     ]
     if not rows:
         return ()
-    rows.sort(key=lambda seen: -_lack(seen))
+    rows.sort(key=lambda seen: -float(per_head(seen, lacks(table, seen)[0])))
+    rows.sort(key=lambda seen: seen.effect == "granted")  # to gain a right is less than to lose one
     money = f", {study.currency.strip()}" if study.currency else ""
     key = "decide.header_rule" if is_rule else "decide.header_money"
     header = words.say(key, money=money).split("|")
@@ -262,13 +262,6 @@ def _places(study: _Study) -> tuple[Section, ...]:
     return (Section(words.say("decide.places", entities=study.nouns[1]), tables=(made,), anchor="places"),)
 
 
-def _lack(seen: Observation) -> float:
-    """Return what an entity lacks beside what is due to it; to gain a right is less than to lose one."""
-    if seen.effect == "short":
-        return float(per_head(seen, seen.mean_due - seen.mean_after))
-    return seen.mean_after if seen.effect == "refused" else seen.mean_after - 1000.0
-
-
 def _tell(seen: Observation, billed: float) -> list[str]:
     """Return the row of an entity: chances of a right to be lost or gained, or amounts."""
     numbers = [seen.mean_due, seen.mean_after, seen.worst, billed]
@@ -279,6 +272,4 @@ def _tell(seen: Observation, billed: float) -> list[str]:
 
 
 def _amount(value: float) -> str:
-    if not math.isfinite(value):
-        return "–"
-    return number(value, 0 if abs(value) >= 100 or abs(value) < _SMALL else digits_of(value))
+    return number(value, 0 if abs(value) < _SMALL else digits_of(value)) if math.isfinite(value) else "–"

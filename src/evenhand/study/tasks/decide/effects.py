@@ -10,8 +10,7 @@ import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.store.canonical import unpack
-from evenhand.study.tasks.decide.methods import method_of
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of, method_of
 from evenhand.study.tasks.effects.options import options_of, page_setting
 
 if TYPE_CHECKING:
@@ -121,15 +120,10 @@ def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Valu
     people, truth, bias = columns["size"], columns["truth"], columns["bias"]
     error = columns.get("standard_error", np.zeros(len(people)))
     if task.is_rule:
-        flips, errors = people * np.abs(bias), people * error
-        return {
-            "people": people,
-            "due": people * truth,
-            "refused": flips * truth,
-            "granted": flips * (1 - truth),
-            "refused_error": errors * truth,
-            "granted_error": errors * (1 - truth),
-        }
+        own = {"people": people, "due": people * truth}
+        for name, who in (("refused", truth), ("granted", 1 - truth)):
+            own |= {name: people * np.abs(bias) * who, f"{name}_error": people * error * who}
+        return own
     money = 1.0 if task.budget is None else task.budget
     own = {"people": people, "due": money * truth, "gain": money * bias, "gain_error": money * error}
     if "billed" in columns:
@@ -233,8 +227,8 @@ def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observat
             if draws > 0:  # one more release with a bill and one without, so that it is never 0
                 padded = (billed * draws + 1) / (draws + 2)
                 error = 100 * math.sqrt(padded * (1 - padded) / draws)
-            people = numbers["people"]
-            yield tell(group, "billed", 100 * billed, 0.0, people, exact=draws == 0, error=error)
+            after, people = 100 * billed, numbers["people"]
+            yield tell(group, "billed", after, 0.0, people, exact=draws == 0, error=error)
     given = sums["due"] + sums["gain"] + sums["granted"] - sums["refused"]
     after = given if everybody else math.nan
     yield tell(EVERYBODY, "in_all", after, sums["due"], sums["people"], exact=exact)

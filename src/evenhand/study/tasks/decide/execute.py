@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.decide.allotment.allotment import Allotment
+from evenhand.decide.exact.noise import guarantee_of
 from evenhand.decide.result.bias import bias, decide_truly
 from evenhand.decide.result.breakdown import error_of_sum, group_shares, parts_of_groups
 from evenhand.decide.result.errors import (
@@ -22,14 +23,14 @@ from evenhand.decide.result.errors import (
 )
 from evenhand.decide.result.risks import draw_risks
 from evenhand.privacy.randomness import SeededSource
+from evenhand.privacy.rational import float_above
 from evenhand.release.postprocess.registry import steps_of
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.effects import find_page
-from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, method_of, noise_of_a_count
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of, method_of
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
 
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.decide.result.decided import Decided
+    from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.decide.prepare import PreparedEntities
     from evenhand.study.tasks.decide.task import DecideTask
 
+_DELTA = "1e-9"  # at which a promise in rho is told where a setting has no delta
 _MOST_ENTITIES = 300  # that a cell keeps one by one
 
 
@@ -130,13 +133,6 @@ def _risks(decided: Decided, *, money: float, source: SeededSource) -> tuple[dic
     return columns, data, dict(zip(decided.populations, numbers, strict=False))
 
 
-def problem_of(task: DecideTask, prepared: PreparedEntities) -> Any:
-    """Return the rule, or the allotment with the weights of the entities."""
-    if task.is_rule:
-        return task.parsed()
-    return Allotment(np.asarray(prepared.entities.weights), budget=task.budget, count=str(task.count))
-
-
 def decide(
     setting: Setting, *, task: DecideTask, prepared: PreparedEntities, source: SeededSource
 ) -> tuple[Decided, float, float]:
@@ -144,21 +140,36 @@ def decide(
 
     Return it with the epsilon and the delta that one person is promised; NaN and 1 for nothing.
     """
-    problem, entities = problem_of(task, prepared), prepared.entities
+    entities = prepared.entities
+    problem: Any = (
+        task.parsed()
+        if task.is_rule
+        else Allotment(np.asarray(entities.weights), budget=task.budget, count=str(task.count))
+    )
     if not setting.is_protected:
         return decide_truly(problem, entities), math.nan, 1.0
-    noise = noise_of_a_count(task, setting)
+    noise = task.noise_of_a_count(setting)
     steps, mitigation = method_of(setting)
     options: dict[str, Any] = {"draws": task.draws, "rng": source}
     if mitigation is None:
         decided = bias(problem, entities, noise, post=steps_of(steps) or None, **options)
-        return decided, *claim_of_noise(task, setting, problem)
+        promised = guarantee_of(problem, noise, touches=task.counts_touched)
+        return decided, *claim_of(promised, delta=setting.option("delta", _DELTA))
     if mitigation.kind.takes_post:
         options["post"] = steps_of(task.post) or None
     options |= mitigation.parameters
     options |= {name: prepared.public[column] for name, column in mitigation.columns.items()}
     made = mitigation.kind.decide(problem, entities, noise, **options)
     return made.decided, *claim_of(made.guarantee)
+
+
+def claim_of(guarantee: Guarantee | None, *, delta: Any = _DELTA) -> tuple[float, float]:
+    """Return epsilon and delta of a claim, delta never below what it is; one in rho is read at a delta."""
+    if guarantee is None or str(guarantee.trust) == "none":
+        return math.nan, 1.0
+    if guarantee.rho is not None:
+        guarantee = guarantee.to_approximate(delta=delta)
+    return float(guarantee.epsilon or 0), float_above(guarantee.delta)
 
 
 def write_entities(results: ResultData, folder: Path, *, frame: Any = None) -> dict[str, Path]:

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from evenhand._validate import integer, one_of
+import numpy as np
+
+from evenhand._validate import integer, one_of, refuse
+from evenhand.decide.exact.noise import share_noise
 from evenhand.decide.language.parse import parse, parse_weight
 from evenhand.decide.language.weights import Sum
 from evenhand.decide.mitigate.registry import MITIGATIONS, NamedMitigation
-from evenhand.errors import InvalidParameterError, RuleError
+from evenhand.errors import RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
-from evenhand.release.postprocess.registry import checked_step
+from evenhand.release.postprocess.registry import checked_step, steps_of
 from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
-from evenhand.study.tasks.decide.names import (
-    ALLOTMENT_GROUP_NUMBERS,
-    ALLOTMENT_MEASURES,
-    ENTITY_SIZES,
-    NOISES,
-    RULE_GROUP_NUMBERS,
-    RULE_MEASURES,
-    SIZE_PARTS,
-)
+from evenhand.study.tasks.measure import count_of, share_of
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several
+from evenhand.study.tasks.shared.sizes import Size
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, UNITS, parameter_words, table_setting
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +37,9 @@ if TYPE_CHECKING:
     from evenhand.decide.language.rule import Rule
     from evenhand.decide.mitigate.registry import Problem
     from evenhand.study.tasks.measure import Measure
+
+NOISES = ("laplace", "discrete-gaussian")
+"""The mechanisms whose noise decisions are studied under."""
 
 TOUCHES = ("every input", "one input")
 """How many of the counts that a rule looks at one person may be in."""
@@ -127,7 +128,6 @@ class DecideTask(Task):
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.1", "1")
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
-    row_names: ClassVar[tuple[str, str]] = ("entity", "entities")
     effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "short", "billed")
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
@@ -154,11 +154,11 @@ class DecideTask(Task):
     ) -> None:
         if (rule is None) == (count is None):
             must_be = "given, or 'count', but not both"
-            _refuse("rule", must_be, "neither" if rule is None else "both")
+            refuse("rule", _OWNER, must_be, "neither" if rule is None else "both")
         wanted = [TableMechanism.of(each) for each in several(mechanisms, "mechanisms", owner=_OWNER)]
         remedies = [NamedMitigation.of(each) for each in _listed(mitigations)]
         made = {
-            "rule": None if rule is None else repr(_parsed(rule)),
+            "rule": None if rule is None else _written_rule(rule),
             "count": None if count is None else _column("count", count),
             "weight": None if weight is None else parse_weight(weight, parameter="weight", owner=_OWNER).text,
             "budget": None if budget is None else _money("budget", budget),
@@ -182,11 +182,11 @@ class DecideTask(Task):
         """Refuse parts that do not go together."""
         for each in self.mechanisms:
             if each.name not in NOISES:
-                _refuse("mechanisms", f"one of {', '.join(NOISES)}, whose noise has a law", each.name)
+                refuse("mechanisms", _OWNER, f"one of {', '.join(NOISES)}, whose noise has a law", each.name)
             each.check(epsilon=min(self.epsilons), unit=self.unit)
         for field in ("weight", "budget"):
             if self.rule is not None and getattr(self, field) is not None:
-                _refuse(field, "left out where a rule decides, which divides no money", "one")
+                refuse(field, _OWNER, "left out where a rule decides, which divides no money", "one")
         for mitigation in self.mitigations:
             mitigation.check(self.problem, [each.name for each in self.mechanisms])
 
@@ -208,17 +208,18 @@ class DecideTask(Task):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns of counts, which are private.
-
-        >>> DecideTask(rule="sp/s > 0.05 and sp > 10").inputs
-        ('sp', 's')
-        """
+        """The columns of counts, which are private."""
         return (str(self.count),) if self.rule is None else self.parsed().inputs
 
     @property
     def counts_touched(self) -> int:
         """How many noisy counts of an entity tell about one person."""
         return len(self.inputs) if self.touches == "every input" else 1
+
+    def noise_of_a_count(self, setting: Setting) -> Any:
+        """Return the mechanism by which one count is published, with its part of the whole promise."""
+        mechanism = TableMechanism(setting.mechanism, _noise_parameters(setting))
+        return share_noise(mechanism, epsilon=setting.epsilon, inputs=self.counts_touched, unit=self.unit)
 
     @property
     def formula(self) -> str:
@@ -232,22 +233,20 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        for extra, words in ({}, []), *self._besides():
-            for mechanism in self.mechanisms:
-                for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                    plain = table_setting(mechanism, epsilon)
-                    label = ", ".join([plain.label, *words])
-                    yield Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
-
-    def _besides(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
-        """Yield what is done besides the plain release: options of the setting, and how they are called."""
+        besides: list[tuple[dict[str, Any], list[str]]] = [({}, [])]
         if self.post:
             steps = JOIN.join(self.post)
-            yield {"post": steps}, [steps]
+            besides.append(({"post": steps}, [steps]))
         for mitigation in self.mitigations:
             own = dict(mitigation.parameters)
             more = {"mitigation_parameters": own} if own else {}
-            yield {"mitigation": mitigation.name, **more}, [*parameter_words(own), mitigation.name]
+            words = [*parameter_words(own), mitigation.name]
+            besides.append(({"mitigation": mitigation.name, **more}, words))
+        for extra, words in besides:
+            for mechanism in self.mechanisms:
+                for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
+                    label = ", ".join([table_setting(mechanism, epsilon).label, *words])
+                    yield Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
 
     @property
     def used_packages(self) -> tuple[str, ...]:
@@ -257,12 +256,12 @@ class DecideTask(Task):
     @property
     def measures(self) -> Mapping[str, Measure]:
         """What every cell measures."""
-        return RULE_MEASURES if self.is_rule else ALLOTMENT_MEASURES
+        return _RULE_MEASURES if self.is_rule else _ALLOTMENT_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
         """What every cell tells of each group of people."""
-        return RULE_GROUP_NUMBERS if self.is_rule else ALLOTMENT_GROUP_NUMBERS
+        return _RULE_GROUP_NUMBERS if self.is_rule else _ALLOTMENT_GROUP_NUMBERS
 
     def amount_text(self, value: float) -> str:
         """Return money, or a share of the budget where there is none."""
@@ -275,7 +274,7 @@ class DecideTask(Task):
     @property
     def data_numbers(self) -> tuple[str, ...]:
         """Numbers of each class of entities by size, such as ``gain_100_299``."""
-        return tuple(f"{part}_{size.key}" for part in SIZE_PARTS for size in ENTITY_SIZES)
+        return tuple(f"{part}_{size.key}" for part in _SIZE_PARTS for size in ENTITY_SIZES)
 
     # --- running and reading ----------------------------------------------------------------------
 
@@ -313,10 +312,45 @@ class DecideTask(Task):
         return getattr(error, "parameter", "rule" if isinstance(error, RuleError) else "mechanisms")
 
 
-def _parsed(text: object) -> Rule:
-    if not isinstance(text, str):
-        _refuse("rule", "a formula over counts, such as 'sp/s > 0.05'", text)
-    return parse(text)
+# --- what a setting says --------------------------------------------------------------------------
+
+
+def method_of(setting: Setting) -> tuple[tuple[str, ...], NamedMitigation | None]:
+    """Return the steps of post-processing of a setting, and its mitigation."""
+    if "mitigation" in setting.options:
+        return (), NamedMitigation(setting.option("mitigation"), setting.option("mitigation_parameters", {}))
+    return tuple(setting.option("post").split(JOIN)) if "post" in setting.options else (), None
+
+
+def method_title(setting: Setting) -> str:
+    """Return what is done besides adding noise, in a few words."""
+    steps, mitigation = method_of(setting)
+    if mitigation is not None:
+        return mitigation.kind.title
+    said = ", ".join(step.label for step in steps_of(steps)) or "plain release"
+    return said[:1].upper() + said[1:]
+
+
+def setting_words(setting: Setting) -> str:
+    """Return a setting as a list of them says it: Laplace noise (negatives set to 0), ε = 0.1."""
+    method = method_title(setting)
+    noise = mechanism_name(replace(setting, options=_noise_parameters(setting)))
+    beside = "" if method_of(setting) == ((), None) else f" ({method[:1].lower()}{method[1:]})"
+    return str(replace(setting, label=f"{noise}{beside}"))
+
+
+def _noise_parameters(setting: Setting) -> dict[str, Any]:
+    besides = ("post", "mitigation", "mitigation_parameters")
+    return {name: value for name, value in setting.options.items() if name not in besides}
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def _written_rule(given: object) -> str:
+    if not isinstance(given, str):
+        refuse("rule", _OWNER, "a formula over counts, such as 'sp/s > 0.05'", given)
+    return repr(parse(given))
 
 
 def _listed(given: Any) -> list[Any]:
@@ -325,22 +359,88 @@ def _listed(given: Any) -> list[Any]:
 
 def _column(parameter: str, name: object) -> str:
     if not isinstance(name, str) or not name:
-        _refuse(parameter, "the name of a column", name)
+        refuse(parameter, _OWNER, "the name of a column", name)
     return name
 
 
 def _money(parameter: str, given: object) -> float:
     amount = math.nan if isinstance(given, bool) or not isinstance(given, Real) else float(given)
     if not 0 < amount <= _LARGEST_BUDGET:
-        _refuse(parameter, "a number > 0 and <= 1e18", given)
+        refuse(parameter, _OWNER, "a number > 0 and <= 1e18", given)
     return amount
 
 
 def _currency(given: object) -> str:
     if not isinstance(given, str) or not given.strip() or len(given) > _LONGEST_CURRENCY:
-        _refuse("currency", f"a sign such as '$', or a word of at most {_LONGEST_CURRENCY} letters", given)
+        refuse(
+            "currency", _OWNER, f"a sign such as '$', or a word of at most {_LONGEST_CURRENCY} letters", given
+        )
     return given.strip()
 
 
-def _refuse(parameter: str, must_be: str, got: object) -> NoReturn:
-    raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
+# --- what cells measure ---------------------------------------------------------------------------
+
+_CLAIMS = {
+    "exact": share_of("whether the results are exact", form="number"),
+    "error_bound": count_of("bound on the error of the computation"),
+    "claimed_epsilon": count_of("epsilon of the claim"),
+    "delta": share_of("delta", form="delta"),
+}
+
+_RULE_MEASURES: Mapping[str, Measure] = {
+    "alpha": count_of("largest minus smallest bias of an entity", form="points"),
+    "mean_error": count_of("mean error of an entity", form="points"),
+    "largest_flip": share_of("largest chance of a wrong decision"),
+    "expected_wrong": count_of("expected number of wrong decisions"),
+    "expected_refused": count_of("expected number of rights refused"),
+    "expected_granted": count_of("expected number of rights granted without cause"),
+    "at_risk": count_of("entities with a chance of 5 % or more of a wrong decision"),
+    "at_risk_of_loss": count_of("those of them that have the right"),
+    **_CLAIMS,
+}
+"""What every cell measures where a right follows from a rule."""
+
+_ALLOTMENT_MEASURES: Mapping[str, Measure] = {
+    "alpha": count_of("largest minus smallest bias of an entity", form="amount"),
+    "mean_error": count_of("mean error of an entity", form="amount"),
+    "largest_misallocation": count_of("largest expected misallocation of an entity", form="amount"),
+    "largest_error": count_of("largest typical error of an entity", form="amount"),
+    "moved": count_of(
+        "half of all expected gains and losses, which is what moves between entities if all is paid out",
+        form="amount",
+    ),
+    "cost_of_privacy": count_of("money that makes up for every expected loss", form="amount"),
+    "overspent": count_of("money that is expected to be paid beyond the budget", signed=True, form="amount"),
+    **_CLAIMS,
+}
+"""What every cell measures where money is allotted."""
+
+_RULE_GROUP_NUMBERS: Mapping[str, Measure] = {
+    "people": count_of("people of the group"),
+    "due": count_of("what they are due"),
+    "refused": count_of("people expected to lose the right by error"),
+    "granted": count_of("people expected to gain the right by error"),
+}
+"""Of each group of people: all, those with the right, and those expected to lose or gain it by error."""
+
+_ALLOTMENT_GROUP_NUMBERS: Mapping[str, Measure] = {
+    "people": count_of("people of the group"),
+    "due": count_of("what they are due", form="amount"),
+    "gain": count_of("what is expected to change", signed=True, form="amount"),
+    "gain_per_head": count_of("what is expected to change per head", signed=True, form="amount"),
+}
+"""Of each group of people: all, their money, and what it is expected to change by, in all and per head."""
+
+_STARTS = (0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+ENTITY_SIZES = (*(Size(least, end - 1) for least, end in pairwise(_STARTS)), Size(_STARTS[-1], None))
+"""Classes of entities by how many people are counted in them, two for each power of ten."""
+
+_SIZE_PARTS = ("entities", "size", "gain", "error", "relative", "flip")
+"""Of each class: how many there are, and the means of counts, biases, typical errors, these as shares of
+what is due, and chances of a wrong decision."""
+
+
+def entity_size_of(counts: Any) -> Any:
+    """Return the place among :data:`ENTITY_SIZES` of each count."""
+    return np.searchsorted(_STARTS, counts, side="right") - 1

@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 
 from evenhand._notes import Note
 from evenhand.errors import PrivacyWarning
+from evenhand.learn.parity.fair_gap import fair_gap
 from evenhand.learn.training.people import PERSON, rows_left_public
 from evenhand.learn.training.private_rows import FEATURES_PUBLIC
 from evenhand.measure import MEASURES, group_report
-from evenhand.measure.fair_gap import fair_gap
 from evenhand.privacy.contributions import assume_first, assumed_rows, promise_to_people
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred

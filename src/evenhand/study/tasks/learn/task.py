@@ -164,15 +164,6 @@ class LearnTask(Task):
         """Whether a method's noise is calibrated by the package of the extra ``dp``."""
         return any(METHODS[name].needs_accounting for name in self.methods)
 
-    @property
-    def validation(self) -> str:
-        """How rows are split, in words.
-
-        >>> LearnTask().validation
-        '75 % of the rows train, 25 % test'
-        """
-        return f"{100 * (1 - self.test):.0f} % of the rows train, {100 * self.test:.0f} % test"
-
     # --- files ------------------------------------------------------------------------------------
 
     @property

@@ -14,16 +14,9 @@ from evenhand.release.table.counting import Cells
 from evenhand.release.table.histogram import Histogram
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
-from evenhand.report.words import listed, number, plain
+from evenhand.report.words import capital, listed, number, plain
 from evenhand.study.budget.page import ledger_section
-from evenhand.study.page.around import (
-    limits_of,
-    meta_of,
-    method_of,
-    sources_of,
-    warned,
-    warnings_of,
-)
+from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.page.words import words_in
@@ -95,22 +88,18 @@ def case(
                 keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
                 for each, name in names.items()
             },
-            protection=f"{how[:1].upper()}{how[1:]}",
+            protection=capital(how),
             repeats=1 if exact else results.plan.repeats,
-            meta=meta_of(results, is_exact=exact, language=language),
-            warnings=warnings_of(results, own=_warnings(study), is_exact=exact, language=language),
             promise=_promise(study),
             commands=_commands(study),
             evidence=_evidence(study),
-            method=method_of(
+            **say_around(
                 results,
-                words.say("release.table", cells=cells, draws=task.draws),
+                warnings=_warnings(study),
+                method=[words.say("release.table", cells=cells, draws=task.draws)],
                 is_exact=exact,
                 language=language,
             ),
-            limits=limits_of(results, words.say("release.choice"), is_exact=exact, language=language),
-            sources=sources_of(results, language=language),
-            language=language,
         )
 
 
@@ -122,16 +111,16 @@ def _promise(study: _Study) -> Promise | None:
 
     None where no run of the setting is done, and nothing is known of it.
     """
-    task, words, delta = study.task, study.words, study.deltas[study.page]
-    if math.isnan(delta):
+    task, words, page = study.task, study.words, study.page
+    if math.isnan(study.deltas[page]):
         return None
     bound = words.say("release.bound", bound=task.bound) if task.bound else ""
     return say_promise(
         words,
-        epsilon=STATED if study.page.epsilon is None else study.page.epsilon,
-        delta=delta,
+        epsilon=STATED if page.epsilon is None else page.epsilon,
+        delta=study.deltas[page],
         unit=task.unit,
-        mechanism=study.names[study.page],
+        mechanism=study.names[page],
         assumes=words.say("release.assumes", bound=bound),
     )
 
@@ -219,7 +208,7 @@ def _cells_section(study: _Study) -> Section | None:
         header=words.say("release.cells_header", small=_bounds(small), large=_bounds(large)).split("|"),
         rows=[
             [
-                f"{names[setting][:1].upper()}{names[setting][1:]}",
+                capital(names[setting]),
                 delta_text(study.deltas[setting]),
                 *(_amount(part_of(setting, "error", size)) for size in (small, large)),
                 _amount(mean_of(measure_runs(results, setting, "alpha"))),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from evenhand.learn.encoding.reports import feature_matrix, layout
+from evenhand.learn.models import classifier, predict_codes
 from evenhand.measure import MEASURES, RATES, group_report
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import float_above
@@ -20,8 +22,6 @@ from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.groups import groups_of_cells, margin_rates, rates_by_group
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.task import STATED
-from evenhand.study.tasks.shared.features import feature_matrix, layout
-from evenhand.study.tasks.shared.models import classifier, predict_codes
 from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
 

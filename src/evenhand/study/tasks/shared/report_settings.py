@@ -15,8 +15,9 @@ from evenhand.collect.fairest.group_outcomes import GroupOutcomes, checked_budge
 from evenhand.collect.fairest.optimum import error_range
 from evenhand.collect.joint.build import epsilons_for
 from evenhand.collect.joint.combined import MOST_PRODUCT_CELLS
-from evenhand.collect.protocols.grr import GRR
+from evenhand.collect.protocols.grr import GRR, Naming
 from evenhand.collect.protocols.optimal import MOST_EPSILON, Optimal
+from evenhand.collect.protocols.registry import AUTO, protocol_named
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.rational import as_text, exact
 from evenhand.report.words import epsilon_of
@@ -74,6 +75,21 @@ def protocol_parameters(setting: Setting) -> dict[str, Any]:
     {'as_printed': True}
     """
     return {name: value for name, value in setting.options.items() if name not in ("strategy", "split")}
+
+
+def check_encoder(encoder: str, setting: Setting) -> None:
+    """Refuse ``"codes"`` for reports that do not name one value of each column."""
+    if encoder != "codes" or not setting.is_protected:
+        return
+    if setting.option("split") == "sample":
+        must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
+    elif setting.mechanism == AUTO or not issubclass(protocol_named(setting.mechanism), Naming):
+        name = setting.mechanism.upper()
+        must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
+    else:
+        return
+    hint = "use the encoder 'narrow' or 'one-hot'."
+    raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
 
 
 # --- the mechanism "optimal" ------------------------------------------------------------------------

@@ -33,30 +33,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.schema import Schema
-    from evenhand.study.plan.plan import Plan
-    from evenhand.study.tasks.base import Codes
-
-_UNNAMED = "data frame"
+    from evenhand.study.tasks.base import Codes, StudyPlan
 
 
 @dataclass(frozen=True)
 class LoadedRows:
-    """A frame as it was read, with the schema in force.
-
-    Parameters
-    ----------
-    frame : frame
-    schema : Schema
-    notes : tuple of str
-        What a reader should know about the data set.
-    """
+    """A frame as it was read, with the schema in force, and what a reader should know about the data set."""
 
     frame: Any
     schema: Schema
     notes: tuple[str, ...] = ()
 
 
-def load_rows(plan: Plan, frame: Any) -> LoadedRows:
+def load_rows(plan: StudyPlan, frame: Any) -> LoadedRows:
     """Load the rows of a plan, or take a frame in their place; the schema is the plan's or the data set's."""
     data = plan.data
     if frame is None and data is None:
@@ -69,7 +58,9 @@ def load_rows(plan: Plan, frame: Any) -> LoadedRows:
     return LoadedRows(loaded, plan.schema or own, notes)
 
 
-def load_frame(plan: Plan, frame: Any, *, schema: Schema | None = None) -> tuple[Any, Any, tuple[str, ...]]:
+def load_frame(
+    plan: StudyPlan, frame: Any, *, schema: Schema | None = None
+) -> tuple[Any, Any, tuple[str, ...]]:
     """Return the frame of a plan's data, the data set's own schema if there is one, and its notes."""
     data = plan.data
     if frame is not None or data is None:
@@ -93,19 +84,9 @@ def sampled_sentence(rows: int) -> Note:
     return Note("sample", words_in(language_now()).say("method.large", rows=rows))
 
 
-def encode_rows(plan: Plan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
-    """Encode rows and draw as many of them as the plan asks for.
+def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
+    """Encode rows and draw as many of them as the plan asks for; `keep_target` keeps its codes too.
 
-    Parameters
-    ----------
-    plan : Plan
-    rows : LoadedRows
-        With a schema that names the protected column.
-    keep_target : bool
-        Whether the target is one of the columns of codes.
-
-    Notes
-    -----
     With ``rows`` in the plan's data, so many rows are drawn after encoding, so rows that a rule leaves out do
     not count. Which ones depends on the seed and the number of rows alone.
     """
@@ -162,20 +143,18 @@ def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
     notes = []
     if schema.weight is not None:
         name = brief(schema.weight)
-        notes.append(
-            Note("method", f"Rates and measures are weighted by '{name}'; models are trained without.")
-        )
-        notes += [Note("method", f"Not weighted: {unweighted}.")] if unweighted else []
+        notes.append(f"Rates and measures are weighted by '{name}'; models are trained without.")
+        notes += [f"Not weighted: {unweighted}."] if unweighted else []
     if schema.person is not None:
         most = schema.rows_per_person or 1
-        count = (
+        rows = (
             "one row drawn at random counts" if most == 1 else f"at most {most:,} rows drawn at random count"
         )
-        notes.append(Note("method", f"Of each '{brief(schema.person)}' {count}."))
-    return tuple(notes)
+        notes.append(f"Of each '{brief(schema.person)}' {rows}.")
+    return tuple(Note("method", note) for note in notes)
 
 
-def _choose_rows(plan: Plan, there: int) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
+def _choose_rows(plan: StudyPlan, there: int) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
     """Return the places of the rows that the plan asks for, in their order, and what is said of it."""
     rows = None if plan.data is None else plan.data.rows
     if rows is None or rows >= there:
@@ -206,9 +185,9 @@ def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray
     return positive.astype(np.uint8)
 
 
-def label_of(plan: Plan) -> str:
+def label_of(plan: StudyPlan) -> str:
     """Return what the data of a plan is called."""
-    return plan.data.label if plan.data is not None else plan.name or _UNNAMED
+    return plan.data.label if plan.data is not None else plan.name or "data frame"
 
 
 def _fingerprint(
@@ -265,16 +244,12 @@ def check_parts(
         refuse_field("schema.roles.target", f"{why} Hint: check the positive value and the rows.")
     if not all(sizes):
         why = f"names '{brief(schema.protected_name)}', in which a declared group has nobody."
-        refuse_field(
-            "schema.roles.protected", f"{why} Hint: take values that do not occur out of its domain."
-        )
-    if folds is not None:
-        enough, field = fewest >= folds, "task.folds"
-    else:
-        held = math.ceil(test * target.size)
-        learnt = target.size - held  # each outcome has its share of them, rounded
-        enough = fewest >= 2 and held >= 2 and learnt >= 2 and 2 * learnt * fewest > target.size
-        field = "task.test"
-    if not enough:
+        hint = "take values that do not occur out of its domain."
+        refuse_field("schema.roles.protected", f"{why} Hint: {hint}")
+    held = math.ceil(test * target.size)
+    learnt = target.size - held  # each outcome has its share of them, rounded
+    enough = fewest >= 2 and held >= 2 and learnt >= 2 and 2 * learnt * fewest > target.size
+    if not (enough if folds is None else fewest >= folds):
         why = "asks for parts that would not all hold both outcomes."
+        field = "task.test" if folds is None else "task.folds"
         refuse_field(field, f"{why} Hint: use more rows, or fewer and larger parts.")

@@ -12,10 +12,9 @@ from evenhand.report.language import fixed_word, written_in
 from evenhand.report.marks import Axis, Point
 from evenhand.report.page import Section, Table
 from evenhand.report.words import epsilon_of, number
-from evenhand.study.page.around import limits_of, meta_of, method_of, sources_of, warnings_of
+from evenhand.study.page.around import say_around
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.parts import cell_text, fold_rows
-from evenhand.study.page.wording import mark
+from evenhand.study.page.wording import cell_text, fold_rows, mark
 from evenhand.study.page.words import words_in
 from evenhand.study.results.frames import cell_columns
 from evenhand.study.results.frontier import frontier
@@ -56,13 +55,10 @@ def classifier_case(
         groups=name_groups(results.facts, language),
         called=results.plan.task.called,  # type: ignore[attr-defined] # a classifier's task
         repeats=results.plan.repeats,
-        meta=meta_of(results, language=language),
-        warnings=warnings_of(results, own=own, language=language),
         evidence=(settings_section(results, names, page, language=language),),
-        method=method_of(results, *method, language=language),
-        limits=limits_of(results, say("classifier.labels"), say("classifier.chosen"), language=language),
-        sources=sources_of(results, language=language),
-        language=language,
+        **say_around(
+            results, warnings=own, method=method, limits=[say("classifier.labels")], language=language
+        ),
         **told,
     )
 

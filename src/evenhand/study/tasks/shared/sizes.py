@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Size:
-    """A class of cells by how many people are in them.
-
-    Parameters
-    ----------
-    least, most : int
-        Both belong to the class; the last class has no end.
-    """
+class Size(NamedTuple):
+    """A class of cells by how many people are in them, both ends included; the last class has no end."""
 
     least: int
     most: int | None

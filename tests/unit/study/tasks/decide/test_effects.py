@@ -15,7 +15,7 @@ from evenhand.answer.status import judge
 from evenhand.study.results.results import Results
 from evenhand.study.store.canonical import outcome_from, pack, result_of, result_text, unpack
 from evenhand.study.tasks.decide import effects as decide_effects
-from evenhand.study.tasks.decide.names import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of
 from unit.study import _decide_studies as decide
 
 ALPHA = 1e-9

@@ -31,8 +31,7 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
 from evenhand.study.store.canonical import outcome_from, result_text
-from evenhand.study.tasks.decide.execute import decide
-from evenhand.study.tasks.decide.methods import claim_of, claim_of_noise, noise_of_a_count
+from evenhand.study.tasks.decide.execute import claim_of, decide
 from evenhand.study.tasks.decide.task import DecideTask
 from unit.study._decide_studies import PLACES, RULE, done_besides, money_task, rule_task, study
 
@@ -97,10 +96,10 @@ def test_counts_that_one_person_is_in_share_epsilon():
 )
 def test_the_claim_is_never_above_what_was_asked_for_and_hardly_below(mechanism, touches):
     task = rule_task(mechanisms=[mechanism], epsilons=[1], touches=touches)
-    setting = next(iter(task.settings()))
-    epsilon, delta = claim_of_noise(task, setting, task.parsed())
+    found = study(task).outcomes[1]
+    epsilon, delta = found.measures["claimed_epsilon"], found.measures["delta"]
 
-    if setting.epsilon is not None:
+    if found.cell.setting.epsilon is not None:
         assert 0.999 < epsilon <= 1
         assert delta <= 1.001e-6
     else:
@@ -111,7 +110,7 @@ def test_the_claim_is_never_above_what_was_asked_for_and_hardly_below(mechanism,
 def test_gaussian_counts_share_rho_and_not_epsilon():
     """By parts of epsilon three counts would have three times the deviation, by parts of rho 1.7 times."""
     one, two = (
-        noise_of_a_count(task, next(iter(task.settings()))).law.standard_deviation
+        task.noise_of_a_count(next(iter(task.settings()))).law.standard_deviation
         for task in (
             rule_task(mechanisms="discrete-gaussian", epsilons=[1], touches=touches)
             for touches in ("one input", "every input")

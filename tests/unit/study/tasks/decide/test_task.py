@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from evenhand.decide.mitigate.registry import NamedMitigation
@@ -10,8 +11,13 @@ from evenhand.errors import InvalidParameterError, PlanError, RuleError
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.spec import Spec
-from evenhand.study.tasks.decide.methods import method_of, method_title
-from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.decide.task import (
+    ENTITY_SIZES,
+    DecideTask,
+    entity_size_of,
+    method_of,
+    method_title,
+)
 from evenhand.study.tasks.release.task import ReleaseTask
 from unit.study._decide_studies import RULE, done_besides, money_task, rule_task
 
@@ -88,6 +94,24 @@ def test_parameters_of_a_mitigation_are_part_of_the_setting():
 )
 def test_every_way_has_words(options, title):
     assert method_title(Setting("laplace", options=options)) == title
+
+
+def test_steps_are_read_in_the_order_in_which_they_are_done():
+    setting = Setting("laplace", options={"post": "nonnegative+integral"})
+
+    assert method_of(setting) == (("nonnegative", "integral"), None)
+
+
+def test_every_count_is_in_the_class_that_says_so():
+    """If classes overlapped or left one out, a place would stand twice in a table or not at all."""
+    counts = np.array([0, 1, 2, 3, 299, 300, 999_999, 1_000_000, 2_500_000])
+    for count, at in zip(counts, entity_size_of(counts), strict=True):
+        [place] = [
+            place
+            for place, size in enumerate(ENTITY_SIZES)
+            if size.least <= count <= (math.inf if size.most is None else size.most)
+        ]
+        assert at == place
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -245,7 +269,6 @@ def test_the_words_that_every_task_has():
 
     assert task.kind == "decide"
     assert task.is_exact
-    assert task.row_names == ("entity", "entities")
 
 
 def test_a_mitigation_with_a_number_that_is_none_is_refused():

@@ -5,11 +5,11 @@ import pytest
 
 from evenhand.collect import PROTOCOLS
 from evenhand.errors import InvalidParameterError
+from evenhand.learn.encoding.reports import Block, distinct_rows, feature_matrix, layout
 from evenhand.privacy.randomness import SeededSource
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Setting
-from evenhand.study.tasks.shared.features import Block, check_encoder, distinct_rows, feature_matrix, layout
-from evenhand.study.tasks.shared.report_settings import report_setting
+from evenhand.study.tasks.shared.report_settings import check_encoder, report_setting
 from evenhand.study.tasks.shared.reported import label_disparities, reported_columns
 from unit.study._small_studies import schema
 

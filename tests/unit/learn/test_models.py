@@ -11,8 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from evenhand.errors import InvalidParameterError, MissingExtraError
-from evenhand.study.tasks.collect.task import CollectTask
-from evenhand.study.tasks.shared.models import MODELS, check_model, classifier, number_type, predicted
+from evenhand.learn.models import MODELS, check_model, classifier, number_type, predicted
 from unit.study._small_studies import Recorder
 
 KINDS = {
@@ -142,13 +141,6 @@ def test_a_classifier_that_is_not_scikit_learns_is_copied():
     assert isinstance(made, Recorder)
 
 
-def test_the_name_of_a_classifier_from_python_is_not_enough():
-    with pytest.raises(InvalidParameterError, match="run it from Python") as caught:
-        classifier("own:SVC", seed=0)
-
-    assert caught.value.parameter == "model"
-
-
 # --- LightGBM that cannot be had ------------------------------------------------------------------
 
 
@@ -195,11 +187,11 @@ def test_another_fault_of_the_import_is_not_hidden(monkeypatch):
 @pytest.mark.parametrize("model", MODELS)
 def test_labels_are_those_of_the_models_own_predict(model):
     """The class of the larger probability must be what the model itself would say."""
-    task = CollectTask(model=model, parameters={"n_estimators": 20} if model == "random-forest" else {})
+    parameters = {"n_estimators": 20} if model == "random-forest" else {}
     features, target = rows()
-    features = features.astype(number_type(task.model))
-    made = classifier(task.model, task.parameters, seed=1).fit(features, target)
-    labels, scores = predicted(made, features, model=task.model)
+    features = features.astype(number_type(model))
+    made = classifier(model, parameters, seed=1).fit(features, target)
+    labels, scores = predicted(made, features, model=model)
 
     assert (labels == made.predict(features)).all()
     assert scores == pytest.approx(made.predict_proba(features)[:, 1], abs=1e-12)
@@ -216,10 +208,9 @@ def test_labels_are_those_of_the_models_own_predict(model):
 )
 def test_lightgbm_asked_some_trees_at_a_time_says_what_it_says_at_once(parameters):
     """The scores are sums over trees, except for forests and other ways to boost."""
-    task = CollectTask(model="lightgbm", parameters=parameters)
     features, target = rows(600)
-    made = classifier(task.model, task.parameters, seed=1).fit(features.astype(np.float32), target)
-    labels, scores = predicted(made, features.astype(np.float32), model=task.model)
+    made = classifier("lightgbm", parameters, seed=1).fit(features.astype(np.float32), target)
+    labels, scores = predicted(made, features.astype(np.float32), model="lightgbm")
 
     assert scores == pytest.approx(made.predict_proba(features)[:, 1], abs=1e-12)
     assert (labels == made.predict(features)).all()

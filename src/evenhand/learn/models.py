@@ -1,4 +1,4 @@
-"""Classifiers by name: made afresh for every cell, with its seed and on one thread, and what they predict."""
+"""Classifiers by name: made with a seed and for one thread, and what they predict of codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand._registry import PluginRules, Registry
 from evenhand.errors import InvalidParameterError, MissingExtraError, UnknownNameError
-from evenhand.study.tasks.shared.features import distinct_rows, feature_matrix, layout
+from evenhand.learn.encoding.reports import distinct_rows, feature_matrix, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Maker = Callable[[int, dict[str, Any]], Any]
     Predictions = tuple[NDArray[Any], NDArray[np.float64] | None]
 
-_HERE = "evenhand.study.tasks.shared.models"
+_HERE = "evenhand.learn.models"
 MODELS: Registry[Any] = Registry(
     {
         "gradient-boosting": "sklearn.ensemble:HistGradientBoostingClassifier",
@@ -39,10 +39,7 @@ MODELS: Registry[Any] = Registry(
 """The models by name: the class of each, or a function here that returns what makes one and the names of its
 parameters. Other packages add classes by the entry points ``evenhand.models``."""
 
-OWN = "own:"
-"""Begins what a plan file says of a classifier that was given from Python."""
-
-_OWNER = "CollectTask"
+_OWNER = "classifier"
 _SET_HERE = {
     "random_state": "the plan's seed and the repeat set it",
     "n_jobs": "a cell runs on one thread; cells run side by side",
@@ -75,14 +72,6 @@ def classifier(model: Any, parameters: Mapping[str, Any] | None = None, *, seed:
     """
     if not isinstance(model, str):
         return _own(model, seed)
-    if model.startswith(OWN):
-        raise InvalidParameterError(
-            "model",
-            owner=_OWNER,
-            must_be="the classifier itself, for this study was made with one from Python",
-            got=model,
-            hint=f"run it from Python, with CollectTask(model={model.removeprefix(OWN)}(...)).",
-        )
     maker, asked = MODELS[model], dict(parameters or {})
     make, known = _class_maker(maker) if isinstance(maker, type) else maker()
     _check_names(model, asked, known)

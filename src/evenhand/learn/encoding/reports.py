@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.collect.protocols.grr import Naming
-from evenhand.collect.protocols.registry import AUTO, protocol_named
-from evenhand.errors import InvalidParameterError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from evenhand.schema import Schema
-    from evenhand.study.plan.cells import Setting
 
 
 _LARGEST_KEY = 2**63 - 1
@@ -58,21 +53,6 @@ def layout(schema: Schema, encoder: str) -> tuple[Block, ...]:
         blocks.append(Block(column.name, start, 1 if one else column.size))
         start += blocks[-1].width
     return tuple(blocks)
-
-
-def check_encoder(encoder: str, setting: Setting) -> None:
-    """Refuse ``"codes"`` for reports that do not name one value of each column."""
-    if encoder != "codes" or not setting.is_protected:
-        return
-    if setting.option("split") == "sample":
-        must_be = "'narrow' or 'one-hot' where people report one column each, for the others have no code"
-    elif setting.mechanism == AUTO or not issubclass(protocol_named(setting.mechanism), Naming):
-        name = setting.mechanism.upper()
-        must_be = f"'narrow' or 'one-hot' for {name}: only GRR's reports are codes, besides those of optimal"
-    else:
-        return
-    hint = "use the encoder 'narrow' or 'one-hot'."
-    raise InvalidParameterError("encoder", owner="CollectTask", must_be=must_be, got=encoder, hint=hint)
 
 
 def feature_matrix(
