@@ -40,12 +40,13 @@ from evenhand.report.language import LANGUAGES, written_in
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import write_script
-from evenhand.study.results.estimates import Estimated, estimate
+from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.registry import task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.study.results.results import Results
 
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})

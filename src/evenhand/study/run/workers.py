@@ -1,6 +1,6 @@
 """Worker processes: each computes one cell at a time, and one that dies is replaced.
 
-The arrays of the rows that they share are in a file for a while, so that every worker maps the same bytes
+The arrays of the rows that they share are in files for a while, so that every worker maps the same bytes
 instead of copying them.
 The processes are loky's, whose start neither copies this process nor runs its main module again. The pool is
 our own: loky's executor stops as a whole when one of its processes dies.
@@ -8,7 +8,6 @@ our own: loky's executor stops as a whole when one of its processes dies.
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import threading
@@ -19,14 +18,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import cloudpickle
 import loky
 import loky.backend.resource_tracker
-import numpy as np
 
-from evenhand._shared_folders import SharedFolder, shared_places
+from evenhand._shared_objects import SharedObject
 from evenhand.errors import InvalidParameterError, StudyStoreError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
@@ -36,9 +33,6 @@ from evenhand.study.store.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from evenhand.study.plan.plan import Plan
     from evenhand.study.run.attempt import Execute
@@ -61,8 +55,6 @@ _POLL_SECONDS = 0.1
 _WATCH_SECONDS = 0.5
 _LAST_SECONDS = 5.0
 _TRIES = 2
-_ARRAYS = "arrays"
-_ALIGNED = 64
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,13 @@ class Pool:
     """
 
     def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
-        self._shared = Shared(job)
+        try:
+            self._shared = SharedObject(job)
+        except StudyStoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
+            hint = "workers=1 computes every cell in this process."
+            raise job.refusal("worker processes", hint=hint) from None
         self._count = count
         self._stop = stop
         self._workers: list[_Worker] = []
@@ -260,83 +258,3 @@ def _leave_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
     os._exit(1)
-
-
-# --- a job whose arrays workers share ----------------------------------------------------------------
-
-
-class Shared:
-    """A job as a message to workers, with its arrays in a file that only this person may read.
-
-    The file is in the memory where there is room, else in the folder for temporary files. It is removed when
-    this is closed. If this process is killed, any later command or study removes it, see
-    :func:`evenhand._shared_folders.remove_left_folders`.
-    """
-
-    def __init__(self, job: Job) -> None:
-        arrays = _pack(job, "").arrays
-        with suppress(OSError):
-            for place in shared_places(sum(_room_of(array.nbytes) for array in arrays)):
-                with suppress(OSError):
-                    self._write(arrays, place)
-                    self.message = _pack(job, str(self._folder.path / _ARRAYS)).packed.getvalue()
-                    return
-        raise StudyStoreError(
-            "The rows cannot be shared with worker processes: the folder for temporary files is full or "
-            "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
-        )
-
-    def _write(self, arrays: list[NDArray[np.uint8]], place: Path) -> None:
-        self._folder = SharedFolder(place)
-        try:
-            with self._folder.create(_ARRAYS) as file:
-                for array in arrays:
-                    file.write(array.data)
-                    file.write(bytes(_room_of(array.nbytes) - array.nbytes))
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Remove the file and its folder."""
-        self._folder.close()
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
-    """Writes a job without its arrays, each of which is mapped from its place in a file when it is read."""
-
-    def __init__(self, path: str) -> None:
-        self.packed = io.BytesIO()
-        self.arrays: list[NDArray[np.uint8]] = []
-        self._path, self._end = path, 0
-        super().__init__(self.packed, protocol=5)
-
-    def reducer_override(self, value: Any) -> Any:
-        """Return how a value is read."""
-        if type(value) is not np.ndarray or value.dtype.hasobject or not value.nbytes:
-            return super().reducer_override(value)
-        order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-        self.arrays.append(np.ascontiguousarray(value if order == "C" else value.T).view(np.uint8))
-        start, self._end = self._end, self._end + _room_of(value.nbytes)
-        return _map_array, (self._path, start, value.dtype, value.shape, order)
-
-
-def _pack(job: Job, path: str) -> _Pickler:
-    """Return the job as it was written; what a notebook defined goes with it."""
-    pickler = _Pickler(path)
-    try:
-        pickler.dump(job)
-    except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
-        hint = "workers=1 computes every cell in this process."
-        raise job.refusal("worker processes", hint=hint) from None
-    return pickler
-
-
-def _room_of(size: int) -> int:
-    """Return how many bytes of the file an array takes, so that each begins at a multiple of 64."""
-    return size + _ALIGNED - size % _ALIGNED
-
-
-def _map_array(path: str, start: int, dtype: Any, shape: tuple[int, ...], order: Literal["C", "F"]) -> Any:
-    """Return an array of the file; nobody can write into it."""
-    return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape, order=order))
