@@ -241,21 +241,18 @@ def _bound_of(table: EffectTable, row: Effect) -> float:
     return float(per_head(table.by_key[row.setting, row.group, row.effect], row.bound))
 
 
-def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, float]:
-    """Return an amount as a multiple of what matters, which all units have."""
-    seen = table.by_key[row.setting, row.group, row.effect]
-    threshold = table.threshold(seen)
-    return (amount / threshold if threshold else math.inf, amount)
-
-
 def _most_bounded(table: EffectTable, rows: list[Effect]) -> Effect | None:
     """Return the row that nobody lacks more than: the largest bound beside what matters, or in money."""
-    worst = max(rows, key=lambda row: _comparable(table, row, row.bound), default=None)
+
+    def compare(row: Effect) -> tuple[float, float]:
+        threshold = table.threshold(table.by_key[row.setting, row.group, row.effect])
+        return (row.bound / threshold if threshold else math.inf, row.bound)
+
+    worst = max(rows, key=compare, default=None)
     if worst is None or worst.unit != "dollars":
         return worst
-    return max(
-        (row for row in rows if row.unit == "dollars"), key=lambda row: (_bound_of(table, row), row.group)
-    )
+    in_money = (row for row in rows if row.unit == "dollars")
+    return max(in_money, key=lambda row: (_bound_of(table, row), row.group))
 
 
 def _is_dead(table: EffectTable, name: str) -> bool:

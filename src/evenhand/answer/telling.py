@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.answer.case import Name, OptionName
-from evenhand.answer.choice import choose_remedy
+from evenhand.answer.choice import choose_remedy, list_steps
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evenhand.answer.case import Case
-    from evenhand.answer.choice import Choice
+    from evenhand.answer.choice import Choice, Step
     from evenhand.answer.effects import EffectTable, Observation
     from evenhand.answer.harm import Verdict
     from evenhand.answer.status import Effect, Limits
@@ -73,6 +73,11 @@ class Telling:
     def choice(self) -> Choice:
         """The remedies that were tried."""
         return choose_remedy(self.table, self.verdict, self.case.costs)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The curve over epsilon of the page's method."""
+        return list_steps(self.table, self.rows)
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Effect]:
@@ -159,19 +164,17 @@ class Telling:
     def named(self, groups: Iterable[str], *, slot: str = "G", words: int = MOST_WORDS) -> dict[str, Any]:
         """Return the slots of several groups, by name as far as so many words go; payers at least one."""
         names = [self.name(group) for group in groups]
-        if len(names) == 1:
-            count = 1 if names[0].is_one else 2
-            return {slot: names[0].words, f"{slot.lower()}n": count} | self._verbs(slot, count)
+        count = 1 if len(names) == 1 and names[0].is_one else 2
+        verbs = {}
+        if slot == "G":
+            does, each = (self.words.say(f"does.{self.verb}", n=many) for many in (count, 1))
+            verbs, words = {"does": does, "each": each}, words + 1 - len(does.split())
         shown = [name.words for name in names[:MOST_NAMED]]
-        while len(shown) > (slot == "G") and _count_words(shown, len(names)) > words:
+        while len(shown) > (slot == "G" or len(names) == 1) and _count_words(shown, len(names)) > words:
             shown.pop()
         if len(names) > len(shown):
             shown.append(self.say("group.others", n=len(names) - len(shown)))
-        return {slot: listed(shown), f"{slot.lower()}n": 2} | self._verbs(slot, 2)
-
-    def _verbs(self, slot: str, count: int) -> dict[str, str]:
-        does, each = (self.words.say(f"does.{self.verb}", n=many) for many in (count, 1))
-        return {"does": does, "each": each} if slot == "G" else {}
+        return {slot: listed(shown), f"{slot.lower()}n": count, **verbs}
 
     @property
     def verb(self) -> str:
@@ -331,7 +334,7 @@ class Telling:
 
     def lack(self, row: Effect) -> float:
         """Return what a group lacks of what is due to it, per head."""
-        return float(per_head(self.seen(row), max(row.lack, 0.0)))
+        return float(per_head(self.seen(row), max(float(np.nan_to_num(row.lack)), 0.0)))
 
     def _lack_shown(self, row: Effect) -> float:
         """Return what a group lacks as the shown values give it."""
@@ -450,7 +453,7 @@ class Telling:
         return per if unit == "dollars" else per * self.scale(row)
 
     def lack_limits(self, row: Effect) -> tuple[float, float]:
-        """Return the limits of what a row lacks, per head and never below 0; NaN where there are none."""
+        """Return the limits of what a row lacks as it is drawn, never below 0; NaN where there are none."""
         limits = self.due_limits(row)
         if not math.isfinite(limits.low) or limits.low == limits.high:
             return math.nan, math.nan
@@ -458,8 +461,8 @@ class Telling:
         low, high = limits.low, limits.high
         if harm == "less" or (harm == "away" and falls):
             low, high = -high, -low
-        least, most = (float(per_head(self.seen(row), max(each, 0.0))) for each in (low, high))
-        return least, most
+        scale = self.drawn(row, float(per_head(self.seen(row), 1.0)))
+        return scale * max(low, 0.0), scale * max(high, 0.0)
 
     @cached_property
     def rows_of(self) -> dict[str, list[Effect]]:
