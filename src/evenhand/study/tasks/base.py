@@ -85,6 +85,25 @@ class Prepared:
         return replace(self, facts=replace(self.facts, rows=rows), **changes)
 
 
+class StudyPlan(Protocol):
+    """What a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
+
+    @property
+    def data(self) -> DataSource | None:
+        """Where the rows come from."""
+
+    @property
+    def seed(self) -> int:
+        """Everything that is drawn derives from it."""
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML."""
+
+
 class Task(ABC):
     """One kind of study. Every task is frozen, and equal to another with the same fields.
 
