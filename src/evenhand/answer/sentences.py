@@ -363,7 +363,8 @@ def _take(telling: Telling) -> str:
         differ = len(set(changes_of(telling.table, telling.lead))) > 1
         return say("do.repeats", n=_FEW_REPEATS) if differ else say("do.uncalibrated")
     needs, repeats = _people_to_settle(telling), telling.case.repeats
-    if repeats == 1 and needs:
+    if needs and (repeats == 1 or any(_is_still(telling, row) for row, _ in needs)):
+        needs.sort(key=lambda need: not _is_still(telling, need[0]))
         return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
@@ -390,17 +391,26 @@ def _needed(telling: Telling, row: Effect, people: float) -> str:
 def _growth_to_settle(telling: Telling, row: Effect) -> float:
     """Return by how much an open row's repeats or people must grow for it to become clear or none.
 
-    Limits shrink with the root of either; NaN where there are no limits to go by.
+    Limits shrink with the root of either; NaN where there are no limits to go by. Where no repeat changes
+    anything, they shrink with people alone.
     """
     threshold = telling.table.threshold(telling.seen(row))
     lack = row.lack_by(row.change)
     reach = row.bound - lack
     if not (math.isfinite(row.low) and math.isfinite(reach)) or reach <= 0:
         return math.nan
+    if _is_still(telling, row):
+        return max(reach / threshold, 1.0)
     growths = [(reach / max(threshold - lack, threshold / 4)) ** 2]
     if abs(lack) >= threshold:
         growths.append(((row.high - row.low) / 2 / abs(lack)) ** 2)
     return max(min(growths), 1.0)
+
+
+def _is_still(telling: Telling, row: Effect) -> bool:
+    """Return whether no repeat changes anything, so that limits go by how many people there are."""
+    changes = changes_of(telling.table, row)
+    return row.basis.startswith("repeats") and len(changes) > 1 and not changes.any()
 
 
 def _what_details(telling: Telling) -> list[str]:
