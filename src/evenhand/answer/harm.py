@@ -103,7 +103,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state = "stop"
     elif named:
         state = "pays"
-    elif judged and not still_open and not harmed:
+    elif not still_open and not harmed and (judged or (not harmful and _is_stored(table))):
         state = "nobody"
     bounded = [row for row in harmful if row.status == "none"]
     base = judged - set(table.margins) - table.entities
@@ -123,6 +123,11 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
             )
         ),
     )
+
+
+def _is_stored(table: EffectTable) -> bool:
+    """Return whether anything is known of the page's option; then nobody is due what it could take away."""
+    return any(seen.is_stored for seen in table.by_option[table.page])
 
 
 def find_trouble(table: EffectTable, name: str) -> tuple[Trouble, ...]:

@@ -205,7 +205,8 @@ def say_how_much(telling: Telling) -> Sentence:
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(say_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
-        return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
+        unknown = f"{telling.start(say('picture.not_stored'))}."
+        return Sentence(say("how.nothing") if found.state == "nobody" else unknown, ())
     if found.payers or found.trouble:
         return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
