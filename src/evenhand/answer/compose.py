@@ -20,7 +20,7 @@ from evenhand.answer.telling import Telling, has_figures, told_in
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
-from evenhand.report.words import MINUS, number
+from evenhand.report.words import MINUS, capital, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +170,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> EffectRow:
     scale = telling.scale(row)
     return EffectRow(
         group=row.group,
-        label=telling.start(name.label),
+        label=capital(name.label),
         note=note,
         due=row.due * scale,
         due_shown=telling.shown(row.effect, row.due * scale),
@@ -291,7 +291,9 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
     if not choice.trials:
         return ()
     page = telling.table.page
-    base = say("price.base", **telling.named(payer.row.group for payer in found.payers))
+    payers, worst = [payer.row.group for payer in found.payers], telling.worst_under(page)
+    is_worst = worst is None or worst.group in payers  # else the number beside it is not theirs
+    base = say("price.base", **telling.named(payers)) if is_worst else ""
     lines = [
         RemedyLine(
             say("choice.none", P=telling.option(page).words),
@@ -307,7 +309,7 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
         price = say_price(telling, trial)
         lines.append(
             RemedyLine(
-                telling.start(name.words),
+                capital(name.words),
                 trial.tag,
                 tag,
                 *_say_left(telling, trial.option.name),

@@ -15,7 +15,7 @@ from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.harm import changes_of, side_in_each
 from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.view import Sentence
-from evenhand.report.words import epsilon_of, listed, number
+from evenhand.report.words import capital, epsilon_of, listed, number
 
 if TYPE_CHECKING:
     from evenhand.answer.choice import Trial
@@ -205,7 +205,7 @@ def say_how_much(telling: Telling) -> Sentence:
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(say_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
-        unknown = f"{telling.start(say('picture.not_stored'))}."
+        unknown = f"{capital(say('picture.not_stored'))}."
         return Sentence(say("how.nothing") if found.state == "nobody" else unknown, ())
     if found.payers or found.trouble:
         return _how_much_is_lacking(telling, lead)
@@ -308,7 +308,7 @@ def _what_to_do(telling: Telling) -> str:
     use = _recommended(telling)
     if use is not None:
         row, name = telling.lead_under(use.option.name), telling.option(use.option.name)
-        order = telling.start(name.use or name.words)
+        order = capital(name.use or name.words)
         if row is None or row.status == "not stored":
             return f"{order}."
         return say("do.use", use=order, then=telling.then(row))

@@ -15,7 +15,7 @@ from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
 from evenhand.answer.harm import find_payers, sort_open
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
-from evenhand.report.words import MINUS, listed, number
+from evenhand.report.words import MINUS, capital, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -302,12 +302,7 @@ class Telling:
         """Return what a panel of an effect is called: by its word, unless it has a title."""
         key = f"effect.{effect}.title"
         word = self.say(key) if self.words.has(key) else self.word(effect)
-        return self.start(word)
-
-    @staticmethod
-    def start(text: str) -> str:
-        """Return text with a capital letter."""
-        return f"{text[:1].upper()}{text[1:]}"
+        return capital(word)
 
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
@@ -384,7 +379,7 @@ class Telling:
         if row.effect in ("selected", "short") and self.table.harm_of(row.effect) == "less":
             return self.say("do.lacks", **self.numbers(row))
         level, words = self.level(row, source=False), self.name(row.group).words
-        if level.startswith(self.start(words)):
+        if level.startswith(capital(words)):
             return f"{words}{level[len(words) :]}"
         return f"{level[:1].lower()}{level[1:]}"
 
