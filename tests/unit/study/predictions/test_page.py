@@ -279,7 +279,7 @@ def test_the_same_predictions_give_the_same_page():
 @pytest.mark.parametrize("language", ["fr", "", None, "../en"])
 def test_a_language_without_words_is_refused_by_name(language):
     """If not, the message would be that of a missing file, with the path of the library."""
-    with pytest.raises(InvalidParameterError, match="'language' parameter of measure") as error:
+    with pytest.raises(InvalidParameterError, match=r"'language' parameter of measure\.page") as error:
         eh.measure.page(None, [1, 0] * 40, ["a", "b"] * 40, language=language)
 
     assert ".toml" not in str(error.value)
