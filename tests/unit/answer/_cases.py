@@ -211,6 +211,15 @@ def quiet():
             runs("men", "selected", settled, 231),
         ),
     )
+    yield (
+        "fewer flags in every repeat",
+        make(
+            runs("women", "selected", [150, 169, 170], 173, spread="none"),
+            runs("men", "selected", [90, 120, 200], 231, spread="none"),
+            unwanted=True,
+            called="stopped",
+        ),
+    )
     yield "one repeat", make(runs("women", "selected", [100], 173), runs("men", "selected", [231], 231))
     yield (
         "every group is too small",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _REPEATS = 8
 _ROWS = 20_000
 _MOST_EPSILONS = 4
-_SMALL, _LARGE = Fraction(1), Fraction(4)
 
 
 def advice_plan(plan: Plan, prepared: Prepared | None = None) -> Plan:
@@ -82,7 +81,7 @@ def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
     """Return a few epsilons with the smallest and the largest; around one, a small and a large one."""
     ordered = sorted(given)
     if len(ordered) == 1:
-        return sorted({_SMALL, ordered[0], _LARGE})
+        return sorted({Fraction(1), ordered[0], Fraction(4)})
     places = np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_EPSILONS))
     return [ordered[round(place)] for place in places]
 

@@ -42,7 +42,6 @@ _ONES = (1, "1")
 _TRUTHS = (0, "0", *_ONES)
 _FEWER = "cross fewer columns, or put their values into fewer classes first."
 _COMPARE = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}
-_SEED = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +113,7 @@ def read_predictions(
     more = list(notes)
     if person is not None:
         people = read_keys(person, names["person"]).dictionary_encode().indices.to_numpy()
-        kept = kept[rows_to_keep(people[kept], 1, source=SeededSource(_SEED))]
+        kept = kept[rows_to_keep(people[kept], 1, source=SeededSource(0))]
         more.append(f"Of each '{brief(names['person'])}' one row drawn at random counts.")
     taken = {name: array.take(pa.array(kept)) for name, array in arrays.items()}
     scores = _numbers(taken["score"], "scores") if "score" in taken else None

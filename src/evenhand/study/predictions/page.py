@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-
 from evenhand._validate import one_of
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import FEWEST_PEOPLE
@@ -173,6 +171,5 @@ def _privileged_label(privileged: Any, called: Mapping[str, str]) -> str | None:
 
 
 def _name_of(values: Any) -> str:
-    series = nw.from_native(values, series_only=True, pass_through=True, allow_series=True)
-    name = series.name if isinstance(series, nw.Series) else ""
+    name = getattr(values, "name", "")  # of a series; arrays and lists have none
     return name if isinstance(name, str) else ""
